@@ -1,0 +1,8 @@
+"""Wiring only: the Chalice app, its routes and its functions."""
+
+from chalice import Chalice
+
+from chalicelib.web.partner_routes import routes as partner_routes
+
+app = Chalice(app_name="feedback")
+app.register_blueprint(partner_routes)

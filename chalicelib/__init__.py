@@ -1,0 +1,1 @@
+"""The feedback service: everything that is shipped to Lambda."""

@@ -1,0 +1,1 @@
+"""Queue and schedule events."""

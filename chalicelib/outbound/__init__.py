@@ -1,0 +1,1 @@
+"""What leaves the service: queues, mail, text messages, webhooks."""

@@ -1,0 +1,1 @@
+"""What the service does: one file a use. HTTP, queues and the command line share them."""

@@ -1,0 +1,1 @@
+"""One file a table: its PynamoDB model and its repository."""
