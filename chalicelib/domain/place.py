@@ -1,0 +1,84 @@
+"""Brands and stores: the places that forms and surveys are aimed at and that purchases are made in."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from pydantic import Field
+
+from chalicelib.domain.schema import Identifier, Input, Resource
+
+
+class PlaceKind(StrEnum):
+    """What a place is; the same words name what a survey's target is."""
+
+    BRAND = "BRAND"
+    STORE = "STORE"
+
+
+class Place(Resource):
+    """A brand, or a store of a brand.
+
+    Attributes:
+        brand_id: the brand that a store belongs to; a brand has none.
+        color: a hexadecimal colour, ``""`` when none was chosen.
+    """
+
+    id: str
+    kind: PlaceKind
+    name: str
+    color: str = ""
+    brand_id: str | None = None
+
+
+class BrandDocument(Input):
+    """A brand as an operator loads it."""
+
+    id: Identifier
+    name: str = Field(min_length=1, max_length=255)
+    color: str = Field(default="", max_length=32)
+
+
+class StoreDocument(BrandDocument):
+    """A store as an operator loads it; its brand must be the account's."""
+
+    brand_id: Identifier
+
+
+@dataclass(frozen=True)
+class Directory:
+    """All brands and stores of one account, as they are called now."""
+
+    places: tuple[Place, ...]
+
+    @classmethod
+    def of(cls, places: Iterable[Place]) -> "Directory":
+        """The directory of these places, in the order given."""
+        return cls(tuple(places))
+
+    @cached_property
+    def by_id(self) -> dict[str, Place]:
+        """Every place by its id."""
+        return {place.id: place for place in self.places}
+
+    def name_of(self, place_id: str) -> str:
+        """The place's present name, ``""`` when there is no such place."""
+        place = self.by_id.get(place_id)
+        return place.name if place else ""
+
+    def brand(self, place_id: str) -> Place | None:
+        """The brand with this id, or None."""
+        return self._of_kind(place_id, PlaceKind.BRAND)
+
+    def store(self, place_id: str) -> Place | None:
+        """The store with this id, or None."""
+        return self._of_kind(place_id, PlaceKind.STORE)
+
+    def stores_of(self, brand_id: str) -> list[Place]:
+        """The stores of a brand."""
+        return [place for place in self.places if place.brand_id == brand_id]
+
+    def _of_kind(self, place_id: str, kind: PlaceKind) -> Place | None:
+        place = self.by_id.get(place_id)
+        return place if place and place.kind is kind else None

@@ -1,0 +1,77 @@
+"""The external platforms: one row each, from which every list of them in the interface follows.
+
+A new platform is one new row. The seven neutral sources are not platforms.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Platform:
+    """An external system that customers, purchases or feedback come from.
+
+    Attributes:
+        source: its name as a data source, in PascalCase.
+        kind: what sort of system it is.
+        identifies_customers: whether a customer carries an identifier of this system.
+        describes_customers: whether a customer's metadata may hold this system's own record.
+    """
+
+    source: str
+    kind: str
+    identifies_customers: bool = False
+    describes_customers: bool = True
+
+    @property
+    def metadata_key(self) -> str:
+        """The platform's key in a customer's metadata: its name in camelCase."""
+        return self.source[0].lower() + self.source[1:]
+
+    @property
+    def identifier(self) -> str:
+        """The customer field that holds its identifier: camelCase followed by ``Id``."""
+        return f"{self.metadata_key}Id"
+
+
+PLATFORMS: Final = (
+    Platform("Google", "review site"),
+    Platform("Tripadvisor", "review site"),
+    Platform("Trustpilot", "review site"),
+    Platform("Yelp", "review site"),
+    Platform("Foursquare", "review site"),
+    Platform("Facebook", "social network", identifies_customers=True),
+    Platform("Instagram", "social network"),
+    Platform("WhatsApp", "messaging", describes_customers=False),
+    Platform("Messenger", "messaging", describes_customers=False),
+    Platform("TheFork", "reservation", identifies_customers=True),
+    Platform("Zenchef", "reservation", identifies_customers=True),
+    Platform("OpenTable", "reservation", identifies_customers=True),
+    Platform("UberEats", "delivery", identifies_customers=True),
+    Platform("Deliveroo", "delivery", identifies_customers=True),
+    Platform("Lightspeed", "point of sale", identifies_customers=True),
+    Platform("Opera", "hotel and casino", identifies_customers=True),
+    Platform("Mews", "hotel and casino", identifies_customers=True),
+    Platform("Synkros", "hotel and casino", identifies_customers=True),
+    Platform("Como", "loyalty", identifies_customers=True),
+    Platform("Salesforce", "CRM"),
+    Platform("HubSpot", "CRM"),
+    Platform("Booking", "booking and hospitality", identifies_customers=True),
+    Platform("Expedia", "booking and hospitality", identifies_customers=True),
+    Platform("Airbnb", "booking and hospitality"),
+    Platform("Agoda", "booking and hospitality"),
+)
+
+NEUTRAL_SOURCES: Final = ("Email", "Sms", "Import", "Survey", "Site", "Experience", "AutoGestion")
+
+IMPORT_METADATA_KEY: Final = "import"
+
+IDENTIFIERS: Final = tuple(p.identifier for p in PLATFORMS if p.identifies_customers)
+METADATA_KEYS: Final = (
+    IMPORT_METADATA_KEY,
+    *(p.metadata_key for p in PLATFORMS if p.describes_customers),
+)
+
+DataSource = StrEnum("DataSource", {n: n for n in (*NEUTRAL_SOURCES, *(p.source for p in PLATFORMS))})
+DataSource.__doc__ = "Where a customer, a purchase or a feedback came from."

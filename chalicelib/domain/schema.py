@@ -1,0 +1,127 @@
+"""How every model of the interface is shaped: camelCase outside, frozen inside, strict on the way in."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from chalicelib.domain.ids import parse_id
+
+
+class Resource(BaseModel):
+    """A thing that the service answers with, or a part of one. Keys it does not know are ignored."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        frozen=True,
+        extra="ignore",
+    )
+
+
+class Input(BaseModel):
+    """A thing that comes from outside, or a part of one.
+
+    Strict: no key it does not know, no value of another type. Texts are trimmed; an explicit null
+    is the same as a key that is not there.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=False,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        str_strip_whitespace=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_nulls(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or None not in data.values():
+            return data
+        known = {field.alias for field in cls.model_fields.values()}
+        return {k: v for k, v in data.items() if v is not None or k not in known}
+
+
+def _identifier(text: str) -> str:
+    identifier = parse_id(text)
+    if identifier is None:
+        raise PydanticCustomError("invalid_uuid", "This must be a UUID of the form 8-4-4-4-12.")
+    return identifier
+
+
+def _email(text: str) -> str:
+    # Imported here because only a function that takes e-mail addresses in should pay for it.
+    from email_validator import EmailNotValidError, validate_email
+
+    try:
+        validate_email(
+            text,
+            check_deliverability=False,
+            globally_deliverable=False,
+            allow_quoted_local=True,
+            allow_domain_literal=True,
+        )
+    except EmailNotValidError:
+        raise PydanticCustomError("invalid_email", "This must be an e-mail address.") from None
+    return text
+
+
+def _timestamp(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value
+    try:
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise PydanticCustomError(
+            "invalid_timestamp", "This must be an ISO 8601 date and time, such as 2026-11-20T10:00:00Z."
+        ) from None
+
+
+def format_timestamp(moment: datetime) -> str:
+    """UTC, milliseconds, ``Z``: ``2026-11-20T10:00:00.000Z``."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+Identifier = Annotated[
+    str, AfterValidator(_identifier), WithJsonSchema({"type": "string", "format": "uuid"})
+]
+"""A UUID in any case, kept in lower case."""
+
+Email = Annotated[
+    str,
+    Field(max_length=255),
+    AfterValidator(_email),
+    WithJsonSchema({"type": "string", "format": "email", "maxLength": 255}),
+]
+"""An e-mail address, judged by its syntax alone and kept as it came."""
+
+Timestamp = Annotated[
+    datetime,
+    Field(strict=False),
+    BeforeValidator(_timestamp),
+    PlainSerializer(format_timestamp, return_type=str, when_used="json"),
+    WithJsonSchema(
+        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
+    ),
+]
+"""A moment, answered in UTC with milliseconds. Without a zone it is taken as UTC."""
