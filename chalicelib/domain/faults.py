@@ -42,6 +42,9 @@ _DETAILS: Final = {
 }
 
 
+_LONGEST_DETAIL: Final = 300
+
+
 @dataclass(frozen=True)
 class Fault:
     """One broken rule.
@@ -86,6 +89,8 @@ def _code(kind: str, context: dict[str, Any]) -> str:
 
 
 def _sentence(message: str) -> str:
+    if len(message) > _LONGEST_DETAIL:  # a list of every allowed value, which the docs hold
+        return "This is none of the allowed values."
     return message if message.endswith(".") else f"{message}."
 
 

@@ -1,6 +1,8 @@
 """How every model of the interface is shaped: camelCase outside, frozen inside, strict on the way in."""
 
 from datetime import UTC, datetime
+from functools import cache
+from types import ModuleType
 from typing import Annotated, Any
 
 from pydantic import (
@@ -9,12 +11,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     WithJsonSchema,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from chalicelib.domain.ids import parse_id
 
@@ -29,6 +33,7 @@ class Resource(BaseModel):
         serialize_by_alias=True,
         frozen=True,
         extra="ignore",
+        json_schema_serialization_defaults_required=True,
     )
 
 
@@ -66,19 +71,27 @@ def _identifier(text: str) -> str:
     return identifier
 
 
-def _email(text: str) -> str:
-    # Imported here because only a function that takes e-mail addresses in should pay for it.
-    from email_validator import EmailNotValidError, validate_email
+@cache
+def _email_validator() -> ModuleType:
+    # Imported on use: only a function that takes e-mail addresses in should pay for it.
+    import email_validator
 
+    # The library's documented way to judge by syntax alone: no top-level domain is special.
+    email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
+    return email_validator
+
+
+def _email(text: str) -> str:
+    library = _email_validator()
     try:
-        validate_email(
+        library.validate_email(
             text,
             check_deliverability=False,
             globally_deliverable=False,
             allow_quoted_local=True,
             allow_domain_literal=True,
         )
-    except EmailNotValidError:
+    except library.EmailNotValidError:
         raise PydanticCustomError("invalid_email", "This must be an e-mail address.") from None
     return text
 
@@ -125,3 +138,14 @@ Timestamp = Annotated[
     ),
 ]
 """A moment, answered in UTC with milliseconds. Without a zone it is taken as UTC."""
+
+
+class LeftOutWhenNone:
+    """Marks an optional field that is no key of the answer when unset, so never null in its schema."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        described = handler(schema)
+        return next(choice for choice in described["anyOf"] if choice != {"type": "null"})

@@ -1,0 +1,64 @@
+"""Accounts and the credentials that partners prove themselves with."""
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Final
+
+_SECRET_BYTES: Final = 32
+
+
+@dataclass(frozen=True)
+class Account:
+    """One customer of the service; everything else belongs to one account."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A partner's key, and what is left of its secret.
+
+    Attributes:
+        api_key: the public identifier that partners send as ``X-API-KEY``.
+        secret_hash: SHA-256 of the secret, in hexadecimal. The secret has 256 random bits, so that
+            a slow hash would add nothing.
+        label: what the operator calls it.
+    """
+
+    api_key: str
+    account_id: str
+    secret_hash: str
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+    def accepts(self, secret: str) -> bool:
+        """Whether this is the secret and the credential still holds; compared in constant time."""
+        same = hmac.compare_digest(self.secret_hash, hash_of(secret))
+        return same and self.revoked_at is None
+
+
+def new_api_key() -> str:
+    """A new public key: ``fk_`` and 24 hexadecimal digits."""
+    return f"fk_{secrets.token_hex(12)}"
+
+
+def new_secret() -> str:
+    """A new secret of 32 random bytes, in URL-safe Base64."""
+    return secrets.token_urlsafe(_SECRET_BYTES)
+
+
+def hash_of(secret: str) -> str:
+    """What is kept of a secret."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+NO_CREDENTIAL: Final = Credential(
+    api_key="", account_id="", secret_hash=hash_of(new_secret()), label="", created_at=datetime.min
+)
+"""Accepts nothing; compared in place of an unknown key so that both take the same time."""

@@ -1,0 +1,59 @@
+"""Custom attribute values: what an account notes about a customer or a purchase in its own terms."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
+
+
+class AttributeType(StrEnum):
+    """What kind of value a custom attribute takes."""
+
+    SINGLE_SELECT = "SINGLE_SELECT"
+    MULTI_SELECT = "MULTI_SELECT"
+    TEXT = "TEXT"
+    NUMBER = "NUMBER"
+    RATING = "RATING"
+    DATE = "DATE"
+    BOOLEAN = "BOOLEAN"
+
+
+class CustomAttributeValue(Resource):
+    """One custom attribute's value (interface, section 2.3)."""
+
+    id: Identifier
+    created_at: Timestamp
+    updated_at: Timestamp
+    attribute: str = Field(description="The attribute's name.", examples=["Favourite dish"])
+    type: AttributeType = Field(description="What kind of value the attribute takes.")
+    auto_detected: bool = Field(description="Whether the value was found rather than entered.")
+    from_possible_value: str = Field(description="The possible value that was chosen, if one was.")
+    text: str
+    rating: str
+    value: str
+
+
+class CustomAttributeDocument(Input):
+    """A custom attribute's value as an operator loads it."""
+
+    attribute: str = Field(min_length=1, max_length=255)
+    type: Annotated[AttributeType, Field(strict=False)]
+    auto_detected: bool = False
+    from_possible_value: str = Field(default="", max_length=255)
+    text: str = Field(default="", max_length=2000)
+    rating: str = Field(default="", max_length=32)
+    value: str = Field(default="", max_length=2000)
+    id: Identifier | None = None
+
+    def value_of(self, owner_id: str, now: datetime) -> CustomAttributeValue:
+        """The value as the owner keeps it; its id follows from the owner and the attribute's name."""
+        return CustomAttributeValue(
+            **self.model_dump(by_alias=False, exclude={"id"}),
+            id=self.id or derived_id(owner_id, "attribute", self.attribute),
+            created_at=now,
+            updated_at=now,
+        )

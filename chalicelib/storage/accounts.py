@@ -1,0 +1,47 @@
+"""The table of accounts."""
+
+from datetime import datetime
+
+from pynamodb.attributes import UnicodeAttribute
+
+from chalicelib.domain.account import Account
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage.table import Table
+
+
+class AccountRow(Table):
+    """An account."""
+
+    class Meta:
+        name = "accounts"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    name = UnicodeAttribute()
+    created_at = UnicodeAttribute()
+
+
+def put(account: Account) -> None:
+    """Keeps an account; the same id again replaces its name."""
+    AccountRow(
+        account.id, name=account.name, created_at=format_timestamp(account.created_at)
+    ).save()
+
+
+def find(account_id: str) -> Account | None:
+    """The account, or None."""
+    try:
+        row = AccountRow.get(account_id)
+    except AccountRow.DoesNotExist:
+        return None
+    return _account(row)
+
+
+def everyone() -> list[Account]:
+    """Every account; read by the operator's command line only."""
+    return [_account(row) for row in AccountRow.scan()]
+
+
+def _account(row: AccountRow) -> Account:
+    return Account(
+        id=row.account_id, name=row.name, created_at=datetime.fromisoformat(row.created_at)
+    )

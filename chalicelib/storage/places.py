@@ -1,0 +1,48 @@
+"""The table of brands and stores, read as one directory an account."""
+
+from pynamodb.attributes import UnicodeAttribute
+
+from chalicelib.domain.place import Directory, Place, PlaceKind
+from chalicelib.storage.table import Table
+
+
+class PlaceRow(Table):
+    """A brand or a store."""
+
+    class Meta:
+        name = "places"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    place_id = UnicodeAttribute(range_key=True)
+    kind = UnicodeAttribute()
+    name = UnicodeAttribute()
+    color = UnicodeAttribute(null=True)
+    brand_id = UnicodeAttribute(null=True)
+
+
+def put(account_id: str, place: Place) -> None:
+    """Creates or replaces a brand or a store."""
+    PlaceRow(
+        account_id,
+        place.id,
+        kind=place.kind.value,
+        name=place.name,
+        color=place.color or None,
+        brand_id=place.brand_id,
+    ).save()
+
+
+def directory(account_id: str) -> Directory:
+    """All of the account's brands and stores, by name."""
+    rows = PlaceRow.query(account_id, consistent_read=True)
+    places = (
+        Place(
+            id=row.place_id,
+            kind=PlaceKind(row.kind),
+            name=row.name,
+            color=row.color or "",
+            brand_id=row.brand_id,
+        )
+        for row in rows
+    )
+    return Directory.of(sorted(places, key=lambda place: (place.name, place.id)))

@@ -1,0 +1,63 @@
+"""One all-or-nothing write over several tables, and what it may fail with."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+from pynamodb.exceptions import TransactWriteError
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.storage.table import connection
+
+_ROUNDS: Final = 12
+_LONGEST_PAUSE_S: Final = 0.4
+
+Made = TypeVar("Made")
+
+
+class Contended(Exception):
+    """A condition of the transaction no longer held, or another transaction was under way.
+
+    Nothing was written. Whoever catches it reads anew and tries again.
+    """
+
+
+@contextmanager
+def transaction() -> Iterator[TransactWrite]:
+    """Writes everything that is added inside the block at once, or nothing of it.
+
+    Raises:
+        Contended: a condition did not hold or another transaction touched the same records.
+        Unavailable: the database throttles or does not answer.
+    """
+    try:
+        with TransactWrite(connection=connection()) as write:
+            yield write
+    except TransactWriteError as error:
+        codes = {reason.code for reason in error.cancellation_reasons if reason}
+        if error.cause_response_code == "TransactionConflictException" or codes & {
+            "ConditionalCheckFailed",
+            "TransactionConflict",
+        }:
+            raise Contended from error
+        if codes & {"ThrottlingError", "ProvisionedThroughputExceeded"}:
+            raise Unavailable("The database is busy.") from error
+        raise
+
+
+def until_uncontended(attempt: Callable[[], Made]) -> Made:
+    """What ``attempt`` makes, tried again after a short random pause while it is contended.
+
+    Raises:
+        Unavailable: contention did not end.
+    """
+    for round_number in range(_ROUNDS):
+        try:
+            return attempt()
+        except Contended:
+            longest = min(_LONGEST_PAUSE_S, 0.01 * 2**round_number)
+            time.sleep(random.uniform(0, longest))  # noqa: S311 - jitter, no secret
+    raise Unavailable("Too many writes at once to this account.")
