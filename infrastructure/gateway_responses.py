@@ -1,0 +1,96 @@
+"""What the gateway answers by itself, before or in place of the function: problem details, like the rest.
+
+A method or path that is not there is 404 here; the gateway's own habit is 403.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import boto3
+
+if TYPE_CHECKING:
+    from mypy_boto3_apigateway.literals import GatewayResponseTypeType
+
+
+@dataclass(frozen=True)
+class GatewayResponse:
+    """One answer of the gateway's own.
+
+    Attributes:
+        kind: the gateway's name for what happened.
+        status: the HTTP status, or None to keep the gateway's own for a whole class of answers.
+    """
+
+    kind: "GatewayResponseTypeType"
+    status: int | None
+    title: str
+    detail: str
+
+    @property
+    def body(self) -> str:
+        """The template of the answer's body; the gateway fills in the request's id."""
+        problem: dict[str, object] = {"type": "about:blank", "title": self.title}
+        if self.status is not None:
+            problem["status"] = self.status
+        return json.dumps(problem | {"detail": self.detail, "requestId": "$context.requestId"})
+
+
+RESPONSES = (
+    GatewayResponse("DEFAULT_4XX", None, "Bad Request", "The request could not be taken."),
+    GatewayResponse("DEFAULT_5XX", None, "Internal Server Error", "Something went wrong here."),
+    GatewayResponse("ACCESS_DENIED", 403, "Forbidden", "This may not be used from here."),
+    GatewayResponse("BAD_REQUEST_BODY", 400, "Bad Request", "The body could not be read."),
+    GatewayResponse("INTEGRATION_FAILURE", 503, "Service Unavailable", "Try again in a moment."),
+    GatewayResponse("INTEGRATION_TIMEOUT", 504, "Gateway Timeout", "The answer took too long."),
+    GatewayResponse(
+        "MISSING_AUTHENTICATION_TOKEN", 404, "Not Found", "There is no such path or method."
+    ),
+    GatewayResponse("REQUEST_TOO_LARGE", 413, "Content Too Large", "The body is over 10 MB."),
+    GatewayResponse("RESOURCE_NOT_FOUND", 404, "Not Found", "There is no such path."),
+    GatewayResponse("THROTTLED", 429, "Too Many Requests", "Slow down and try again."),
+    GatewayResponse(
+        "UNSUPPORTED_MEDIA_TYPE", 415, "Unsupported Media Type", "This media type is not taken."
+    ),
+)
+
+_MEDIA_TYPE = "application/problem+json"
+
+
+def resources(rest_api: str) -> dict[str, object]:
+    """The answers as CloudFormation resources, for the REST API of this logical name."""
+    return {
+        f"GatewayResponse{response.kind.title().replace('_', '')}": {
+            "Type": "AWS::ApiGateway::GatewayResponse",
+            "Properties": {
+                "RestApiId": {"Ref": rest_api},
+                "ResponseType": response.kind,
+                "ResponseParameters": _headers(response),
+                "ResponseTemplates": {"application/json": response.body},
+            }
+            | ({} if response.status is None else {"StatusCode": str(response.status)}),
+        }
+        for response in RESPONSES
+    }
+
+
+def put(rest_api_id: str, api_stage: str) -> None:
+    """Give a REST API its answers, and deploy it again so that they are used."""
+    gateway = boto3.client("apigateway")
+    for response in RESPONSES:
+        status = {} if response.status is None else {"statusCode": str(response.status)}
+        gateway.put_gateway_response(
+            restApiId=rest_api_id,
+            responseType=response.kind,
+            responseParameters=_headers(response),
+            responseTemplates={"application/json": response.body},
+            **status,
+        )
+    gateway.create_deployment(restApiId=rest_api_id, stageName=api_stage)
+
+
+def _headers(response: GatewayResponse) -> dict[str, str]:
+    headers = {"gatewayresponse.header.Content-Type": f"'{_MEDIA_TYPE}'"}
+    if response.status in (429, 503):
+        headers["gatewayresponse.header.Retry-After"] = "'1'"
+    return headers

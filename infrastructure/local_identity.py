@@ -1,0 +1,35 @@
+"""How a process is told to use the emulator on this machine in place of AWS."""
+
+import os
+
+REGION = "eu-west-1"
+
+
+def environment(port: int, stage: str) -> dict[str, str]:
+    """This process's environment, turned to the emulator on ``port``.
+
+    The caller's own AWS settings are left out: they must not reach the emulator, nor be needed by it.
+    """
+    own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    # A proxy meant for the outside has no way to this machine.
+    past_proxy = ",".join(filter(None, [own.get("NO_PROXY"), "127.0.0.1", "localhost"]))
+    return own | {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "NO_PROXY": past_proxy,
+        "no_proxy": past_proxy,
+        "STAGE": stage,
+    }
+
+
+def adopt(port: int, stage: str) -> None:
+    """Turn this process, and every process that it starts, to the emulator on ``port``."""
+    adopted = environment(port, stage)
+    os.environ.clear()
+    os.environ.update(adopted)
