@@ -1,0 +1,56 @@
+"""Which edges of a graph lie on a cycle."""
+
+from collections.abc import Iterator, Sequence
+
+Edge = tuple[str, str]
+
+
+def edges_on_cycles(edges: Sequence[Edge]) -> set[Edge]:
+    """The edges (from, to) from whose end a path leads back to their beginning.
+
+    Linear in nodes and edges: an edge lies on a cycle when both its ends are in one strongly
+    connected component (Kosaraju), or when they are the same node.
+    """
+    component = _components(edges)
+    return {(start, end) for start, end in edges if component[start] == component[end]}
+
+
+def _components(edges: Sequence[Edge]) -> dict[str, str]:
+    """For each node, the node that its strongly connected component is named after."""
+    forward = _neighbours(edges)
+    backward = _neighbours([(end, start) for start, end in edges])
+    finished: list[str] = []
+    seen: set[str] = set()
+    for node in forward:
+        finished.extend(_walk(node, forward, seen))
+    component: dict[str, str] = {}
+    assigned: set[str] = set()
+    for node in reversed(finished):
+        for member in _walk(node, backward, assigned):
+            component[member] = node
+    return component
+
+
+def _neighbours(edges: Sequence[Edge]) -> dict[str, list[str]]:
+    neighbours: dict[str, list[str]] = {}
+    for start, end in edges:
+        neighbours.setdefault(start, []).append(end)
+        neighbours.setdefault(end, [])
+    return neighbours
+
+
+def _walk(start: str, neighbours: dict[str, list[str]], seen: set[str]) -> Iterator[str]:
+    """The nodes not yet seen that are reached from the start, each after those beyond it."""
+    if start in seen:
+        return
+    seen.add(start)
+    path = [(start, iter(neighbours[start]))]
+    while path:
+        node, rest = path[-1]
+        step = next((end for end in rest if end not in seen), None)
+        if step is None:
+            path.pop()
+            yield node
+        else:
+            seen.add(step)
+            path.append((step, iter(neighbours[step])))

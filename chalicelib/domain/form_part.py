@@ -1,0 +1,44 @@
+"""What the parts of a saved form share: defaults for whatever is unset, an id and two dates.
+
+A saved form is written rarely and read all the time, so its dates are kept as they are answered:
+reading a form turns no text into a moment and back.
+"""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, WithJsonSchema
+
+from chalicelib.domain.schema import Resource
+
+WrittenTimestamp = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
+    ),
+]
+"""A moment as it is answered: UTC, milliseconds, ``Z``."""
+
+UuidText = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
+    ),
+]
+"""An identifier that was checked when it was saved."""
+
+
+class Part(Resource):
+    """A part of a form. Every key is always answered: what is unset has its default.
+
+    Strict about types, so that an operator's document may be made of parts too.
+    """
+
+    model_config = ConfigDict(strict=True, json_schema_serialization_defaults_required=True)
+
+
+class DatedPart(Part):
+    """A part with an identity of its own, whose dates outlive a replacement of the form."""
+
+    id: UuidText = Field(description="Unique identifier.")
+    created_at: WrittenTimestamp = Field(description="When it was first saved.")
+    updated_at: WrittenTimestamp = Field(description="When it was last changed.")
