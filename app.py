@@ -2,7 +2,9 @@
 
 from chalice import Chalice
 
+from chalicelib.web.observation import observe
 from chalicelib.web.partner_routes import routes as partner_routes
 
 app = Chalice(app_name="feedback")
+app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)

@@ -1,12 +1,13 @@
-"""Counts the requests that leave for AWS, so that cost is seen in every log line and asserted in tests.
+"""Counts the requests that leave for AWS, so that logs show and tests assert the cost.
 
 Every botocore client that the project makes is handed to `count_calls_of`.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterator
+from typing import Any
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
 

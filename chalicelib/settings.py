@@ -30,7 +30,5 @@ def settings() -> Settings:
     """The settings of this process."""
     return Settings(
         stage=os.environ.get("STAGE", "local"),
-        region=os.environ.get("AWS_REGION")
-        or os.environ.get("AWS_DEFAULT_REGION")
-        or "eu-west-1",
+        region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "eu-west-1",
     )

@@ -3,7 +3,7 @@
 import hmac
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final
 
@@ -59,6 +59,10 @@ def hash_of(secret: str) -> str:
 
 
 NO_CREDENTIAL: Final = Credential(
-    api_key="", account_id="", secret_hash=hash_of(new_secret()), label="", created_at=datetime.min
+    api_key="",
+    account_id="",
+    secret_hash=hash_of(new_secret()),
+    label="",
+    created_at=datetime.min.replace(tzinfo=UTC),
 )
 """Accepts nothing; compared in place of an unknown key so that both take the same time."""

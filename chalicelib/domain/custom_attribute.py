@@ -1,4 +1,4 @@
-"""Custom attribute values: what an account notes about a customer or a purchase in its own terms."""
+"""Custom attribute values: what an account notes of customers and purchases in its own terms."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -50,7 +50,7 @@ class CustomAttributeDocument(Input):
     id: Identifier | None = None
 
     def value_of(self, owner_id: str, now: datetime) -> CustomAttributeValue:
-        """The value as the owner keeps it; its id follows from the owner and the attribute's name."""
+        """The value as its owner keeps it; its id follows from the owner and its name."""
         return CustomAttributeValue(
             **self.model_dump(by_alias=False, exclude={"id"}),
             id=self.id or derived_id(owner_id, "attribute", self.attribute),

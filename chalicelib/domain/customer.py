@@ -1,13 +1,17 @@
 """Customers: who purchased, reviewed, or both (interface, sections 2.3 and 4.1)."""
 
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field, StringConstraints, WithJsonSchema, computed_field, create_model
 
 from chalicelib.domain.custom_attribute import CustomAttributeDocument, CustomAttributeValue
+from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
+from chalicelib.domain.paging import PageMeta
 from chalicelib.domain.platforms import (
     IDENTIFIERS,
     IMPORT_METADATA_KEY,
@@ -18,6 +22,7 @@ from chalicelib.domain.schema import (
     Email,
     Identifier,
     Input,
+    JsonObject,
     LeftOutWhenNone,
     Resource,
     Timestamp,
@@ -46,17 +51,28 @@ if TYPE_CHECKING:
     class _GivenIdentifiers(Input):
         pass
 
+    class MetadataDocument(Input):
+        """A customer's data by source, as an operator loads it."""
+
 else:
     # The 13 identifiers follow from the table of platforms, so they are no hand-written fields.
     _AnsweredIdentifiers = create_model(
         "_AnsweredIdentifiers",
         __base__=Resource,
-        **{name: (str | None, None) for name in IDENTIFIERS},
+        **dict.fromkeys(IDENTIFIERS, (str | None, None)),
     )
     _GivenIdentifiers = create_model(
         "_GivenIdentifiers",
         __base__=Input,
-        **{name: (Text | None, None) for name in IDENTIFIERS},
+        **dict.fromkeys(IDENTIFIERS, (Text | None, None)),
+    )
+    MetadataDocument = create_model(
+        "MetadataDocument",
+        __base__=Input,
+        **{
+            key: ((ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject) | None, None)
+            for key in METADATA_KEYS
+        },
     )
 
 
@@ -158,6 +174,13 @@ class Customer(_AnsweredIdentifiers):
         return f"{mean.quantize(Decimal('0.01'), ROUND_HALF_UP).normalize():f}"
 
 
+class CustomerPage(Resource):
+    """One page of an account's customers."""
+
+    items: tuple[Customer, ...]
+    meta: PageMeta
+
+
 class CustomerBody(_GivenIdentifiers):
     """A customer as a partner sends it (interface, section 4.1). No field is required."""
 
@@ -179,7 +202,7 @@ class TagDocument(Input):
     """A tag as an operator loads it."""
 
     tag: str = Field(min_length=1, max_length=MAX_TEXT)
-    color: str | None = Field(default=None, pattern=r"^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$")
+    color: str | None = Field(default=None, pattern=r"^#([0-9A-Fa-f]{3}){1,2}$")
     id: Identifier | None = None
 
 
@@ -192,14 +215,70 @@ class CustomerDocument(CustomerBody):
     """
 
     id: Identifier
-    metadata: dict[str, Any] | None = None  # type: ignore[assignment]
+    metadata: MetadataDocument | None = None  # type: ignore[assignment]
     tags: list[TagDocument] = Field(default_factory=list, max_length=100)
     attributes: list[CustomAttributeDocument] = Field(default_factory=list, max_length=100)
     data_sources: list[Annotated[DataSource, Field(strict=False)]] | None = None
     email_bounced: bool = False
-    type: Annotated[CustomerType, Field(strict=False)] | None = None
+    type: Literal["Unknown"] | None = None
 
 
 def joined_name(first_name: str | None, last_name: str | None) -> str | None:
     """First and last name joined by a space, one alone if there is one, else None."""
     return " ".join(name for name in (first_name, last_name) if name) or None
+
+
+def customer_from_body(
+    body: CustomerBody, customer_id: str, now: datetime, **known: Any
+) -> Customer:
+    """The new customer that a partner's body describes.
+
+    ``known`` are fields of the customer that the body does not say, or says otherwise.
+
+    Raises:
+        InputTooLarge: the customer's JSON would be over `MAX_CUSTOMER_BYTES`.
+    """
+    given = {
+        name: value
+        for name in CustomerBody.model_fields
+        if name != "metadata" and (value := getattr(body, name)) is not None
+    }
+    given.setdefault("display_name", joined_name(body.first_name, body.last_name))
+    metadata = {IMPORT_METADATA_KEY: body.metadata} if body.metadata else {}
+    customer = Customer(
+        **{"metadata": metadata, **given, **known},
+        id=customer_id,
+        created_at=now,
+        updated_at=now,
+    )
+    if len(customer.model_dump_json().encode()) > MAX_CUSTOMER_BYTES:
+        raise InputTooLarge("customer", MAX_CUSTOMER_BYTES)
+    return customer
+
+
+def customer_from_document(document: CustomerDocument, now: datetime) -> Customer:
+    """The customer that an operator's document describes.
+
+    Raises:
+        InputTooLarge: the customer's JSON would be over `MAX_CUSTOMER_BYTES`.
+    """
+    tags = tuple(
+        Tag(
+            id=tag.id or derived_id(document.id, "tag", tag.tag),
+            created_at=now,
+            updated_at=now,
+            tag=tag.tag,
+            color=tag.color,
+        )
+        for tag in document.tags
+    )
+    known: dict[str, Any] = {
+        "metadata": document.metadata.model_dump(exclude_none=True) if document.metadata else {},
+        "tags": tags,
+        "attributes": tuple(a.value_of(document.id, now) for a in document.attributes),
+        "email_bounced": document.email_bounced,
+        "declared_type": document.type,
+    }
+    if document.data_sources is not None:
+        known["data_sources"] = tuple(document.data_sources)
+    return customer_from_body(document, document.id, now, **known)

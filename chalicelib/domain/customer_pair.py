@@ -1,4 +1,4 @@
-"""The pair of e-mail and phone that tells whether two customers are the same (interface, rule 4.2.2)."""
+"""The pair of e-mail and phone that makes two customers the same (interface, rule 4.2.2)."""
 
 import re
 from dataclasses import dataclass

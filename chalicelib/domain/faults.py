@@ -112,6 +112,8 @@ _OWN_CODES: Final = frozenset(
         "required",
         "too_large",
         "wrong_type",
+        "not_unicode",
+        "not_allowed",
         "not_whole",
         "out_of_range",
         "empty",

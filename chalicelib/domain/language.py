@@ -6,9 +6,10 @@ from typing import Final
 LANGUAGE_CODES: Final = (
     "af sq am ar hy as az ba eu be bn bs br bg my ca ceb ny zh zh-TW co hr cs da dv nl en eo et fo "
     "tl fi fr fy gl ka de el kl gu ht ha haw he hi hmn hu is ig ilo id iu ga it ja jv kn kk km rw "
-    "ko ku ky lo la lv lt lb mk mg ms ml mt mi mr arn mn moh ne no oc or ps fa pl pt pa qu ro ru sm "
-    "gd sr st sn sd si sk sl so es su sw sv tg ta tt te th bo tr tk uk ur ug uz vi cy xh yi yo zu"
+    "ko ku ky lo la lv lt lb mk mg ms ml mt mi mr arn mn moh ne no oc or ps fa pl pt pa qu ro ru "
+    "sm gd sr st sn sd si sk sl so es su sw sv tg ta tt te th bo tr tk uk ur ug uz vi cy xh yi yo "
+    "zu"
 ).split()
 
-Language = StrEnum("Language", {code.replace("-", "_"): code for code in LANGUAGE_CODES})
+Language = StrEnum("Language", {code: code for code in LANGUAGE_CODES})  # type: ignore[misc]
 Language.__doc__ = "The language used to generate review responses."

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.schema import Input, Resource
@@ -20,21 +20,7 @@ def _whole_number(value: Any) -> int:
     return int(value)
 
 
-def _whole(low: int, high: int, default: int, description: str) -> Any:
-    return Annotated[
-        int,
-        BeforeValidator(_whole_number),
-        Field(ge=low, le=high),
-        WithJsonSchema(
-            {
-                "type": "integer",
-                "minimum": low,
-                "maximum": high,
-                "default": default,
-                "description": description,
-            }
-        ),
-    ]
+WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
 
 
 class PageRequest(Input):
@@ -45,8 +31,10 @@ class PageRequest(Input):
         page: the page's number, from 1.
     """
 
-    limit: _whole(1, MAX_LIMIT, DEFAULT_LIMIT, "How many records a page holds.") = DEFAULT_LIMIT  # type: ignore[valid-type]
-    page: _whole(1, MAX_PAGE, 1, "The number of the page.") = 1  # type: ignore[valid-type]
+    limit: WholeNumber = Field(
+        default=DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="How many records a page holds."
+    )
+    page: WholeNumber = Field(default=1, ge=1, le=MAX_PAGE, description="The number of the page.")
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Brands and stores: the places that forms and surveys are aimed at and that purchases are made in."""
+"""Brands and stores: where purchases are made, and what forms and surveys are aimed at."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -73,5 +73,6 @@ METADATA_KEYS: Final = (
     *(p.metadata_key for p in PLATFORMS if p.describes_customers),
 )
 
-DataSource = StrEnum("DataSource", {n: n for n in (*NEUTRAL_SOURCES, *(p.source for p in PLATFORMS))})
+_SOURCES: Final = (*NEUTRAL_SOURCES, *(platform.source for platform in PLATFORMS))
+DataSource = StrEnum("DataSource", {source: source for source in _SOURCES})  # type: ignore[misc]
 DataSource.__doc__ = "Where a customer, a purchase or a feedback came from."

@@ -1,7 +1,7 @@
 """Purchases: what a customer bought or booked, where and when (interface, section 2.2)."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -10,7 +10,7 @@ from chalicelib.domain.custom_attribute import CustomAttributeDocument, CustomAt
 from chalicelib.domain.customer import Customer, CustomerBody
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.platforms import DataSource
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
+from chalicelib.domain.schema import Identifier, Input, JsonObject, Resource, Timestamp
 
 MAX_PURCHASE_BYTES: Final = 32 * 1024
 
@@ -27,11 +27,11 @@ class Purchase(Resource):
         default=None, description="The customer as a request for it would be answered now."
     )
     date: Timestamp = Field(description="When the purchase was made.")
-    start_date: Timestamp = Field(description="When it starts to be valid: an arrival, for example.")
-    end_date: Timestamp = Field(description="When it ceases to be valid: a departure, for example.")
+    start_date: Timestamp = Field(description="When it starts to be valid.")
+    end_date: Timestamp = Field(description="When it ceases to be valid.")
     external_id: str = Field(description="Its identifier in the external system.")
     source: DataSource
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JsonObject = Field(default_factory=dict)
     attributes: tuple[CustomAttributeValue, ...] = ()
 
     customer_id: str | None = Field(default=None, exclude=True)
@@ -53,7 +53,7 @@ class PurchaseDocument(Input):
     end_date: Timestamp | None = None
     customer_id: Identifier | None = None
     customer: CustomerBody | None = None
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JsonObject = Field(default_factory=dict)
     attributes: list[CustomAttributeDocument] = Field(default_factory=list, max_length=100)
 
     @model_validator(mode="after")
@@ -74,7 +74,11 @@ def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:
 
 
 def purchase_from(
-    document: PurchaseDocument, account_id: str, customer_id: str | None, created_at: datetime, now: datetime
+    document: PurchaseDocument,
+    account_id: str,
+    customer_id: str | None,
+    created_at: datetime,
+    now: datetime,
 ) -> Purchase:
     """The purchase that a document describes; start and end fall back to its date."""
     own_id = purchase_id(account_id, document.source, document.external_id)

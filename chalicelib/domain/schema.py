@@ -1,5 +1,6 @@
-"""How every model of the interface is shaped: camelCase outside, frozen inside, strict on the way in."""
+"""The shape of every model: camelCase outside, frozen inside, strict on the way in."""
 
+import json
 from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
@@ -13,6 +14,7 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     PlainSerializer,
+    PlainValidator,
     WithJsonSchema,
     model_validator,
 )
@@ -24,7 +26,7 @@ from chalicelib.domain.ids import parse_id
 
 
 class Resource(BaseModel):
-    """A thing that the service answers with, or a part of one. Keys it does not know are ignored."""
+    """What the service answers with, or a part of it. Keys it does not know are ignored."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -106,14 +108,32 @@ def _timestamp(value: Any) -> Any:
         return moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         raise PydanticCustomError(
-            "invalid_timestamp", "This must be an ISO 8601 date and time, such as 2026-11-20T10:00:00Z."
+            "invalid_timestamp",
+            "This must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z.",
         ) from None
 
 
 def format_timestamp(moment: datetime) -> str:
     """UTC, milliseconds, ``Z``: ``2026-11-20T10:00:00.000Z``."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
+
+def _json_object(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise PydanticCustomError("wrong_type", "This must be an object.")
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        raise PydanticCustomError("not_unicode", "A text in it holds a lone surrogate.") from None
+    except (TypeError, ValueError, RecursionError):
+        raise PydanticCustomError("wrong_type", "It holds a value that JSON cannot.") from None
+    return value
+
+
+JsonObject = Annotated[
+    dict[str, Any], PlainValidator(_json_object), WithJsonSchema({"type": "object"})
+]
+"""Any JSON object, kept as it came."""
 
 Identifier = Annotated[
     str, AfterValidator(_identifier), WithJsonSchema({"type": "string", "format": "uuid"})
@@ -141,7 +161,7 @@ Timestamp = Annotated[
 
 
 class LeftOutWhenNone:
-    """Marks an optional field that is no key of the answer when unset, so never null in its schema."""
+    """Marks a field that is no key of the answer when unset, so never null in its schema."""
 
     @classmethod
     def __get_pydantic_json_schema__(

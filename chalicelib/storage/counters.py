@@ -39,7 +39,9 @@ def total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
         return 0
 
 
-def raise_total(transaction: TransactWrite, account_id: str, kind: Listed, read: int, by: int = 1) -> None:
+def raise_total(
+    transaction: TransactWrite, account_id: str, kind: Listed, read: int, by: int = 1
+) -> None:
     """Raises the total in this transaction, which fails unless it is still what was read."""
     unchanged = (CounterRow.total == read) if read else CounterRow.total.does_not_exist()
     transaction.update(

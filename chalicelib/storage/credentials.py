@@ -12,7 +12,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.table import Table
 
 
-class _ByAccount(GlobalSecondaryIndex[Any]):
+class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     class Meta:
         index_name = "by_account"
         projection = AllProjection()

@@ -1,6 +1,7 @@
 """The table of brands and stores, read as one directory an account."""
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.exceptions import PutError
 
 from chalicelib.domain.place import Directory, Place, PlaceKind
 from chalicelib.storage.table import Table
@@ -20,21 +21,28 @@ class PlaceRow(Table):
     brand_id = UnicodeAttribute(null=True)
 
 
-def put(account_id: str, place: Place) -> None:
-    """Creates or replaces a brand or a store."""
-    PlaceRow(
+def put(account_id: str, place: Place) -> bool:
+    """Creates or replaces a brand or a store; False when the id is a place of the other kind."""
+    row = PlaceRow(
         account_id,
         place.id,
         kind=place.kind.value,
         name=place.name,
         color=place.color or None,
         brand_id=place.brand_id,
-    ).save()
+    )
+    try:
+        row.save(PlaceRow.kind.does_not_exist() | (PlaceRow.kind == place.kind.value))
+    except PutError as error:
+        if error.cause_response_code == "ConditionalCheckFailedException":
+            return False
+        raise
+    return True
 
 
-def directory(account_id: str) -> Directory:
-    """All of the account's brands and stores, by name."""
-    rows = PlaceRow.query(account_id, consistent_read=True)
+def directory(account_id: str, *, consistent: bool = False) -> Directory:
+    """All of the account's brands and stores, by name; ``consistent`` sees the latest write."""
+    rows = PlaceRow.query(account_id, consistent_read=consistent)
     places = (
         Place(
             id=row.place_id,

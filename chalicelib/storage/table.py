@@ -1,17 +1,12 @@
-"""What every table shares: one DynamoDB client for the process, the stage's names, one kind of failure.
+"""What every table shares: one client for the process, the stage's names, one kind of failure.
 
 Repositories are the only callers. Nothing outside `storage` sees a PynamoDB model or error.
 """
 
-from typing import Any, ClassVar, Final, cast
+from typing import Any, Final, cast
 
-from botocore.exceptions import (
-    ClientError,
-    ConnectionError,
-    ConnectTimeoutError,
-    HTTPClientError,
-    ReadTimeoutError,
-)
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as NoConnection
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
 from pynamodb.models import Model
@@ -51,14 +46,14 @@ class SharedConnection(Connection):
             count_calls_of(client)
         return client
 
-    def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
         try:
             return super()._make_api_call(operation_name, operation_kwargs)
         except ClientError as error:
             if error.response["Error"]["Code"] in _PASSING_FAILURES:
                 raise Unavailable("The database is busy.") from error
             raise
-        except (ConnectionError, ConnectTimeoutError, HTTPClientError, ReadTimeoutError) as error:
+        except (HTTPClientError, NoConnection) as error:
             raise Unavailable("The database does not answer.") from error
 
 
@@ -88,7 +83,7 @@ def forget_connection() -> None:
 class Table(Model):
     """A table of this stage. A subclass's ``Meta`` says only its ``name``: ``"customers"``."""
 
-    Meta: ClassVar[Any]
+    Meta: Any
 
     @classmethod
     def _get_connection(cls) -> TableConnection:
@@ -103,6 +98,42 @@ class Table(Model):
                 shared.add_meta_table(meta_table)
             of_this_table.connection = shared
         return cast(TableConnection, cls._connection)
+
+
+def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
+    """The rows of several tables under these keys, consistently, in one request.
+
+    Each key is a model, a hash key and, where the table has one, a range key. The answer keeps the
+    order; None stands for what is not there. At most 100 keys.
+
+    Raises:
+        Unavailable: some keys stay unread for want of throughput.
+    """
+    places: dict[tuple[str, str], int] = {}
+    asked: dict[str, dict[str, Any]] = {}
+    for place, (model, *key) in enumerate(wanted):
+        model._get_connection()
+        read = model.get_operation_kwargs_from_class(
+            key[0], range_key=key[1] if len(key) > 1 else None
+        )
+        table = asked.setdefault(read["TableName"], {"Keys": [], "ConsistentRead": True})
+        table["Keys"].append(read["Key"])
+        places[read["TableName"], repr(sorted(read["Key"].items()))] = place
+    found: list[Any] = [None] * len(wanted)
+    for _ in range(_ATTEMPTS):
+        answer = connection()._make_api_call("BatchGetItem", {"RequestItems": asked})
+        for table_name, items in answer["Responses"].items():
+            schema = connection().get_meta_table(table_name)
+            for item in items:
+                own_key = {
+                    name: item[name] for name in (schema.hash_keyname, schema.range_keyname) if name
+                }
+                place = places[table_name, repr(sorted(own_key.items()))]
+                found[place] = wanted[place][0].from_raw_data(item)
+        asked = answer.get("UnprocessedKeys") or {}
+        if not asked:
+            return found
+    raise Unavailable("The database is busy.")
 
 
 def account_key(account_id: str, own_id: str) -> str:

@@ -1,11 +1,32 @@
-"""The partner interface: routes only, each a few lines over a service."""
+"""The partner interface: routes only, each a few lines over a service (interface, section 4)."""
 
 from chalice import Blueprint, Response
+
+from chalicelib.domain.paging import PageRequest
+from chalicelib.services.read_customers import list_customers, read_customer
+from chalicelib.services.read_purchase import read_purchase
+from chalicelib.web.partner_endpoint import PartnerRequest, answer, partner_endpoint
 
 routes = Blueprint(__name__)
 
 
+@routes.route("/partners/purchase", methods=["GET"])
+@partner_endpoint(routes)
+def get_purchase(request: PartnerRequest) -> Response:
+    """Endpoint 1: one purchase."""
+    return answer(read_purchase(request.account_id, request.identifier()))
+
+
 @routes.route("/partners/customer", methods=["GET"])
-def get_customer() -> Response:
-    """Placeholder until the service behind it lands."""
-    return Response("{}", status_code=503)
+@partner_endpoint(routes)
+def get_customer(request: PartnerRequest) -> Response:
+    """Endpoint 6: one customer."""
+    return answer(read_customer(request.account_id, request.identifier()))
+
+
+@routes.route("/partners/customer/list", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+def post_customer_list(request: PartnerRequest) -> Response:
+    """Endpoint 8: a page of customers."""
+    page = request.optional_body(PageRequest)
+    return answer(list_customers(request.account_id, page), status=201)

@@ -1,0 +1,18 @@
+"""The table of contact forms."""
+
+from typing import Final
+
+from chalicelib.storage.counters import Listed
+from chalicelib.storage.forms import FormRow, FormsByPosition, FormTable
+
+
+class ContactFormRow(FormRow):
+    """A row of a contact form."""
+
+    class Meta:
+        name = "contact-forms"
+
+    by_position = FormsByPosition()
+
+
+contact_forms: Final = FormTable(ContactFormRow, Listed.CONTACT_FORMS)

@@ -1,0 +1,289 @@
+"""The table of customers, and beside it the table that finds the oldest customer of a pair."""
+
+import json
+from datetime import datetime
+from typing import Any, Final
+
+from pynamodb.attributes import (
+    BooleanAttribute,
+    JSONAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+)
+from pynamodb.expressions.update import Action
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.customer import Customer
+from chalicelib.domain.customer_pair import CustomerPair, pair_of
+from chalicelib.domain.paging import PageRequest
+from chalicelib.domain.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage import counters
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.table import Table, account_key, read_together
+from chalicelib.storage.transactions import transaction, until_uncontended
+
+_SOURCE_ORDER: Final = {source.value: place for place, source in enumerate(DataSource)}
+
+
+class _ByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_position"
+        projection = AllProjection()
+
+    account_id = UnicodeAttribute(hash_key=True)
+    position = NumberAttribute(range_key=True)
+
+
+class CustomerRow(Table):
+    """A customer. A field that is not set is no attribute, so that an import can fill it alone."""
+
+    class Meta:
+        name = "customers"
+
+    key = UnicodeAttribute(hash_key=True)
+    account_id = UnicodeAttribute()
+    position = NumberAttribute()
+    id = UnicodeAttribute()
+    created_at = UnicodeAttribute()
+    updated_at = UnicodeAttribute()
+    description = UnicodeAttribute(null=True)
+    company = UnicodeAttribute(null=True)
+    first_name = UnicodeAttribute(null=True)
+    last_name = UnicodeAttribute(null=True)
+    display_name = UnicodeAttribute(null=True)
+    language = UnicodeAttribute(null=True)
+    phone_number = UnicodeAttribute(null=True)
+    email = UnicodeAttribute(null=True)
+    email_bounced = BooleanAttribute(null=True)
+    civility = UnicodeAttribute(null=True)
+    email_optin = BooleanAttribute(null=True)
+    sms_optin = BooleanAttribute(null=True)
+    vars().update({identifier: UnicodeAttribute(null=True) for identifier in IDENTIFIERS})
+    declared_type = UnicodeAttribute(null=True)
+    feedback_count = NumberAttribute(null=True)
+    purchase_count = NumberAttribute(null=True)
+    rating_sum = NumberAttribute(null=True)
+    rating_count = NumberAttribute(null=True)
+    data_sources = UnicodeSetAttribute(null=True)
+    tags = JSONAttribute(null=True)
+    attributes = JSONAttribute(null=True)
+    import_metadata = JSONAttribute(null=True)
+    source_metadata = JSONAttribute(null=True)
+    by_position = _ByPosition()
+
+
+class CustomerPairRow(Table):
+    """Which customer is the oldest of a pair."""
+
+    class Meta:
+        name = "customer-pairs"
+
+    key = UnicodeAttribute(hash_key=True)
+    customer_id = UnicodeAttribute()
+
+
+def find(account_id: str, customer_id: str) -> Customer | None:
+    """The account's customer with this id, or None. One request."""
+    try:
+        row = CustomerRow.get(account_key(account_id, customer_id))
+    except CustomerRow.DoesNotExist:
+        return None
+    return _customer(row)
+
+
+def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
+    """The id of the account's oldest customer with this pair, or None. One request."""
+    try:
+        row = CustomerPairRow.get(account_key(account_id, pair.digest), consistent_read=True)
+    except CustomerPairRow.DoesNotExist:
+        return None
+    return row.customer_id
+
+
+def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
+    """One page in creation order, and the total. Two requests, whatever the page's number."""
+    total = counters.total(account_id, Listed.CUSTOMERS)
+    if request.first_position > total:
+        return [], total
+    rows = CustomerRow.by_position.query(
+        account_id,
+        CustomerRow.position.between(request.first_position, min(request.last_position, total)),
+    )
+    return [_customer(row) for row in rows], total
+
+
+def create(account_id: str, customer: Customer) -> Customer:
+    """Keeps a new customer at the end of the account's list. Two requests.
+
+    The same id again changes nothing and answers what is there.
+
+    Raises:
+        Unavailable: contention on the account's list does not end.
+    """
+    pair = pair_of(customer.email, customer.phone_number)
+
+    def attempt() -> Customer:
+        wanted: list[Any] = [
+            (CounterRow, account_id, Listed.CUSTOMERS.value),
+            (CustomerRow, account_key(account_id, customer.id)),
+        ]
+        if pair:
+            wanted.append((CustomerPairRow, account_key(account_id, pair.digest)))
+        counter, existing, *known_pair = read_together(*wanted)
+        if existing:
+            return _customer(existing)
+        total = int(counter.total) if counter else 0
+        with transaction() as write:
+            counters.raise_total(write, account_id, Listed.CUSTOMERS, read=total)
+            write.save(
+                _row(account_id, customer, position=total + 1), CustomerRow.key.does_not_exist()
+            )
+            if pair and known_pair == [None]:
+                _save_pair(write, account_id, pair, customer.id)
+        return customer
+
+    return until_uncontended(attempt)
+
+
+def replace(account_id: str, customer: Customer) -> Customer:
+    """Puts a loaded customer in place of the one with its id, or keeps it as a new one.
+
+    What the service counts itself, and the place in the list, stay. A pair that the customer no
+    longer has is let go, also where a younger customer shares it.
+    """
+
+    def attempt() -> Customer:
+        earlier_row = read_together((CustomerRow, account_key(account_id, customer.id)))[0]
+        if earlier_row is None:
+            return create(account_id, customer)
+        earlier = _customer(earlier_row)
+        merged = customer.model_copy(
+            update={
+                "created_at": earlier.created_at,
+                "feedback_count": earlier.feedback_count,
+                "purchase_count": earlier.purchase_count,
+                "rating_sum": earlier.rating_sum,
+                "rating_count": earlier.rating_count,
+                "data_sources": _in_order({*earlier.data_sources, *customer.data_sources}),
+            }
+        )
+        old_pair = pair_of(earlier.email, earlier.phone_number)
+        new_pair = pair_of(merged.email, merged.phone_number)
+        with transaction() as write:
+            write.save(
+                _row(account_id, merged, position=int(earlier_row.position)),
+                (CustomerRow.updated_at == earlier_row.updated_at)
+                & _same(CustomerRow.purchase_count, earlier_row.purchase_count)
+                & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
+            )
+            if old_pair != new_pair:
+                if old_pair and find_by_pair(account_id, old_pair) == customer.id:
+                    write.delete(CustomerPairRow(account_key(account_id, old_pair.digest)))
+                if new_pair and find_by_pair(account_id, new_pair) is None:
+                    _save_pair(write, account_id, new_pair, customer.id)
+        return merged
+
+    return until_uncontended(attempt)
+
+
+def count_purchase(
+    write: TransactWrite,
+    account_id: str,
+    customer_id: str,
+    by: int,
+    source: DataSource,
+    now: datetime,
+) -> None:
+    """Adds to an existing customer's number of purchases in this transaction."""
+    actions: list[Action] = [
+        CustomerRow.purchase_count.add(by),
+        CustomerRow.updated_at.set(format_timestamp(now)),
+    ]
+    if by > 0:
+        actions.append(CustomerRow.data_sources.add({source.value}))
+    write.update(
+        CustomerRow(account_key(account_id, customer_id)),
+        actions=actions,
+        condition=CustomerRow.key.exists(),
+    )
+
+
+def _save_pair(write: TransactWrite, account_id: str, pair: CustomerPair, customer_id: str) -> None:
+    write.save(
+        CustomerPairRow(account_key(account_id, pair.digest), customer_id=customer_id),
+        CustomerPairRow.key.does_not_exist(),
+    )
+
+
+def _same(attribute: Any, value: Any) -> Any:
+    return attribute.does_not_exist() if value is None else attribute == value
+
+
+def _in_order(sources: set[DataSource] | set[str]) -> tuple[DataSource, ...]:
+    return tuple(DataSource(s) for s in sorted(sources, key=_SOURCE_ORDER.__getitem__))
+
+
+_COPIED: Final = (
+    "id",
+    "description",
+    "company",
+    "first_name",
+    "last_name",
+    "display_name",
+    "phone_number",
+    "email",
+    "civility",
+    *IDENTIFIERS,
+)
+_ZERO_WHEN_UNSET: Final = (
+    "email_bounced",
+    "email_optin",
+    "sms_optin",
+    "feedback_count",
+    "purchase_count",
+    "rating_sum",
+    "rating_count",
+)
+
+
+def _set_fields(customer: Customer) -> dict[str, Any]:
+    return {name: getattr(customer, name) for name in _COPIED} | {
+        name: getattr(customer, name) or None for name in _ZERO_WHEN_UNSET
+    }
+
+
+def _row(account_id: str, customer: Customer, position: int) -> CustomerRow:
+    metadata = dict(customer.metadata)
+    imported = metadata.pop(IMPORT_METADATA_KEY, None)
+    return CustomerRow(
+        account_key(account_id, customer.id),
+        account_id=account_id,
+        position=position,
+        created_at=format_timestamp(customer.created_at),
+        updated_at=format_timestamp(customer.updated_at),
+        language=customer.language.value if customer.language else None,
+        declared_type=customer.declared_type.value if customer.declared_type else None,
+        data_sources={source.value for source in customer.data_sources} or None,
+        tags=[json.loads(tag.model_dump_json()) for tag in customer.tags] or None,
+        attributes=[json.loads(a.model_dump_json()) for a in customer.attributes] or None,
+        import_metadata=imported,
+        source_metadata=metadata or None,
+        **_set_fields(customer),
+    )
+
+
+def _customer(row: CustomerRow) -> Customer:
+    values = row.attribute_values
+    metadata = values.get("source_metadata") or {}
+    if "import_metadata" in values:
+        metadata = {IMPORT_METADATA_KEY: values["import_metadata"], **metadata}
+    return Customer.model_validate(
+        {
+            **{name: value for name, value in values.items() if value is not None},
+            "metadata": metadata,
+            "data_sources": _in_order(values.get("data_sources") or set()),
+        }
+    )

@@ -1,0 +1,18 @@
+"""The table of surveys."""
+
+from typing import Final
+
+from chalicelib.storage.counters import Listed
+from chalicelib.storage.forms import FormRow, FormsByPosition, FormTable
+
+
+class SurveyRow(FormRow):
+    """A row of a survey."""
+
+    class Meta:
+        name = "surveys"
+
+    by_position = FormsByPosition()
+
+
+surveys: Final = FormTable(SurveyRow, Listed.SURVEYS)

@@ -1,0 +1,75 @@
+"""A JSON request body: media type, size, syntax, then the model that it must fit."""
+
+import json
+from typing import Any, Final, NoReturn, TypeVar
+
+from chalice.app import Request
+from pydantic import BaseModel
+
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.faults import Fault
+from chalicelib.domain.parsing import parse
+from chalicelib.web.problems import UnsupportedMediaType
+
+MEDIA_TYPE: Final = "application/json"
+MAX_BYTES: Final = 4 * 1024 * 1024
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
+    """The body, parsed.
+
+    Raises:
+        UnsupportedMediaType: it is not declared as JSON; parameters of the media type are ignored.
+        InputTooLarge: it has more than ``max_bytes`` bytes.
+        InvalidInput: it is not JSON (RFC 8259) in UTF-8.
+    """
+    declared = request.headers.get("content-type", "")
+    if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
+        raise UnsupportedMediaType(MEDIA_TYPE)
+    raw = request.raw_body
+    if len(raw) > max_bytes:
+        raise InputTooLarge("body", max_bytes)
+    return parse_json(raw)
+
+
+def parse_json(raw: bytes | str) -> Any:
+    """The JSON document in these bytes.
+
+    Raises:
+        InvalidInput: they are none.
+    """
+    try:
+        return json.loads(
+            raw if isinstance(raw, str) else raw.decode("utf-8"), parse_constant=_refuse_constant
+        )
+    except UnicodeDecodeError:
+        detail = "The body is not UTF-8."
+    except json.JSONDecodeError as error:
+        detail = f"The body is not JSON: {error.msg} at character {error.pos}."
+    except RecursionError:
+        detail = "The body is nested too deeply."
+    except ValueError:
+        detail = "The body holds a number that cannot be read."
+    raise InvalidInput([Fault("", "malformed", detail)])
+
+
+def read_model(request: Request, model: type[Body]) -> Body:
+    """The body as the model describes it.
+
+    Raises:
+        UnsupportedMediaType: it is not declared as JSON.
+        InputTooLarge: it is over the size limit.
+        InvalidInput: it is no JSON, or breaks the model's rules; every fault is listed.
+    """
+    return parse(read_json(request), model)
+
+
+def read_optional_model(request: Request, model: type[Body]) -> Body:
+    """As `read_model`, where an empty body, of any media type, is an empty object."""
+    return read_model(request, model) if request.raw_body else parse({}, model)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)

@@ -1,0 +1,77 @@
+"""What is logged and measured: one JSON line a request, without a secret or a body in it."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import (
+    AmazonCloudWatchEMFProvider,
+)
+from chalice import Response
+from chalice.app import Request
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.web.problems import MEDIA_TYPE, plain_problem
+
+logger: Final = Logger(service="feedback")
+
+_DETAILS: Final = {
+    405: "This path does not take this method.",
+    415: "The body is of a media type that this path does not take.",
+}
+
+
+def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
+    """Chalice middleware: answers the framework's own errors as problems, and logs the request."""
+    started = time.perf_counter()
+    with counted_calls() as calls:
+        response = _as_problem(request, get_response(request))
+    log_request(
+        request,
+        status=response.status_code,
+        duration_ms=(time.perf_counter() - started) * 1000,
+        aws_calls=calls.total(),
+    )
+    return response
+
+
+def request_id_of(request: Request) -> str:
+    """What names the request in the logs: the gateway's id for it."""
+    return str(request.context.get("requestId") or "")
+
+
+def note_account(account_id: str) -> None:
+    """Puts the account into the request's log line, once it is known."""
+    logger.append_keys(account_id=account_id)
+
+
+def log_request(request: Request, status: int, duration_ms: float, aws_calls: int) -> None:
+    """Writes the request's one line: a log entry that carries its metrics (EMF) too."""
+    metrics = AmazonCloudWatchEMFProvider(namespace="feedback", service="feedback")
+    route = f"{request.method} {request.path}"
+    metrics.add_dimension("route", route)
+    metrics.add_metric("duration", MetricUnit.Milliseconds, duration_ms)
+    metrics.add_metric("awsCalls", MetricUnit.Count, aws_calls)
+    metrics.add_metric("faults", MetricUnit.Count, int(status >= 500))
+    logger.info(
+        "request",
+        request_id=request_id_of(request),
+        status=status,
+        **metrics.serialize_metric_set(),
+    )
+    logger.remove_keys(["account_id"])
+
+
+def _as_problem(request: Request, response: Response) -> Response:
+    if response.status_code < 400 or _media_type(response) == MEDIA_TYPE:
+        return response
+    status = response.status_code
+    detail = _DETAILS.get(status, "Something went wrong on our side." if status >= 500 else "")
+    kept = {k: v for k, v in response.headers.items() if k.lower() != "content-type"}
+    return plain_problem(status, detail, request_id_of(request), kept)
+
+
+def _media_type(response: Response) -> Any:
+    return next((v for k, v in response.headers.items() if k.lower() == "content-type"), None)

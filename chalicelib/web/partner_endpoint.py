@@ -1,0 +1,99 @@
+"""What stands before every partner endpoint: credentials first, then the request, then problems."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from chalice import Blueprint, Response
+from chalice.app import Request
+from pydantic import BaseModel
+
+from chalicelib.domain.errors import FeedbackError, InvalidInput
+from chalicelib.domain.faults import Fault
+from chalicelib.domain.ids import parse_id
+from chalicelib.services.partner_access import authenticate
+from chalicelib.web import json_body
+from chalicelib.web.observation import logger, note_account, request_id_of
+from chalicelib.web.problems import bug, problem
+
+KEY_HEADER: Final = "X-API-KEY"
+SECRET_HEADER: Final = "X-API-SECRET"  # noqa: S105 - the header's name
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class PartnerRequest:
+    """A request from a partner whose credentials hold.
+
+    Attributes:
+        account_id: the partner's account.
+        http: the request as it came.
+    """
+
+    account_id: str
+    http: Request
+
+    def identifier(self, name: str = "id") -> str:
+        """The query parameter of this name, a UUID, in lower case.
+
+        Raises:
+            InvalidInput: it is missing or no UUID.
+        """
+        parameters = self.http.query_params
+        given = parameters.get(name) if parameters else None
+        if given is None:
+            raise InvalidInput([Fault(f"?{name}", "required", "This is required.")])
+        identifier = parse_id(given)
+        if identifier is None:
+            fault = Fault(f"?{name}", "invalid_uuid", "This must be a UUID of the form 8-4-4-4-12.")
+            raise InvalidInput([fault])
+        return identifier
+
+    def body(self, model: type[Body]) -> Body:
+        """The JSON body, as `json_body.read_model` reads it."""
+        return json_body.read_model(self.http, model)
+
+    def optional_body(self, model: type[Body]) -> Body:
+        """The JSON body, or the model's defaults when there is none."""
+        return json_body.read_optional_model(self.http, model)
+
+
+PartnerView = Callable[[PartnerRequest], Response]
+
+
+def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], Response]]:
+    """Turns a view of a `PartnerRequest` into one that Chalice can route to.
+
+    Credentials are judged before anything else of the request is looked at.
+    """
+
+    def decorate(view: PartnerView) -> Callable[[], Response]:
+        @functools.wraps(view)
+        def endpoint() -> Response:
+            http = routes.current_request
+            try:
+                account_id = authenticate(
+                    http.headers.get(KEY_HEADER, ""), http.headers.get(SECRET_HEADER, "")
+                )
+                note_account(account_id)
+                return view(PartnerRequest(account_id, http))
+            except FeedbackError as error:
+                return problem(error, request_id_of(http))
+            except Exception:
+                logger.exception("bug", request_id=request_id_of(http))
+                return bug(request_id_of(http))
+
+        return endpoint
+
+    return decorate
+
+
+def answer(resource: BaseModel, status: int = 200) -> Response:
+    """A resource as JSON. Partner answers hold customers' data, so nobody may keep a copy."""
+    return Response(
+        body=resource.model_dump_json(),
+        status_code=status,
+        headers={"Content-Type": "application/json", "Cache-Control": "no-store"},
+    )

@@ -1,0 +1,49 @@
+"""The environment of in-process tests: moto, and the data stack's tables for the test stage."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from hypothesis import settings as hypothesis_settings
+from moto import mock_aws
+
+# Before anything of the project is imported: no test may ever reach a real account.
+os.environ.update(
+    {
+        "STAGE": "test",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_SESSION_TOKEN": "testing",
+        "AWS_REGION": "eu-west-1",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "POWERTOOLS_METRICS_NAMESPACE": "feedback",
+        "POWERTOOLS_SERVICE_NAME": "feedback",
+    }
+)
+os.environ.pop("AWS_ENDPOINT_URL", None)
+
+hypothesis_settings.register_profile("project", deadline=None, derandomize=True)
+hypothesis_settings.load_profile("project")
+
+DATA_STACK = Path(__file__).parent.parent / "infrastructure" / "data.yaml"
+
+
+@pytest.fixture(scope="module")
+def cloud() -> Iterator[None]:
+    """Tables and queues on moto, made from the data stack, empty for each test module.
+
+    Tests of a module share them and keep apart by using accounts of their own.
+    """
+    from chalicelib.storage.table import forget_connection
+
+    with mock_aws():
+        forget_connection()
+        boto3.client("cloudformation").create_stack(
+            StackName="feedback-test-data",
+            TemplateBody=DATA_STACK.read_text(),
+            Parameters=[{"ParameterKey": "Stage", "ParameterValue": "test"}],
+        )
+        yield
+        forget_connection()

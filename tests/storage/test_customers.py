@@ -1,0 +1,78 @@
+"""The table of customers."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.domain.customer import Customer
+from chalicelib.domain.customer_pair import pair_of
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import PageRequest
+from chalicelib.storage import customers
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+def a_customer(**fields: object) -> Customer:
+    return Customer(**{"id": new_id(), "created_at": NOW, "updated_at": NOW, **fields})  # type: ignore[arg-type]
+
+
+def test_a_customer_is_read_back_as_it_was_kept() -> None:
+    account = new_id()
+    customer = a_customer(
+        first_name="ليلى",
+        last_name="O'Neil\u0000",
+        email="Leila@Example.test",
+        theForkId="tf-1",
+        metadata={"import": {"a": "b"}, "theFork": {"deep": [1, None, {"x": 0.5}]}},
+        email_optin=True,
+        data_sources=("Survey", "TheFork"),
+    )
+    customers.create(account, customer)
+    assert customers.find(account, customer.id) == customer
+
+
+def test_another_account_does_not_find_it() -> None:
+    customer = customers.create(new_id(), a_customer())
+    assert customers.find(new_id(), customer.id) is None
+
+
+def test_pages_keep_creation_order_and_add_up() -> None:
+    account = new_id()
+    made = [customers.create(account, a_customer(first_name=str(n))).id for n in range(7)]
+    pages = [customers.page(account, PageRequest(limit=3, page=n)) for n in (1, 2, 3, 4)]
+    assert [[c.id for c in page] for page, _ in pages] == [made[:3], made[3:6], made[6:], []]
+    assert {total for _, total in pages} == {7}
+
+
+def test_creating_twice_under_one_id_makes_one_customer() -> None:
+    account = new_id()
+    customer = a_customer(email="a@example.test")
+    customers.create(account, customer)
+    assert customers.create(account, customer) == customer
+    assert customers.page(account, PageRequest())[1] == 1
+
+
+def test_the_oldest_customer_of_a_pair_is_found() -> None:
+    account = new_id()
+    oldest = customers.create(account, a_customer(email="A@example.test", phone_number="0033 1"))
+    customers.create(account, a_customer(email="a@example.test", phone_number="+33-1"))
+    pair = pair_of("a@EXAMPLE.test", "+331")
+    assert pair
+    assert customers.find_by_pair(account, pair) == oldest.id
+
+
+def test_replacing_keeps_place_and_counts() -> None:
+    account = new_id()
+    first = customers.create(account, a_customer(email="a@example.test"))
+    customers.create(account, a_customer())
+    customers.replace(account, a_customer(id=first.id, email="b@example.test"))
+    page, total = customers.page(account, PageRequest())
+    assert (total, page[0].id, page[0].email) == (2, first.id, "b@example.test")
+    old, new = pair_of("a@example.test", None), pair_of("b@example.test", None)
+    assert old
+    assert new
+    assert customers.find_by_pair(account, old) is None
+    assert customers.find_by_pair(account, new) == first.id
