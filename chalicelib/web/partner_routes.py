@@ -4,6 +4,12 @@ from chalice import Blueprint, Response
 
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.read_customers import list_customers, read_customer
+from chalicelib.services.read_forms import (
+    list_contact_forms,
+    list_surveys,
+    read_contact_form,
+    read_survey,
+)
 from chalicelib.services.read_purchase import read_purchase
 from chalicelib.web.partner_endpoint import PartnerRequest, answer, partner_endpoint
 
@@ -15,6 +21,36 @@ routes = Blueprint(__name__)
 def get_purchase(request: PartnerRequest) -> Response:
     """Endpoint 1: one purchase."""
     return answer(read_purchase(request.account_id, request.identifier()))
+
+
+@routes.route("/partners/contact-form", methods=["GET"])
+@partner_endpoint(routes)
+def get_contact_form(request: PartnerRequest) -> Response:
+    """Endpoint 2: one contact form."""
+    return answer(read_contact_form(request.account_id, request.identifier()))
+
+
+@routes.route("/partners/contact-form/list", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+def post_contact_form_list(request: PartnerRequest) -> Response:
+    """Endpoint 3: a page of contact forms."""
+    page = request.optional_body(PageRequest)
+    return answer(list_contact_forms(request.account_id, page), status=201)
+
+
+@routes.route("/partners/survey", methods=["GET"])
+@partner_endpoint(routes)
+def get_survey(request: PartnerRequest) -> Response:
+    """Endpoint 4: one survey."""
+    return answer(read_survey(request.account_id, request.identifier()))
+
+
+@routes.route("/partners/survey/list", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+def post_survey_list(request: PartnerRequest) -> Response:
+    """Endpoint 5: a page of surveys."""
+    page = request.optional_body(PageRequest)
+    return answer(list_surveys(request.account_id, page), status=201)
 
 
 @routes.route("/partners/customer", methods=["GET"])

@@ -1,0 +1,67 @@
+"""The table of trackers."""
+
+from datetime import datetime
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.exceptions import PutError
+
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.tracker import Tracker
+from chalicelib.storage.table import Table
+
+
+class TrackerRow(Table):
+    """A tracker."""
+
+    class Meta:
+        name = "trackers"
+
+    tracker_id = UnicodeAttribute(hash_key=True)
+    account_id = UnicodeAttribute()
+    survey_id = UnicodeAttribute()
+    purchase_id = UnicodeAttribute()
+    customer_id = UnicodeAttribute(null=True)
+    store_id = UnicodeAttribute()
+    send_mode = UnicodeAttribute()
+    created_at = UnicodeAttribute()
+    used_at = UnicodeAttribute(null=True)
+
+
+def create(tracker: Tracker) -> bool:
+    """Keeps a new tracker; False, and nothing changed, when its id is already there."""
+    row = TrackerRow(
+        tracker.id,
+        account_id=tracker.account_id,
+        survey_id=tracker.survey_id,
+        purchase_id=tracker.purchase_id,
+        customer_id=tracker.customer_id,
+        store_id=tracker.store_id,
+        send_mode=tracker.send_mode,
+        created_at=format_timestamp(tracker.created_at),
+    )
+    try:
+        row.save(TrackerRow.tracker_id.does_not_exist())
+    except PutError as error:
+        if error.cause_response_code == "ConditionalCheckFailedException":
+            return False
+        raise
+    return True
+
+
+def find(tracker_id: str) -> Tracker | None:
+    """The tracker with this id, or None. One request."""
+    try:
+        row = TrackerRow.get(tracker_id)
+    except TrackerRow.DoesNotExist:
+        return None
+    return Tracker(
+        id=row.tracker_id,
+        account_id=row.account_id,
+        survey_id=row.survey_id,
+        purchase_id=row.purchase_id,
+        customer_id=row.customer_id,
+        store_id=row.store_id,
+        send_mode=row.send_mode,
+        created_at=datetime.fromisoformat(row.created_at),
+        used_at=datetime.fromisoformat(row.used_at) if row.used_at else None,
+    )

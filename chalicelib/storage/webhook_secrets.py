@@ -1,0 +1,38 @@
+"""The table of the secrets that webhooks are signed with, encrypted by KMS.
+
+A signature needs the secret itself, so a hash would not serve. Each row holds from a moment on.
+"""
+
+from datetime import datetime
+
+from pynamodb.attributes import UnicodeAttribute
+
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage.table import Table
+
+
+class WebhookSecretRow(Table):
+    """A secret of an account, and the moment from which on it signs."""
+
+    class Meta:
+        name = "webhook-secrets"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    active_from = UnicodeAttribute(range_key=True)
+    secret = UnicodeAttribute()
+
+
+def put(account_id: str, active_from: datetime, secret: str) -> None:
+    """Keeps a secret that signs from this moment on."""
+    WebhookSecretRow(account_id, format_timestamp(active_from), secret=secret).save()
+
+
+def active(account_id: str, at: datetime) -> str | None:
+    """The secret that signs at this moment, or None. One request."""
+    rows = WebhookSecretRow.query(
+        account_id,
+        WebhookSecretRow.active_from <= format_timestamp(at),
+        scan_index_forward=False,
+        limit=1,
+    )
+    return next((row.secret for row in rows), None)
