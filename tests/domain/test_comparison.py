@@ -1,0 +1,101 @@
+"""The comparisons, each on both sides."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.comparison import Combination, Comparator, as_number, holds, listed
+
+texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False).map(str)
+
+
+@pytest.mark.parametrize(
+    ("comparator", "given_values", "expected", "truth"),
+    [
+        ("$eq", ["a"], "a", True),
+        ("$eq", ["a"], "A", False),
+        ("$eq", ["a", "b"], "b", True),
+        ("$eq", [], "a", False),
+        ("$eq", [], "", False),
+        ("$eq", ["5"], "5.0", True),
+        ("$eq", ["05"], "5", True),
+        ("$eq", ["5a"], "5", False),
+        ("$ne", ["a"], "a", False),
+        ("$ne", ["a"], "b", True),
+        ("$ne", [], "a", True),
+        ("$ne", ["a", "b"], "b", False),
+        ("$in", ["b"], "a, b", True),
+        ("$in", ["b"], '["a", "b"]', True),
+        ("$in", ["a, b"], '["a, b"]', True),
+        ("$in", ["[x"], "[x,y", True),
+        ("$in", ["c"], "a, b", False),
+        ("$in", ["1"], "1.0,2", True),
+        ("$in", [], "a", False),
+        ("$nin", ["c"], "a, b", True),
+        ("$nin", ["b"], "a, b", False),
+        ("$nin", [], "a", True),
+        ("$gt", ["10"], "9", True),
+        ("$gt", ["9"], "10", False),
+        ("$gt", ["9"], "9", False),
+        ("$gt", ["b"], "a", True),
+        ("$gt", [], "0", False),
+        ("$gte", ["9"], "9", True),
+        ("$gte", ["8.9"], "9", False),
+        ("$gte", ["-1"], "0", False),
+        ("$lt", ["9"], "10", True),
+        ("$lt", ["10"], "9", False),
+        ("$lt", [], "9", False),
+        ("$lt", ["2026-01-31"], "2026-02-01", True),
+        ("$lte", ["9"], "9", True),
+        ("$lte", ["9.1"], "9", False),
+        ("$contains", ["a long wait"], "long", True),
+        ("$contains", ["a long wait"], "short", False),
+        ("$contains", [], "long", False),
+        ("$exists", ["x"], "true", True),
+        ("$exists", [], "true", False),
+        ("$exists", ["x"], "false", False),
+        ("$exists", [], "false", True),
+    ],
+)
+def test_comparisons(comparator: str, given_values: list[str], expected: str, truth: bool) -> None:
+    assert holds(Comparator(comparator), given_values, expected) is truth
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("$eq", "$ne"), ("$in", "$nin"), ("$gt", "$lte"), ("$gte", "$lt")]
+)
+@given(texts, texts)
+def test_of_two_opposites_exactly_one_holds_for_a_single_value(
+    one: str, other: str, value: str, expected: str
+) -> None:
+    assert holds(Comparator(one), [value], expected) != holds(Comparator(other), [value], expected)
+
+
+@given(st.integers(), st.integers())
+def test_numbers_compare_as_numbers(left: int, right: int) -> None:
+    assert holds(Comparator.GT, [str(left)], str(right)) == (left > right)
+    assert holds(Comparator.EQ, [f"{left}.0"], str(right)) == (left == right)
+
+
+@given(st.lists(st.sampled_from(Comparator)), texts, st.lists(texts, max_size=3))
+def test_any_texts_can_be_compared(
+    comparators: list[Comparator], expected: str, values: list[str]
+) -> None:
+    assert all(holds(one, values, expected) in (True, False) for one in comparators)
+
+
+@pytest.mark.parametrize("text", ["", "x", "1e5", "NaN", "Infinity", " 1", "1_0", "١", "1.", ".5"])
+def test_what_is_no_plain_number_is_text(text: str) -> None:
+    assert as_number(text) is None
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "[" * 100_000, '["a"'])
+def test_a_list_that_is_not_json_of_strings_is_split_at_commas(text: str) -> None:
+    assert listed(text) == [item.strip() for item in text.split(",")]
+
+
+def test_and_wants_all_and_or_wants_one() -> None:
+    assert Combination.AND.of([True, True])
+    assert not Combination.AND.of([True, False])
+    assert Combination.OR.of([False, True])
+    assert not Combination.OR.of([False, False])
