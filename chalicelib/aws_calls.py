@@ -19,13 +19,19 @@ def count_calls_of(client: Any) -> None:
 
 @contextmanager
 def counted_calls() -> Iterator[Counter[str]]:
-    """Requests sent inside the block, by operation: ``{"dynamodb.GetItem": 1}``."""
+    """Requests sent inside the block, by operation: ``{"dynamodb.GetItem": 1}``.
+
+    A block around this one counts them too.
+    """
     counter: Counter[str] = Counter()
     token = _counter.set(counter)
     try:
         yield counter
     finally:
         _counter.reset(token)
+        around = _counter.get()
+        if around is not None:
+            around.update(counter)
 
 
 def _count(event_name: str, **_: Any) -> None:

@@ -15,7 +15,7 @@ from chalice.app import Request
 from chalicelib.aws_calls import counted_calls
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
 
-logger: Final = Logger(service="feedback")
+logger: Final = Logger(service="feedback", location=None, utc=True, use_rfc3339=True)
 
 _DETAILS: Final = {
     405: "This path does not take this method.",
@@ -38,8 +38,10 @@ def observe(request: Request, get_response: Callable[[Request], Response]) -> Re
 
 
 def request_id_of(request: Request) -> str:
-    """What names the request in the logs: the gateway's id for it."""
-    return str(request.context.get("requestId") or "")
+    """What names the request in the logs: the gateway's id for it, else the function's."""
+    return str(
+        request.context.get("requestId") or getattr(request.lambda_context, "aws_request_id", "")
+    )
 
 
 def note_account(account_id: str) -> None:

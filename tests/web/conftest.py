@@ -1,0 +1,92 @@
+"""A partner's HTTP client over the whole app, in process."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chalice.test import Client
+
+from chalicelib.domain.ids import new_id
+from chalicelib.services.held import forget_everything_held
+from chalicelib.services.manage_accounts import create_account, issue_key
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer.
+
+    Attributes:
+        headers: by name in lower case.
+    """
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def faults(self) -> list[tuple[str, str]]:
+        """Pointer and code of each fault, after a check of the problem's own shape."""
+        assert self.headers["content-type"] == "application/problem+json"
+        assert self.json["status"] == self.status == 400
+        assert self.json["faultCount"] >= len(self.json["errors"])
+        assert all(error["detail"] for error in self.json["errors"])
+        return [(error["pointer"], error["code"]) for error in self.json["errors"]]
+
+
+@dataclass(frozen=True)
+class Partner:
+    """An account's partner who asks over HTTP."""
+
+    client: Client
+    account_id: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
+        return self._ask("GET", path, b"", headers or {})
+
+    def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
+        """Posts JSON, or the body as it is when it is bytes."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self._ask("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
+
+    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
+        given = {k: v for k, v in (self.headers | headers).items() if v is not None}
+        response = self.client.http.request(method, path, headers=given, body=body)
+        return Answer(
+            response.status_code,
+            {name.lower(): value for name, value in response.headers.items()},
+            response.body.decode(),
+        )
+
+
+@pytest.fixture(scope="module")
+def client(cloud: None) -> Iterator[Client]:
+    """The app in process."""
+    from app import app
+
+    forget_everything_held()
+    with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
+        yield client
+    forget_everything_held()
+
+
+@pytest.fixture
+def partner(client: Client) -> Partner:
+    """A partner of a new account."""
+    return new_partner(client)
+
+
+def new_partner(client: Client) -> Partner:
+    """A partner of one more account."""
+    account = create_account("Maison Lumen", new_id())
+    credential, secret = issue_key(account.id)
+    return Partner(client, account.id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret})

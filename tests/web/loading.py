@@ -1,0 +1,31 @@
+"""Documents that tests load through the services, valid as they are."""
+
+from typing import Any
+
+from chalicelib.domain.ids import new_id
+
+
+def customer_document(**fields: Any) -> dict[str, Any]:
+    """A customer."""
+    return {"id": new_id(), "firstName": "Zoé", "lastName": "Martin", **fields}
+
+
+def brand_document(**fields: Any) -> dict[str, Any]:
+    """A brand."""
+    return {"id": new_id(), "name": "Maison Lumen", "color": "#0a7d5a", **fields}
+
+
+def store_document(brand_id: str, **fields: Any) -> dict[str, Any]:
+    """A store of a brand."""
+    return {"id": new_id(), "name": "Lyon Bellecour", "brandId": brand_id, **fields}
+
+
+def purchase_document(store_id: str, **fields: Any) -> dict[str, Any]:
+    """A purchase."""
+    return {
+        "source": "Site",
+        "externalId": new_id(),
+        "storeId": store_id,
+        "date": "2026-11-18T19:30:00+01:00",
+        **fields,
+    }

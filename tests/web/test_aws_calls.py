@@ -1,0 +1,74 @@
+"""What each operation costs in requests to AWS, when nothing contends and small things are held."""
+
+from collections.abc import Callable
+
+import pytest
+from chalice.test import Client
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.services.save_customer import save_customer
+from tests.web.conftest import Answer, Partner, new_partner
+from tests.web.loading import customer_document
+from tests.web.test_reading import Loaded, load
+
+Ask = Callable[[Loaded], Answer]
+
+
+@pytest.fixture(scope="module")
+def loaded(client: Client) -> Loaded:
+    """An account whose credentials and names a warm function already holds."""
+    loaded = load(new_partner(client))
+    loaded.partner.get(loaded.paths["contact form"])
+    return loaded
+
+
+def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
+    with counted_calls() as calls:
+        assert ask(loaded).status in (200, 201)
+    return dict(calls)
+
+
+@pytest.mark.parametrize(
+    ("ask", "cost"),
+    [
+        (lambda it: it.partner.get(it.paths["customer"]), {"dynamodb.GetItem": 1}),
+        (lambda it: it.partner.get(it.paths["purchase"]), {"dynamodb.GetItem": 2}),
+        (lambda it: it.partner.get(it.paths["contact form"]), {"dynamodb.Query": 1}),
+        (lambda it: it.partner.get(it.paths["survey"]), {"dynamodb.Query": 1}),
+        (
+            lambda it: it.partner.post("/partners/customer/list", {}),
+            {"dynamodb.GetItem": 1, "dynamodb.Query": 1},
+        ),
+        (
+            lambda it: it.partner.post("/partners/contact-form/list", {}),
+            {"dynamodb.GetItem": 1, "dynamodb.Query": 1, "dynamodb.BatchGetItem": 1},
+        ),
+        (
+            lambda it: it.partner.post("/partners/survey/list", {}),
+            {"dynamodb.GetItem": 1, "dynamodb.Query": 1, "dynamodb.BatchGetItem": 1},
+        ),
+        (
+            lambda it: it.partner.post("/partners/customer/list", {"page": 9}),
+            {"dynamodb.GetItem": 1},
+        ),
+    ],
+    ids=[
+        "customer", "purchase", "contact form", "survey", "customers", "contact forms", "surveys",
+        "a page past the end",
+    ],
+)  # fmt: skip
+def test_reading_stays_within_its_budget(loaded: Loaded, ask: Ask, cost: dict[str, int]) -> None:
+    assert cost_of(ask, loaded) == cost
+
+
+def test_the_last_page_costs_what_the_first_costs(partner: Partner) -> None:
+    for _ in range(12):
+        save_customer(partner.account_id, customer_document())
+    partner.post("/partners/customer/list", {})
+    costs = []
+    for page in (1, 6):
+        with counted_calls() as calls:
+            answer = partner.post("/partners/customer/list", {"limit": 2, "page": page})
+        assert answer.json["meta"]["itemCount"] == 2
+        costs.append(dict(calls))
+    assert costs[0] == costs[1]

@@ -1,0 +1,71 @@
+"""The one line that a request leaves in the log."""
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from chalicelib.services.save_customer import save_customer
+from chalicelib.web.observation import logger
+from tests.web.conftest import Partner
+from tests.web.loading import customer_document
+
+
+@pytest.fixture
+def log() -> Iterator[StringIO]:
+    """What the logger writes."""
+    handler = logger.registered_handler
+    written = StringIO()
+    before = handler.setStream(written)  # type: ignore[attr-defined]
+    yield written
+    handler.setStream(before)  # type: ignore[attr-defined]
+
+
+def lines_of(log: StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.getvalue().splitlines()]
+
+
+def test_a_request_leaves_one_line_with_its_facts(partner: Partner, log: StringIO) -> None:
+    customer = save_customer(partner.account_id, customer_document())
+    partner.get("/partners/customer")
+    log.truncate(0)
+    log.seek(0)
+    partner.get(f"/partners/customer?id={customer.id}")
+    (line,) = lines_of(log)
+    assert line["level"] == "INFO"
+    assert line["account_id"] == partner.account_id
+    assert line["route"] == "GET /partners/customer"
+    assert (line["status"], line["awsCalls"], line["faults"]) == (200, [1.0], [0.0])
+    assert line["duration"][0] > 0
+    assert line["request_id"]
+
+
+def test_the_line_carries_its_metrics(partner: Partner, log: StringIO) -> None:
+    partner.get("/partners/customer")
+    (line,) = lines_of(log)
+    (described,) = line["_aws"]["CloudWatchMetrics"]
+    assert described["Namespace"] == "feedback"
+    assert {metric["Name"] for metric in described["Metrics"]} == {"duration", "awsCalls", "faults"}
+    assert ["service", "route"] in described["Dimensions"] or [
+        "route",
+        "service",
+    ] in described["Dimensions"]
+
+
+def test_no_secret_and_no_data_is_in_it(partner: Partner, log: StringIO) -> None:
+    partner.get("/partners/customer?id=zoe@example.test")
+    partner.post("/partners/customer/list", {"limit": "zoe@example.test"})
+    output = log.getvalue()
+    assert len(output.splitlines()) == 2
+    for secret in (*partner.headers.values(), "zoe@example.test"):
+        assert secret not in output
+
+
+def test_one_requests_account_is_not_in_the_next_line(partner: Partner, log: StringIO) -> None:
+    partner.get("/partners/customer")
+    Partner(partner.client, "").get("/partners/customer")
+    first, second = lines_of(log)
+    assert "account_id" in first
+    assert "account_id" not in second
