@@ -11,9 +11,9 @@ from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
 from pynamodb.models import Model
 
-from chalicelib.aws_calls import count_calls_of
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb_client import ATTEMPTS, dynamodb_client
 
 _PASSING_FAILURES: Final = frozenset(
     {
@@ -25,9 +25,6 @@ _PASSING_FAILURES: Final = frozenset(
         "TransactionInProgressException",
     }
 )
-_CONNECT_TIMEOUT_S: Final = 1.0
-_READ_TIMEOUT_S: Final = 4.0
-_ATTEMPTS: Final = 3
 
 
 class SharedConnection(Connection):
@@ -39,12 +36,10 @@ class SharedConnection(Connection):
 
     @property
     def client(self) -> Any:
-        """The botocore client, made on first use and counted."""
-        fresh = self._client is None
-        client = super().client
-        if fresh:
-            count_calls_of(client)
-        return client
+        """The client, made on first use."""
+        if self._client is None:
+            self._client = dynamodb_client()
+        return self._client
 
     def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
         try:
@@ -64,13 +59,7 @@ def connection() -> SharedConnection:
     """The process's one connection, made on first use."""
     global _shared
     if _shared is None:
-        _shared = SharedConnection(
-            region=settings().region,
-            connect_timeout_seconds=_CONNECT_TIMEOUT_S,
-            read_timeout_seconds=_READ_TIMEOUT_S,
-            max_retry_attempts=_ATTEMPTS - 1,
-            max_pool_connections=10,
-        )
+        _shared = SharedConnection(region=settings().region)
     return _shared
 
 
@@ -120,7 +109,7 @@ def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str
         table["Keys"].append(read["Key"])
         places[read["TableName"], repr(sorted(read["Key"].items()))] = place
     found: list[Any] = [None] * len(wanted)
-    for _ in range(_ATTEMPTS):
+    for _ in range(ATTEMPTS):
         answer = connection()._make_api_call("BatchGetItem", {"RequestItems": asked})
         for table_name, items in answer["Responses"].items():
             schema = connection().get_meta_table(table_name)

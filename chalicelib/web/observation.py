@@ -1,7 +1,9 @@
 """What is logged and measured: one JSON line a request, without a secret or a body in it."""
 
+import json
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 from aws_lambda_powertools import Logger
@@ -11,11 +13,22 @@ from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import (
 )
 from chalice import Response
 from chalice.app import Request
+from pydantic_core import to_json
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
 
-logger: Final = Logger(service="feedback", location=None, utc=True, use_rfc3339=True)
+
+def _serialize(line: dict[str, Any]) -> str:
+    try:
+        return to_json(line, fallback=str).decode()
+    except ValueError:  # a text that is no Unicode, in an exception's message for example
+        return json.dumps(line, default=str)
+
+
+logger: Final = Logger(
+    service="feedback", location=None, utc=True, use_rfc3339=True, json_serializer=_serialize
+)
 
 _DETAILS: Final = {
     405: "This path does not take this method.",
@@ -51,19 +64,28 @@ def note_account(account_id: str) -> None:
 
 def log_request(request: Request, status: int, duration_ms: float, aws_calls: int) -> None:
     """Writes the request's one line: a log entry that carries its metrics (EMF) too."""
-    metrics = AmazonCloudWatchEMFProvider(namespace="feedback", service="feedback")
-    route = f"{request.method} {request.path}"
-    metrics.add_dimension("route", route)
-    metrics.add_metric("duration", MetricUnit.Milliseconds, duration_ms)
-    metrics.add_metric("awsCalls", MetricUnit.Count, aws_calls)
-    metrics.add_metric("faults", MetricUnit.Count, int(status >= 500))
     logger.info(
         "request",
         request_id=request_id_of(request),
+        route=f"{request.method} {request.path}",
         status=status,
-        **metrics.serialize_metric_set(),
+        duration=duration_ms,
+        awsCalls=aws_calls,
+        faults=int(status >= 500),
+        _aws={"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": _metrics_of_a_request()},
     )
     logger.remove_keys(["account_id"])
+
+
+@cache
+def _metrics_of_a_request() -> Any:
+    # Always the same but for the numbers, so it is written once and not for every request.
+    metrics = AmazonCloudWatchEMFProvider(namespace="feedback", service="feedback")
+    metrics.add_dimension("route", "any")
+    metrics.add_metric("duration", MetricUnit.Milliseconds, 0)
+    metrics.add_metric("awsCalls", MetricUnit.Count, 0)
+    metrics.add_metric("faults", MetricUnit.Count, 0)
+    return metrics.serialize_metric_set()["_aws"]["CloudWatchMetrics"]
 
 
 def _as_problem(request: Request, response: Response) -> Response:
