@@ -1,7 +1,7 @@
 """The app as Chalice packages it, made complete: what Chalice cannot express is added here.
 
-Chalice works on a clean copy of what ships. It packs every file that it finds beside the app, and names
-the package by their hash: left-over byte code would ship, and make every package look new.
+Chalice works on a clean copy of what ships. It packs every file that it finds beside the app, and
+names the package by their hash: left-over byte code would ship, and make every package look new.
 """
 
 import json
@@ -84,7 +84,8 @@ def run_chalice(*arguments: str, folder: Path) -> None:
         text=True,
     )
     if done.returncode != 0 or "Could not install dependencies" in done.stdout:
-        log = folder / "chalice.log"
+        log = PROJECT / ".local" / "chalice.log"
+        log.parent.mkdir(exist_ok=True)
         log.write_text(done.stdout)
         last = (done.stdout.strip().splitlines() or ["it said nothing."])[-1]
         raise DeploymentError(f"chalice {arguments[0]} failed (all of it in {log}): {last}")

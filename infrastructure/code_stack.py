@@ -31,13 +31,9 @@ def deploy(folder: Path) -> str:
     completed = code_package.complete(package.template, f"s3://{_BUCKET}/{archive}")
     s3.upload_file(str(package.archive), _BUCKET, archive)
     s3.put_object(Bucket=_BUCKET, Key=template, Body=json.dumps(completed).encode())
-    outcome = stacks.deploy(
+    return stacks.deploy(
         STACK, content, template_url=f"https://s3.amazonaws.com/{_BUCKET}/{template}"
     )
-    for found in s3.list_objects_v2(Bucket=_BUCKET).get("Contents", []):
-        if found["Key"] not in (archive, template):
-            s3.delete_object(Bucket=_BUCKET, Key=found["Key"])
-    return outcome
 
 
 def base_url(port: int) -> str:

@@ -1,7 +1,7 @@
 """The emulator's process: started, found again, stopped, and never left behind.
 
-A lock on a file in the state folder, held by the emulator's own process through an inherited handle, says
-whether it runs: it ends with the process however that ends, so no stale note can mislead.
+A lock on a file in the state folder says whether it runs. The emulator's own process holds it by an
+inherited handle: it ends with the process, however that ends, so no stale note can mislead.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ class Emulator:
 
     @property
     def temporary(self) -> Path:
-        """Where the emulator unpacks functions; their processes carry this path in their command."""
+        """Where functions are unpacked; their processes carry this path in their command."""
         return self.folder / "tmp"
 
     @property
@@ -114,7 +114,7 @@ class Emulator:
 
     def kill(self, process_id: int) -> None:
         """End it and every function in it at once; what it has not saved is lost."""
-        # It leads a process group of its own, which holds the functions' processes and nothing else.
+        # It leads a process group of its own, in which are only the functions' processes.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process_id, signal.SIGKILL)
         self._note.unlink(missing_ok=True)
@@ -143,12 +143,12 @@ class Emulator:
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(self.port),
             "LAMBDA_EXECUTOR": "local",
+            # A function may do what its policy allows and no more, as on AWS.
+            "AUTH": "true",
             "PERSIST_STATE": "1",
             "STATE_DIR": str(self.folder / "state"),
-            "S3_PERSIST": "1",
-            "S3_DATA_DIR": str(self.folder / "s3"),
             "TMPDIR": str(self.temporary),
-            # Listeners on fixed ports would get in the way of a second emulator, and nothing needs them.
+            # Listeners on fixed ports would get in the way of a second emulator; none is needed.
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
             # It would tidy up containers of this machine otherwise.

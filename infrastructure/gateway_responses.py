@@ -1,4 +1,4 @@
-"""What the gateway answers by itself, before or in place of the function: problem details, like the rest.
+"""What the gateway answers by itself, in place of the function: problem details, like the rest.
 
 A method or path that is not there is 404 here; the gateway's own habit is 403.
 """

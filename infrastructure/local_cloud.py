@@ -1,7 +1,7 @@
-"""The whole service on one machine: ``python -m infrastructure.local_cloud run|up|stop|reload|with``.
+"""The whole service on one machine.
 
-An emulator of AWS gets the same two stacks as AWS does, then demo data. What is there already is kept,
-and only what changed is deployed again.
+An emulator of AWS gets the same two stacks as AWS does, then demo data. What is there already is
+kept, and only what changed is deployed again.
 """
 
 import argparse
@@ -92,14 +92,15 @@ def stop(emulator: Emulator) -> int:
 
 
 def reload(emulator: Emulator, local_port: int) -> int:
-    """Serve the routes of the source as it is, against the running cloud, again after each change."""
+    """Serve the routes from the source, against the running cloud, anew after each change."""
     if not emulator.is_running():
         raise DeploymentError("No local cloud is running here: start it with make up.")
     _, port = emulator.process_id_and_port()
     chalice = Path(sys.executable).with_name("chalice")
     arguments = ["local", "--stage", STAGE, "--port", str(local_port), "--autoreload"]
     os.chdir(PROJECT)
-    os.execve(chalice, [str(chalice), *arguments], local_identity.environment(port, STAGE))
+    environment = local_identity.environment(port, STAGE)
+    os.execve(chalice, [str(chalice), *arguments], environment)  # noqa: S606
 
 
 def run_with(command: list[str]) -> int:
@@ -183,16 +184,13 @@ def _load_demo(base_url: str, output: Path) -> None:
 
 
 def _wait_until_it_answers(base_url: str) -> None:
-    # Any answer of the function's own will do: without credentials, this one reads nothing.
     deadline = time.monotonic() + GATEWAY_TIMEOUT_S
     last: object = "no answer"
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(f"{base_url}/partners/customer", timeout=30):
+            with urllib.request.urlopen(f"{base_url}/openapi.json", timeout=30):  # noqa: S310
                 return
         except urllib.error.HTTPError as error:
-            if error.code < 500:
-                return
             last = f"{error.code} {error.read(500).decode(errors='replace')}"
         except OSError as error:
             last = error

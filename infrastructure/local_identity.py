@@ -1,14 +1,15 @@
 """How a process is told to use the emulator on this machine in place of AWS."""
 
 import os
+from typing import Final
 
-REGION = "eu-west-1"
+REGION: Final = "eu-west-1"
 
 
 def environment(port: int, stage: str) -> dict[str, str]:
     """This process's environment, turned to the emulator on ``port``.
 
-    The caller's own AWS settings are left out: they must not reach the emulator, nor be needed by it.
+    The caller's own AWS settings are left out: they must not reach the emulator, nor be needed.
     """
     own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     # A proxy meant for the outside has no way to this machine.

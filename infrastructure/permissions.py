@@ -1,7 +1,7 @@
-"""What each function may do, and nothing else: the one source of the policies in ``.chalice/policies``.
+"""What each function may do, and nothing else: the one source of ``.chalice/policies``.
 
-``python -m infrastructure.permissions`` writes a policy file for each function and stage. A transaction
-needs the permissions of its items' own actions, so it has none of its own here.
+``python -m infrastructure.permissions`` writes a policy file for each function and stage. A
+transaction needs the permissions of its items' own actions, so it has none of its own here.
 """
 
 import json
@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-STAGES = ("local", "test", "dev", "prod")
+EMULATED_STAGES = ("local", "test")
+STAGES = (*EMULATED_STAGES, "dev", "prod")
 POLICIES = Path(__file__).resolve().parent.parent / ".chalice" / "policies"
 
 
@@ -25,6 +26,8 @@ class Permissions:
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     queues: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+
+_BATCHED = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 FUNCTIONS: Mapping[str, Permissions] = {
     "api_handler": Permissions(
@@ -76,6 +79,9 @@ def policy(function: str, stage: str) -> dict[str, object]:
             resource = f"{resource}/index/{index}"
         statements.append(_allow("dynamodb", actions, [resource]))
     for queue, actions in permissions.queues.items():
+        if stage in EMULATED_STAGES:
+            # AWS asks for the single action; the emulator asks for one that AWS does not have.
+            actions += tuple(f"{action}Batch" for action in actions if action in _BATCHED)
         statements.append(_allow("sqs", actions, [f"arn:aws:sqs:*:*:feedback-{stage}-{queue}"]))
     return {"Version": "2012-10-17", "Statement": statements}
 

@@ -133,7 +133,7 @@ def _parameters(
 def _first_failure(client: "CloudFormationClient", name: str) -> str:
     pages = client.get_paginator("describe_stack_events").paginate(StackName=name)
     cause = "its events say why."
-    # Newest first: the last failure met before the operation's own start is the cause of the others.
+    # Newest first: the last failure met before the operation's own start caused the others.
     for event in (event for page in pages for event in page["StackEvents"]):
         status = event["ResourceStatus"]
         if event["LogicalResourceId"] == name and status in (

@@ -1,0 +1,24 @@
+"""Writes the completed template of the packaged app, for linting: nothing is deployed."""
+
+import json
+import sys
+from pathlib import Path
+
+from infrastructure import code_package
+from infrastructure.progress import DeploymentError, fail
+
+
+def main(arguments: list[str]) -> int:
+    """Write the template to the path given; answer the process's exit status."""
+    output = Path(arguments[0])
+    try:
+        packaged = code_package.package("prod", output.parent / "build")
+    except DeploymentError as error:
+        return fail(str(error))
+    template = code_package.complete(packaged.template, "s3://artifacts/code.zip")
+    output.write_text(json.dumps(template, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""The gateway answers, with the app or with a problem of its own, and never with anything else."""
+
+import pytest
+
+from tests.e2e.conftest import Cloud
+
+
+def test_app_answers_through_the_gateway(cloud: Cloud) -> None:
+    answer = cloud.http.get("/openapi.json")
+    assert answer.status_code == 200
+    assert answer.json()["openapi"].startswith("3.1")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/no/such/path"), ("DELETE", "/openapi.json")]
+)
+def test_unknown_path_or_method_is_a_problem(cloud: Cloud, method: str, path: str) -> None:
+    answer = cloud.http.request(method, path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem.pop("requestId")
+    assert problem == {
+        "type": "about:blank",
+        "title": "Not Found",
+        "status": 404,
+        "detail": "There is no such path or method.",
+    }
+
+
+def test_function_may_do_what_its_policy_allows_and_no_more(cloud: Cloud) -> None:
+    functions = cloud.client("lambda").list_functions()["Functions"]
+    handler = next(f for f in functions if "-local-code-APIHandler-" in f["FunctionName"])
+    role = handler["Role"].rsplit("/", 1)[-1]
+    iam = cloud.client("iam")
+    (name,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+    actions = {action for statement in document["Statement"] for action in statement["Action"]}
+    assert "dynamodb:GetItem" in actions
+    assert not [action for action in actions if "*" in action]

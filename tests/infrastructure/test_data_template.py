@@ -1,0 +1,126 @@
+"""What the data stack promises of every table and queue, those to come included."""
+
+from typing import Any
+
+import boto3
+import pytest
+from cfnlint.decode import cfn_yaml
+from moto import mock_aws
+
+from infrastructure import data_stack, stacks
+from infrastructure.progress import DeploymentError
+
+FOURTEEN_DAYS_S = 14 * 24 * 3600
+RESOURCES: dict[str, dict[str, Any]] = cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"]
+
+
+def of_type(kind: str) -> dict[str, dict[str, Any]]:
+    return {name: r for name, r in RESOURCES.items() if r["Type"] == kind}
+
+
+TABLES = of_type("AWS::DynamoDB::Table")
+QUEUES = of_type("AWS::SQS::Queue")
+ALARMS = of_type("AWS::CloudWatch::Alarm")
+DEAD = {
+    q["Properties"]["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
+    for q in QUEUES.values()
+    if "RedrivePolicy" in q["Properties"]
+}
+
+
+def is_fifo(queue: str) -> bool:
+    properties = QUEUES[queue]["Properties"]
+    assert properties.get("FifoQueue", False) == properties["QueueName"]["Fn::Sub"].endswith(
+        ".fifo"
+    )
+    return bool(properties.get("FifoQueue", False))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_table_is_on_demand_encrypted_and_recoverable(table: str) -> None:
+    properties = TABLES[table]["Properties"]
+    assert properties["BillingMode"] == "PAY_PER_REQUEST"
+    assert properties["SSESpecification"]["SSEEnabled"] is True
+    assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_table_outlives_its_stack(table: str) -> None:
+    assert TABLES[table]["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert TABLES[table]["UpdateReplacePolicy"] == "Retain"
+
+
+@pytest.mark.parametrize("resource", [*TABLES, *QUEUES])
+def test_name_carries_the_stage(resource: str) -> None:
+    properties = RESOURCES[resource]["Properties"]
+    name = properties.get("TableName") or properties["QueueName"]
+    assert name["Fn::Sub"].startswith("feedback-${Stage}-")
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_queue_keeps_messages_as_long_as_it_can(queue: str) -> None:
+    assert QUEUES[queue]["Properties"]["MessageRetentionPeriod"] == FOURTEEN_DAYS_S
+
+
+@pytest.mark.parametrize("queue", sorted(set(QUEUES) - DEAD))
+def test_queue_has_a_dead_letter_queue_of_its_own_kind(queue: str) -> None:
+    redrive = QUEUES[queue]["Properties"]["RedrivePolicy"]
+    dead = redrive["deadLetterTargetArn"]["Fn::GetAtt"][0]
+    assert is_fifo(queue) == is_fifo(dead)
+    # A worker parks what it cannot do at its eighth claim: the queue must not give up before that.
+    assert redrive["maxReceiveCount"] > 8
+
+
+@pytest.mark.parametrize(
+    ("queue", "metric"),
+    [(q, "ApproximateNumberOfMessagesVisible") for q in sorted(DEAD)]
+    + [(q, "ApproximateAgeOfOldestMessage") for q in sorted(set(QUEUES) - DEAD)],
+)
+def test_queue_has_an_alarm(queue: str, metric: str) -> None:
+    watched = [
+        (alarm["Properties"]["Dimensions"][0]["Value"]["Fn::GetAtt"][0])
+        for alarm in ALARMS.values()
+        if alarm["Properties"].get("MetricName") == metric
+    ]
+    assert queue in watched
+
+
+@pytest.mark.parametrize("alarm", ALARMS)
+def test_alarm_tells_somebody(alarm: str) -> None:
+    assert ALARMS[alarm]["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Any:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        yield
+
+
+@pytest.mark.usefixtures("aws")
+def test_stack_makes_its_tables_and_is_then_left_alone() -> None:
+    assert data_stack.deploy("test") == "created"
+    tables = boto3.client("dynamodb").list_tables()["TableNames"]
+    assert len(tables) == len(TABLES)
+    assert {name.startswith("feedback-test-") for name in tables} == {True}
+    assert data_stack.deploy("test") == "unchanged"
+
+
+@pytest.mark.usefixtures("aws")
+def test_stack_is_updated_when_its_content_changes() -> None:
+    template = "{Resources: {Topic: {Type: 'AWS::SNS::Topic', Properties: {TopicName: %s}}}}"
+    assert stacks.deploy("small", "1", template=template % "one") == "created"
+    assert stacks.is_current("small", "1")
+    assert not stacks.is_current("small", "2")
+    assert stacks.deploy("small", "2", template=template % "two") == "updated"
+    assert stacks.is_current("small", "2")
+
+
+@pytest.mark.usefixtures("aws")
+def test_stack_that_is_refused_says_so() -> None:
+    template = data_stack.TEMPLATE.read_text()
+    with pytest.raises(DeploymentError, match="Stack small is refused: .*Stage"):
+        stacks.deploy("small", "1", template=template)
