@@ -1,0 +1,1 @@
+"""The operator's command line. It is not shipped to Lambda."""

@@ -1,0 +1,5 @@
+"""``python -m admin``."""
+
+from admin.main import app
+
+app(prog_name="python -m admin")

@@ -1,0 +1,87 @@
+"""Failures as one line that says what to do, in place of a traceback."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+import typer
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
+from botocore.exceptions import ConnectionError as NoConnection
+from pynamodb.exceptions import PynamoDBException
+from typer.core import TyperGroup
+
+from admin.terminal import notices
+from chalicelib.domain.errors import FeedbackError, InvalidInput
+from chalicelib.settings import settings
+
+_REFUSED_IDENTITY: Final = frozenset(
+    {
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "MissingAuthenticationToken",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
+
+
+class OneLineFailures(TyperGroup):
+    """The root of the command line: what the service or AWS refuses ends it with exit status 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except (FeedbackError, BotoCoreError, ClientError, PynamoDBException) as error:
+            notices().print(f"Error: {in_one_line(error)}")
+            raise typer.Exit(1) from None
+
+
+def in_one_line(error: BaseException) -> str:
+    """What went wrong, and what can be done about it where that is known."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, NoCredentialsError | PartialCredentialsError):
+            return "No AWS credentials were found: set AWS_PROFILE, or log in to AWS."
+        if isinstance(cause, NoConnection | HTTPClientError):
+            return f"{_where()} does not answer: {_first_line(cause)}"
+        if isinstance(cause, ClientError):
+            return _refusal(cause)
+    if isinstance(error, InvalidInput):
+        return "; ".join(f"{fault.pointer or '/'}: {fault.detail}" for fault in error.faults)
+    return _first_line(next((c for c in causes if isinstance(c, BotoCoreError)), error))
+
+
+def _refusal(error: ClientError) -> str:
+    code = error.response["Error"]["Code"]
+    if code == "ResourceNotFoundException":
+        return (
+            f"{_where()} has no tables of the stage {settings().stage!r}: deploy it, or name "
+            "another with --stage."
+        )
+    if code in _REFUSED_IDENTITY:
+        return f"{_where()} does not accept these credentials ({code}): log in to AWS anew."
+    return f"{_where()} refuses: {code}: {error.response['Error'].get('Message', '')}"
+
+
+def _where() -> str:
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    return f"The endpoint {endpoint}" if endpoint else f"AWS in {settings().region}"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or getattr(error, "cause", None)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

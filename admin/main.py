@@ -1,0 +1,45 @@
+"""The commands of ``python -m admin``, and what holds for all of them."""
+
+import os
+import re
+from typing import Annotated
+
+import typer
+
+from admin import account_commands, key_commands
+from admin.demo_command import demo
+from admin.failures import OneLineFailures
+from admin.load_command import load
+from chalicelib.settings import settings
+
+app = typer.Typer(
+    cls=OneLineFailures,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+app.add_typer(account_commands.app, name="account")
+app.add_typer(key_commands.app, name="key")
+app.command()(load)
+app.command()(demo)
+
+
+@app.callback()
+def choose_stage(
+    stage: Annotated[
+        str | None,
+        typer.Option(help="The deployment to work on.  [env var: STAGE; default: local]"),
+    ] = None,
+) -> None:
+    """What an operator of the service does, under their own AWS identity.
+
+    The AWS account and region are those of the environment, as for the AWS command line;
+    AWS_ENDPOINT_URL points to a local cloud.
+    """
+    if stage is None:
+        return
+    if not re.fullmatch(r"[a-z][a-z0-9]{1,15}", stage):
+        raise typer.BadParameter("2 to 16 lower-case letters and digits.", param_hint="--stage")
+    os.environ["STAGE"] = stage
+    settings.cache_clear()
