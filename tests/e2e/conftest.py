@@ -77,7 +77,7 @@ class Cloud:
         """The ids of the processes that run functions now.
 
         Args:
-            function: the function's logical name (``APIHandler``, ``ImportCustomers``); all if empty.
+            function: its logical name (``APIHandler``, ``ImportCustomers``); all if empty.
         """
         marks = (str(self.emulator.temporary), f"-{function}-" if function else "ministack-lambda-")
         listed = subprocess.run(

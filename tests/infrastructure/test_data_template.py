@@ -122,5 +122,5 @@ def test_stack_is_updated_when_its_content_changes() -> None:
 @pytest.mark.usefixtures("aws")
 def test_stack_that_is_refused_says_so() -> None:
     template = data_stack.TEMPLATE.read_text()
-    with pytest.raises(DeploymentError, match="Stack small is refused: .*Stage"):
+    with pytest.raises(DeploymentError, match=r"Stack small is refused: .*Stage"):
         stacks.deploy("small", "1", template=template)

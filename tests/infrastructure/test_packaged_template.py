@@ -8,6 +8,7 @@ import pytest
 from cfnlint.decode import cfn_yaml
 
 from infrastructure import code_package, data_stack, gateway_responses
+from infrastructure.progress import DeploymentError
 
 ADDRESS = "s3://bucket/code.zip"
 # The stage stands in names here, so that they can be compared with those of the data stack.
@@ -97,7 +98,7 @@ def test_every_function_runs_the_uploaded_code_under_its_own_policy(
 def test_any_queue_event_is_completed_whatever_its_function_is_called() -> None:
     event = {"Type": "SQS", "Properties": {"Queue": "arn:aws:sqs:x:y:z", "BatchSize": 10}}
     timer = {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)"}}
-    packaged = {
+    packaged: dict[str, Any] = {
         "Resources": {
             "AnyName": {
                 "Type": "AWS::Serverless::Function",
@@ -147,5 +148,5 @@ def test_copy_loses_what_the_source_no_longer_has(tmp_path: Path) -> None:
 def test_failed_packaging_says_why(tmp_path: Path) -> None:
     code_package.copy_source(tmp_path)
     (tmp_path / "app.py").write_text("import no_such_module_anywhere\n")
-    with pytest.raises(code_package.DeploymentError, match="no_such_module_anywhere"):
+    with pytest.raises(DeploymentError, match="no_such_module_anywhere"):
         code_package.run_chalice("package", "--stage", STAGE, "out", folder=tmp_path)
