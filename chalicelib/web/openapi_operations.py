@@ -1,0 +1,227 @@
+"""Every endpoint there is, in words. A new endpoint is one new entry in `OPERATIONS`."""
+
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from chalicelib.domain.contact_form import PartnerContactForm
+from chalicelib.domain.customer import Customer, CustomerPage
+from chalicelib.domain.errors import InputTooLarge, InvalidInput, NotFound
+from chalicelib.domain.faults import Fault
+from chalicelib.domain.form_pages import ContactFormPage, SurveyPage
+from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, PageRequest
+from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchase import Purchase
+from chalicelib.domain.survey import PartnerSurvey
+from chalicelib.web import json_body
+from chalicelib.web import openapi_examples as example
+from chalicelib.web.openapi_operation import Answer, Operation, Parameter, RequestBody
+from chalicelib.web.problems import UnsupportedMediaType
+
+PURCHASES: Final = "Purchases"
+CONTACT_FORMS: Final = "Contact forms"
+SURVEYS: Final = "Surveys"
+CUSTOMERS: Final = "Customers"
+DESCRIPTION: Final = "This description"
+
+TAGS: Final = {
+    PURCHASES: "What customers bought or booked, where and when.",
+    CONTACT_FORMS: "Forms aimed at a brand, with their style, fields and conditions.",
+    SURVEYS: "Forms sent to customers after a purchase: when, how, and where they lead.",
+    CUSTOMERS: "People who purchased, reviewed, or both.",
+    DESCRIPTION: "The interface, for programs and for people. No credentials are needed.",
+}
+"""The groups of operations, in the order of the page."""
+
+
+def _refusal(body: Any, model: type[BaseModel]) -> InvalidInput:
+    """What is really answered to a body that breaks the model's rules."""
+    try:
+        parse(body, model)
+    except InvalidInput as refusal:
+        return refusal
+    raise ValueError(f"This is no bad example of {model.__name__}: {body}")
+
+
+def _reading(
+    path: str,
+    identifier: str,
+    tag: str,
+    resource: str,
+    description: str,
+    model: type[BaseModel],
+    answer: Any,
+) -> Operation:
+    """GET of one resource by its id."""
+    return Operation(
+        "GET",
+        path,
+        identifier,
+        tag,
+        f"Read a {resource}",
+        description,
+        (Answer(200, f"The {resource}.", model, answer),),
+        parameters=(
+            Parameter(
+                "id",
+                f"Identifier of the {resource}: a UUID of the form 8-4-4-4-12, in either case.",
+                {"type": "string", "format": "uuid"},
+                answer["id"],
+                required=True,
+            ),
+        ),
+        errors=(
+            InvalidInput([Fault("?id", "required", "This is required.")]),
+            NotFound(resource),
+        ),
+    )
+
+
+def _listing(
+    path: str, identifier: str, tag: str, resources: str, model: type[BaseModel], answer: Any
+) -> Operation:
+    """POST that answers one page of a list."""
+    return Operation(
+        "POST",
+        path,
+        identifier,
+        tag,
+        f"List {resources}",
+        f"One page of the account's {resources}, in the order of their creation, oldest first. A"
+        " page past the end has no items and the true totals.",
+        (Answer(201, f"The page of {resources}.", model, answer),),
+        body=RequestBody(
+            PageRequest,
+            f"Which page. An empty body asks for the first {DEFAULT_LIMIT} records and needs no"
+            " content type.",
+            {
+                "The first page": {},
+                "The largest third page": {"limit": MAX_LIMIT, "page": 3},
+            },
+            required=False,
+        ),
+        errors=(
+            _refusal({"limit": MAX_LIMIT + 1, "offset": 0}, PageRequest),
+            InputTooLarge("body", json_body.MAX_BYTES),
+            UnsupportedMediaType(json_body.MEDIA_TYPE),
+        ),
+    )
+
+
+def _described(
+    path: str, identifier: str, summary: str, description: str, answer: Answer
+) -> Operation:
+    """GET of the description itself, in one of its forms."""
+    return Operation(
+        "GET",
+        path,
+        identifier,
+        DESCRIPTION,
+        summary,
+        description,
+        (
+            answer,
+            Answer(
+                304, "It has not changed since it was read.", None, headers=("ETag", "MayBeKept")
+            ),
+        ),
+        parameters=(
+            Parameter(
+                "If-None-Match",
+                "The `ETag` of an earlier answer, to be told when nothing has changed.",
+                {"type": "string"},
+                'W/"3f9c2a7d51e84b06"',
+                place="header",
+            ),
+        ),
+        needs_credentials=False,
+    )
+
+
+OPERATIONS: Final = (
+    _reading(
+        "/partners/purchase",
+        "getPurchase",
+        PURCHASES,
+        "purchase",
+        "One purchase, with its customer and its store's name as they are now.",
+        Purchase,
+        example.PURCHASE,
+    ),
+    _reading(
+        "/partners/contact-form",
+        "getContactForm",
+        CONTACT_FORMS,
+        "contact form",
+        "One contact form, with all that decides how it looks and what it asks.",
+        PartnerContactForm,
+        example.CONTACT_FORM,
+    ),
+    _listing(
+        "/partners/contact-form/list",
+        "listContactForms",
+        CONTACT_FORMS,
+        "contact forms",
+        ContactFormPage,
+        example.CONTACT_FORM_PAGE,
+    ),
+    _reading(
+        "/partners/survey",
+        "getSurvey",
+        SURVEYS,
+        "survey",
+        "One survey, with all that decides when it is sent, how it looks and what it asks.",
+        PartnerSurvey,
+        example.SURVEY,
+    ),
+    _listing(
+        "/partners/survey/list",
+        "listSurveys",
+        SURVEYS,
+        "surveys",
+        SurveyPage,
+        example.SURVEY_PAGE,
+    ),
+    _reading(
+        "/partners/customer",
+        "getCustomer",
+        CUSTOMERS,
+        "customer",
+        "One customer, with identifiers in other systems and data by source.",
+        Customer,
+        example.CUSTOMER,
+    ),
+    _listing(
+        "/partners/customer/list",
+        "listCustomers",
+        CUSTOMERS,
+        "customers",
+        CustomerPage,
+        example.CUSTOMER_PAGE,
+    ),
+    _described(
+        "/openapi.json",
+        "getDescription",
+        "Read the description",
+        "This interface as an OpenAPI 3.1 document.",
+        Answer(
+            200,
+            "The OpenAPI document.",
+            {"type": "object", "required": ["openapi", "info", "paths"]},
+            headers=("ETag", "MayBeKept"),
+        ),
+    ),
+    _described(
+        "/docs",
+        "getDocumentation",
+        "Read the description as a page",
+        "The same description as a page for people. It asks no other host for anything.",
+        Answer(
+            200,
+            "The page.",
+            {"type": "string"},
+            headers=("ETag", "MayBeKept"),
+            media_type="text/html",
+        ),
+    ),
+)
