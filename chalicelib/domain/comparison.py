@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+_NUMBER_LIMIT: Final = 100
 
 
 class Combination(StrEnum):
@@ -89,8 +90,12 @@ def listed(text: str) -> list[str]:
 
 
 def as_number(text: str) -> Decimal | None:
-    """The decimal number that a text is, or None. No exponents, no spaces, no infinities."""
-    return Decimal(text) if _NUMBER.fullmatch(text) else None
+    """The decimal number that a text is, or None.
+
+    No exponents, spaces or infinities, and at most 100 characters, so that comparing is quick
+    whatever is given.
+    """
+    return Decimal(text) if len(text) <= _NUMBER_LIMIT and _NUMBER.fullmatch(text) else None
 
 
 def _any_listed(given: Sequence[str], expected: str) -> bool:

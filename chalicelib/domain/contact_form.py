@@ -1,14 +1,11 @@
 """Contact forms: as they are saved, and as partners get them (interface, section 2.4)."""
 
-from collections.abc import Mapping
 from typing import Self
 
 from pydantic import Field
 
 from chalicelib.domain.form import PartnerForm, SavedForm
 from chalicelib.domain.form_part import Part, UuidText
-from chalicelib.domain.form_translation import FormTranslation
-from chalicelib.domain.language import Language
 from chalicelib.domain.place import Directory
 from chalicelib.domain.presentation import GeneralStyle
 
@@ -41,5 +38,3 @@ class PartnerContactForm(_Aim, PartnerForm):
 
 class SavedContactForm(_Aim, SavedForm):
     """A contact form as it is saved."""
-
-    translations: Mapping[Language, FormTranslation]

@@ -5,6 +5,8 @@ that of the partner's view, so that this view is read straight from the document
 users need are further keys.
 """
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
 from chalicelib.domain.form_fields import (
@@ -15,6 +17,7 @@ from chalicelib.domain.form_fields import (
     SavedFieldGroup,
 )
 from chalicelib.domain.form_part import DatedPart, Part
+from chalicelib.domain.form_translation import FormTranslation
 from chalicelib.domain.image import Image, PartnerImage
 from chalicelib.domain.language import Language
 from chalicelib.domain.presentation import Body, ExternalLink, Footer, Header, Submission
@@ -85,3 +88,4 @@ class SavedForm(Images, Form):
 
     fields: list[SavedField]
     field_groups: list[SavedFieldGroup]
+    translations: Mapping[Language, FormTranslation]

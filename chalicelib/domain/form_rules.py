@@ -171,6 +171,9 @@ def _translation_faults(document: FormDocument, references: References) -> Itera
                     "out_of_range",
                     f"This must hold {len(field.values)} values, as the field does.",
                 )
+            for position in duplicates(translation.values):
+                if translation.values[position]:
+                    yield duplicate(*path, "fields", key, "values", position)
         for key in texts.groups:
             if key not in references.groups.keys:
                 yield unknown_reference("group", *path, "groups", key)
