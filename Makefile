@@ -73,7 +73,7 @@ $(UV):
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is missing: install it, or say where it is with PYTHON=…" >&2; exit 1; }
 	@echo "Making the environments (once)"
 	@$(PYTHON) -m venv $(@D)/.. || { echo "$(PYTHON) cannot make environments: install its venv module (python3.11-venv on Debian)." >&2; exit 1; }
-	@$(@D)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(@D)/pip install -qq --disable-pip-version-check uv==$(UV_VERSION)
 
 $(VENV): requirements-dev.txt requirements.txt | $(UV)
 	@[ -x $(BIN)/python ] || $(UV) venv --quiet --python $(PYTHON) .venv

@@ -1,16 +1,19 @@
 """Writes the completed template of the packaged app, for linting: nothing is deployed."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
-from infrastructure import code_package
+from infrastructure import code_package, local_identity
 from infrastructure.progress import DeploymentError, fail
 
 
 def main(arguments: list[str]) -> int:
     """Write the template to the path given; answer the process's exit status."""
     output = Path(arguments[0])
+    # Chalice wants a region to package for, and the template says nothing of it.
+    os.environ.setdefault("AWS_DEFAULT_REGION", local_identity.REGION)
     try:
         packaged = code_package.package("prod", output.parent / "build")
     except DeploymentError as error:
