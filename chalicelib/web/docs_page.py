@@ -87,13 +87,16 @@ def docs_page() -> Page:
 
 
 def rows(schema: Schema, depth: int = 0, deepest: int = 0) -> Iterator[Row]:
-    """The keys of an object, those of objects inside it below their own down to ``deepest``."""
+    """The keys of an object, each followed by those of the object inside it.
+
+    An object that has a schema of its own, elsewhere on the page, is opened down to ``deepest``.
+    """
     target = resolve(schema)
     required = target.get("required", ())
     for name, value in target.get("properties", {}).items():
         yield _row(name, depth, value, name in required)
         inner = _object_within(value)
-        if inner and depth < deepest:
+        if inner and (depth < deepest or "properties" in value):
             yield from rows(inner, depth + 1, deepest)
 
 

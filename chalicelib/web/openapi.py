@@ -33,8 +33,8 @@ creation, so pages do not shift while you walk through them.
 key is `null` only where its type says so; otherwise what is not set is an empty text, 0, `false`, \
 or an empty array or object.
 
-**Requests.** A key that the interface does not know is refused, so that a misspelt one does not go \
-unnoticed. Unknown query parameters are ignored. Answers may gain keys: do not refuse those that \
+**Requests.** A key that the interface does not know is refused, so that a misspelt one is \
+noticed. Unknown query parameters are ignored. Answers may gain keys: do not refuse those that \
 you do not know.
 
 **Errors.** Every error is a problem (RFC 9457) with a `requestId` to quote when you ask about it. \
@@ -66,7 +66,7 @@ _SECURITY_SCHEMES: Final = {
     },
 }
 
-_HEADERS: Final = {
+_HEADERS: Final[dict[str, Schema]] = {
     "RetryAfter": {
         "name": "Retry-After",
         "description": "Seconds to wait before asking again.",
@@ -223,4 +223,4 @@ def _error(error: FeedbackError) -> tuple[str, Schema]:
 
 
 def _headers(names: tuple[str, ...]) -> Schema:
-    return {str(_HEADERS[name]["name"]): {"$ref": f"#/components/headers/{name}"} for name in names}
+    return {_HEADERS[name]["name"]: {"$ref": f"#/components/headers/{name}"} for name in names}

@@ -63,7 +63,7 @@ REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
 _FIRST_SAVED: Final = datetime(2026, 3, 2, 9, 14, 7, 512000, UTC)
 _LAST_CHANGED: Final = datetime(2026, 11, 18, 17, 40, 55, 90000, UTC)
 _DATES: Final = {"created_at": _FIRST_SAVED, "updated_at": _LAST_CHANGED}
-_WRITTEN: Final = {
+_WRITTEN: Final[dict[str, Any]] = {
     "created_at": "2026-02-11T08:30:00.000Z",
     "updated_at": "2026-10-05T15:21:43.000Z",
 }
@@ -97,7 +97,7 @@ PURCHASE_ID: Final = example_id("purchase")
 CONTACT_FORM_ID: Final = example_id("contact form")
 SURVEY_ID: Final = example_id("survey")
 
-_CUSTOMER: Final = Customer(  # type: ignore[call-arg]
+_CUSTOMER: Final = Customer(
     id=CUSTOMER_ID,
     **_DATES,
     description="Prefers a table on the terrace",
