@@ -3,9 +3,18 @@
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, StringConstraints, WithJsonSchema, computed_field, create_model
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    computed_field,
+    create_model,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.custom_attribute import CustomAttributeDocument, CustomAttributeValue
 from chalicelib.domain.errors import InputTooLarge
@@ -19,6 +28,7 @@ from chalicelib.domain.platforms import (
     DataSource,
 )
 from chalicelib.domain.schema import (
+    WHITE_SPACE,
     Email,
     Identifier,
     Input,
@@ -35,12 +45,25 @@ MAX_METADATA_VALUE: Final = 500
 MAX_CUSTOMER_BYTES: Final = 32 * 1024
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+
+
+def _trimmed(value: Any) -> Any:
+    return value.strip(WHITE_SPACE) if isinstance(value, str) else value
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: member for key, member in value.items() if member is not None}
+
+
 ImportMetadata = Annotated[
     dict[
         Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)],
         Annotated[str, StringConstraints(max_length=MAX_METADATA_VALUE)],
     ],
     Field(max_length=MAX_METADATA_KEYS),
+    BeforeValidator(_without_nulls),
 ]
 
 if TYPE_CHECKING:
@@ -182,7 +205,10 @@ class CustomerPage(Resource):
 
 
 class CustomerBody(_GivenIdentifiers):
-    """A customer as a partner sends it (interface, section 4.1). No field is required."""
+    """A customer as a partner sends it (interface, section 4.1).
+
+    No field is required on its own, but something must be given; an empty text is not given.
+    """
 
     description: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION)] | None = None
     company: Text | None = None
@@ -192,10 +218,20 @@ class CustomerBody(_GivenIdentifiers):
     phone_number: Text | None = None
     civility: Text | None = None
     email: Email | None = None
-    language: Annotated[Language, Field(strict=False)] | None = None
+    language: Annotated[Language, Field(strict=False), BeforeValidator(_trimmed)] | None = None
     metadata: ImportMetadata | None = None
     sms_optin: bool | None = None
     email_optin: bool | None = None
+
+    @classmethod
+    def _is_given(cls, value: Any) -> bool:
+        return value is not None and _trimmed(value) != ""
+
+    @model_validator(mode="after")
+    def _hold_something(self) -> Self:
+        if not any(value or value is False for _, value in self):
+            raise PydanticCustomError("empty", "There is nothing in it.")
+        return self
 
 
 class TagDocument(Input):

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -59,11 +59,22 @@ class Input(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_nulls(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or None not in data.values():
+    def _leave_out_what_is_not_given(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or all(map(cls._is_given, data.values())):
             return data
         known = {field.alias for field in cls.model_fields.values()}
-        return {k: v for k, v in data.items() if v is not None or k not in known}
+        return {k: v for k, v in data.items() if k not in known or cls._is_given(v)}
+
+    @classmethod
+    def _is_given(cls, value: Any) -> bool:
+        return value is not None
+
+
+WHITE_SPACE: Final = (
+    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""Unicode's white space, which is what pydantic trims; `str.strip` would take control characters."""
 
 
 def _identifier(text: str) -> str:
