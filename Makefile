@@ -67,7 +67,7 @@ lock: $(UV) ## Pin the newest versions of what pyproject.toml asks for
 
 clean: ## Remove everything that was made here, the local cloud's data included
 	@if [ -x $(BIN)/python ]; then $(LOCAL_CLOUD) stop; fi
-	@rm -rf .venv .tools $(STATE_DIR) .chalice/deployments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .tools .local .chalice/deployments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(UV):
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is missing: install it, or say where it is with PYTHON=…" >&2; exit 1; }
