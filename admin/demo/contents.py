@@ -1,0 +1,76 @@
+"""Everything in the demo data, as documents to load."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from admin.demo import customers, purchases
+from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
+from admin.document import FoundDocument, Kind
+from admin.plain_yaml import PlainLoader, read_yaml
+
+ACCOUNTS: Final = {MAIN_ACCOUNT: "Groupe Lumen", OTHER_ACCOUNT: "Café Minuit"}
+
+_FOLDER: Final = Path(__file__).parent
+_FILES: Final = {
+    MAIN_ACCOUNT: ("places.yaml", "contact-forms.yaml", "surveys.yaml"),
+    OTHER_ACCOUNT: ("other-account.yaml",),
+}
+
+
+class _DemoLoader(PlainLoader):
+    """Reads ``!id`` and a name as the id that follows from the name."""
+
+
+def _id(loader: PlainLoader, node: yaml.ScalarNode) -> str:
+    return demo_id(str(loader.construct_scalar(node)))
+
+
+_DemoLoader.add_constructor("!id", _id)
+
+
+def demo_documents() -> list[FoundDocument]:
+    """The documents of both accounts; the same at every call."""
+    return [
+        FoundDocument(f"demo data of {ACCOUNTS[account]}, document {number}", content)
+        for account in ACCOUNTS
+        for number, content in enumerate(_contents_of(account), start=1)
+    ]
+
+
+def version_of(documents: list[FoundDocument]) -> str:
+    """A name for exactly these documents."""
+    text = json.dumps([document.content for document in documents], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _contents_of(account_id: str) -> list[dict[str, Any]]:
+    of_files = [
+        content
+        for name in _FILES[account_id]
+        for document in read_yaml((_FOLDER / name).read_text(encoding="utf-8"), _DemoLoader)
+        for content in document
+    ]
+    if account_id == MAIN_ACCOUNT:
+        people = customers.main_customers()
+        bought = purchases.main_purchases(_ids(people))
+    else:
+        people = customers.other_customers()
+        bought = purchases.other_purchases(_ids(people))
+    return [{**each, "account": account_id} for each in (*of_files, *people, *bought)]
+
+
+def _ids(people: list[dict[str, Any]]) -> list[str]:
+    return [person["id"] for person in people]
+
+
+def stores_of(documents: list[FoundDocument], brand_id: str) -> list[str]:
+    """The ids of a brand's stores, in the order of the documents."""
+    return [
+        document.content["id"]
+        for document in documents
+        if document.content["kind"] == Kind.STORE and document.content["brandId"] == brand_id
+    ]

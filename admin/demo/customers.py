@@ -1,0 +1,163 @@
+"""The demo data's customers: one who has everything, and many who have what people have."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any, Final
+
+from admin.demo.ids import demo_id
+from admin.demo.people import Person, draw_digits, draw_person
+from chalicelib.domain.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, METADATA_KEYS
+
+SHOWN_CUSTOMER = demo_id("customer shown")
+
+_DOMAINS: Final = ("example.com", "example.org", "example.net")
+_COMPANIES: Final = (
+    "Atelier Bleu",
+    "Société Générale d’Édition",
+    "شركة النخيل",
+    "ООО Ромашка",
+    "株式会社みどり",
+    "Καφέ Αιγαίο",
+    "Nordwind GmbH",
+)
+_TAGS: Final = (
+    {"tag": "VIP", "color": "#c0392b"},
+    {"tag": "Habitué", "color": "#0b7285"},
+    {"tag": "Allergie", "color": "#b9770e"},
+    {"tag": "Presse", "color": "#6c3483"},
+    {"tag": "À rappeler"},
+)
+_ATTRIBUTES: Final = (
+    {
+        "attribute": "Favourite dish",
+        "type": "SINGLE_SELECT",
+        "fromPossibleValue": "Tajine",
+        "value": "Tajine",
+    },
+    {
+        "attribute": "Allergies",
+        "type": "MULTI_SELECT",
+        "fromPossibleValue": "Nuts",
+        "value": "Nuts, Gluten",
+    },
+    {"attribute": "Seat", "type": "TEXT", "text": "Près de la fenêtre", "value": "window"},
+    {"attribute": "Visits a year", "type": "NUMBER", "value": "12"},
+    {"attribute": "Last mood", "type": "RATING", "rating": "8", "autoDetected": True},
+    {"attribute": "Birthday", "type": "DATE", "value": "1987-04-12"},
+    {"attribute": "Pays by invoice", "type": "BOOLEAN", "value": "true"},
+)
+
+
+def main_customers(count: int = 260) -> list[dict[str, Any]]:
+    """The customers of the main account, the one who has everything first."""
+    return [_shown_customer(), *_drawn("main", count - 1)]
+
+
+def other_customers() -> list[dict[str, Any]]:
+    """The customers of the second account."""
+    return list(_drawn("other", 8))
+
+
+def _drawn(of: str, count: int) -> Iterator[dict[str, Any]]:
+    chance = Random(f"customers of {of}")
+    for number in range(1, count + 1):
+        yield {
+            "kind": "customer",
+            "id": demo_id(f"customer {of} {number}"),
+            **_described(chance, draw_person(chance), number),
+        }
+
+
+def _described(chance: Random, person: Person, number: int) -> dict[str, Any]:
+    document: dict[str, Any] = {"firstName": person.first_name, "lastName": person.last_name}
+    if chance.random() < 0.9:
+        document["language"] = person.naming.language
+    if chance.random() < 0.85:
+        document["email"] = f"{person.address}.{number}@{chance.choice(_DOMAINS)}"
+        document["emailOptin"] = chance.random() < 0.7
+        document["emailBounced"] = chance.random() < 0.04
+    if "email" not in document or chance.random() < 0.7:
+        document["phoneNumber"] = draw_digits(chance, person.naming.phone)
+        document["smsOptin"] = chance.random() < 0.5
+    if chance.random() < 0.4:
+        document["civility"] = chance.choice(person.naming.civilities)
+    if chance.random() < 0.15:
+        document["company"] = chance.choice(_COMPANIES)
+    if chance.random() < 0.1:
+        document["description"] = "Prefers to be called in the afternoon."
+    if chance.random() < 0.25:
+        document["tags"] = chance.sample(_TAGS, chance.randint(1, 3))
+    if chance.random() < 0.25:
+        document["attributes"] = chance.sample(_ATTRIBUTES, chance.randint(1, 3))
+    if chance.random() < 0.03:
+        document["type"] = "Unknown"
+    if chance.random() < 0.4:
+        document |= _known_elsewhere(chance, person, number)
+    return document
+
+
+def _known_elsewhere(chance: Random, person: Person, number: int) -> dict[str, Any]:
+    """Identifiers in external systems, and what those systems know."""
+    reference = f"{number:05d}"
+    document: dict[str, Any]
+    match chance.randrange(6):
+        case 0:
+            reservation = {"guestId": reference, "covers": chance.randint(1, 8), "noShows": 0}
+            document = {"theForkId": f"tf-{reference}", "metadata": {"theFork": reservation}}
+            sources = ["TheFork"]
+        case 1:
+            profile = {
+                "profileId": reference,
+                "loyalty": {"level": chance.choice(["Silver", "Gold"]), "nights": number % 40},
+                "address": {"city": "Lyon", "country": "FR"},
+            }
+            document = {"operaId": f"op-{reference}", "metadata": {"opera": profile}}
+            sources = ["Opera"]
+        case 2:
+            orders = {"eaterId": reference, "orders": chance.randint(1, 30), "contactless": True}
+            document = {"uberEatsId": f"ue-{reference}", "metadata": {"uberEats": orders}}
+            sources = ["UberEats"]
+        case 3:
+            contact = {"vid": number, "properties": {"lifecyclestage": "customer", "score": 0.5}}
+            document = {"comoId": f"co-{reference}", "metadata": {"hubSpot": contact}}
+            sources = ["Como", "HubSpot"]
+        case 4:
+            guest = {"Id": reference, "LastName": person.last_name, "Classifications": ["Loyal"]}
+            document = {
+                "mewsId": f"mw-{reference}",
+                "bookingId": f"bk-{reference}",
+                "metadata": {"mews": guest, "booking": {"genius": number % 4}},
+            }
+            sources = ["Mews", "Booking"]
+        case _:
+            document = {"metadata": {"import": {"file": "clients-2024.csv", "row": str(number)}}}
+            sources = ["Import"]
+    return document | {"dataSources": sources}
+
+
+def _shown_customer() -> dict[str, Any]:
+    records: dict[str, Any] = {
+        key: {"reference": f"{key}-1", "visits": 3, "address": {"city": "Casablanca"}}
+        for key in METADATA_KEYS
+    }
+    records[IMPORT_METADATA_KEY] = {"file": "clients-2024.csv", "ville": "الدار البيضاء"}
+    return {
+        "kind": "customer",
+        "id": SHOWN_CUSTOMER,
+        "description": "Regular guest of both houses; everything that can be known is known here.",
+        "company": "Atelier Bleu",
+        "firstName": "Anaïs",
+        "lastName": "Benjelloun–Lefèvre",
+        "displayName": "Anaïs B.-L. ليلى",
+        "language": "fr",
+        "phoneNumber": "+33 6 39 98 00 01",
+        "email": "anais.benjelloun@example.com",
+        "civility": "Mme",
+        "emailOptin": True,
+        "smsOptin": True,
+        **{identifier: f"{identifier}-0001" for identifier in IDENTIFIERS},
+        "dataSources": ["Email", "Import", "Survey", "TheFork", "Opera"],
+        "tags": list(_TAGS),
+        "attributes": list(_ATTRIBUTES),
+        "metadata": records,
+    }

@@ -1,0 +1,145 @@
+"""The demo data's purchases: bills, deliveries and stays, over fourteen months.
+
+The dates are fixed and past, so that loading them sends no survey to anyone.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any, Final
+
+from admin.demo.customers import SHOWN_CUSTOMER
+from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
+from chalicelib.domain.platforms import DataSource
+from chalicelib.domain.purchase import purchase_id
+from chalicelib.domain.schema import format_timestamp
+
+_FIRST_DAY: Final = datetime(2025, 9, 1, tzinfo=UTC)
+_DAYS: Final = 420
+
+_TABLES: Final = ("lyon", "paris", "marseille", "bordeaux", "casablanca", "rabat", "ginza", "kyoto")
+_HOTELS: Final = ("nice", "annecy", "essaouira", "hakone")
+_AT_TABLE: Final = ("Lightspeed", "TheFork", "Zenchef", "OpenTable", "Import")
+_DELIVERED: Final = ("UberEats", "Deliveroo")
+_STAYED: Final = ("Opera", "Mews", "Booking", "Expedia", "Airbnb", "Agoda")
+_DISHES: Final = ("Tajine d’agneau", "Bouillabaisse", "天ぷら", "طاجين بالبرقوق", "Île flottante")
+
+_SHOWN_NAME: Final = ("Opera", "demo-stay-0000")
+SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NAME[1])
+
+
+def main_purchases(customers: Sequence[str], count: int = 420) -> list[dict[str, Any]]:
+    """The purchases of the main account, the one that has everything first."""
+    return [_shown_purchase(), *_drawn("main", customers, count - 1)]
+
+
+def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
+    """The purchases of the second account."""
+    return [
+        {
+            **_bought("Lightspeed", "minuit", number, _FIRST_DAY + timedelta(days=7 * number)),
+            "storeId": demo_id("store minuit-lille" if number % 2 else "store minuit-gent"),
+            "customerId": customers[number % len(customers)],
+        }
+        for number in range(10)
+    ]
+
+
+def id_of(account_id: str, purchase: dict[str, Any]) -> str:
+    """The id that the purchase gets in the account."""
+    return purchase_id(account_id, DataSource(purchase["source"]), purchase["externalId"])
+
+
+OTHER_PURCHASE = id_of(OTHER_ACCOUNT, {"source": "Lightspeed", "externalId": "demo-minuit-0000"})
+
+
+def _drawn(of: str, customers: Sequence[str], count: int) -> Iterator[dict[str, Any]]:
+    chance = Random(f"purchases of {of}")
+    for number in range(1, count + 1):
+        moment = _FIRST_DAY + timedelta(
+            days=chance.randrange(_DAYS), hours=chance.randint(11, 21), minutes=number % 60
+        )
+        match chance.randrange(10):
+            case 0 | 1 | 2 | 3:
+                purchase = _meal(chance, number, moment)
+            case 4 | 5 | 6:
+                purchase = _delivery(chance, number, moment)
+            case _:
+                purchase = _stay(chance, number, moment)
+        if chance.random() < 0.97:
+            purchase["customerId"] = chance.choice(customers)
+        yield purchase
+
+
+def _meal(chance: Random, number: int, moment: datetime) -> dict[str, Any]:
+    purchase = {
+        **_bought(chance.choice(_AT_TABLE), "meal", number, moment),
+        "storeId": demo_id(f"store {chance.choice(_TABLES)}"),
+        "metadata": {
+            "table": str(chance.randint(1, 40)),
+            "covers": chance.randint(1, 8),
+            "items": [{"name": chance.choice(_DISHES), "quantity": 1, "price": 24.5}],
+            "currency": "EUR",
+        },
+    }
+    if chance.random() < 0.3:
+        purchase["attributes"] = [
+            {
+                "attribute": "Occasion",
+                "type": "SINGLE_SELECT",
+                "fromPossibleValue": "Birthday",
+                "value": "Birthday",
+            }
+        ]
+    return purchase
+
+
+def _delivery(chance: Random, number: int, moment: datetime) -> dict[str, Any]:
+    return {
+        **_bought(chance.choice(_DELIVERED), "order", number, moment),
+        "storeId": demo_id(f"store {chance.choice(_TABLES[:4])}"),
+        "metadata": {"total": chance.randint(1500, 9000) / 100, "courierRating": None},
+    }
+
+
+def _stay(chance: Random, number: int, moment: datetime) -> dict[str, Any]:
+    nights = chance.randint(1, 7)
+    arrival = moment.replace(hour=15, minute=0) + timedelta(days=chance.randint(3, 30))
+    return {
+        **_bought(chance.choice(_STAYED), "stay", number, moment),
+        "storeId": demo_id(f"store {chance.choice(_HOTELS)}"),
+        "startDate": format_timestamp(arrival),
+        "endDate": format_timestamp(arrival.replace(hour=11) + timedelta(days=nights)),
+        "metadata": {"room": str(chance.randint(101, 540)), "nights": nights, "board": "BB"},
+        "attributes": [{"attribute": "Nights", "type": "NUMBER", "value": str(nights)}],
+    }
+
+
+def _shown_purchase() -> dict[str, Any]:
+    return {
+        **_bought(_SHOWN_NAME[0], "stay", 0, datetime(2026, 9, 30, 9, 30, tzinfo=UTC)),
+        "storeId": demo_id("store essaouira"),
+        "customerId": SHOWN_CUSTOMER,
+        "startDate": "2026-10-12T15:00:00.000Z",
+        "endDate": "2026-10-15T11:00:00.000Z",
+        "metadata": {"room": "214", "nights": 3, "guests": [{"name": "ليلى"}], "paid": True},
+        "attributes": [
+            {"attribute": "Nights", "type": "NUMBER", "value": "3"},
+            {
+                "attribute": "Occasion",
+                "type": "SINGLE_SELECT",
+                "fromPossibleValue": "Birthday",
+                "value": "Birthday",
+            },
+            {"attribute": "Late arrival", "type": "BOOLEAN", "value": "true", "autoDetected": True},
+        ],
+    }
+
+
+def _bought(source: str, what: str, number: int, moment: datetime) -> dict[str, Any]:
+    return {
+        "kind": "purchase",
+        "source": source,
+        "externalId": f"demo-{what}-{number:04d}",
+        "date": format_timestamp(moment),
+    }
