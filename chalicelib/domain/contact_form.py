@@ -13,7 +13,7 @@ from chalicelib.domain.presentation import GeneralStyle
 class _Aim(Part):
     brand_id: UuidText = Field(description="The brand that the form is aimed at.")
     general_style: GeneralStyle = Field(
-        default=GeneralStyle(), description="Style of the whole form."
+        default_factory=GeneralStyle, description="Style of the whole form."
     )
 
 

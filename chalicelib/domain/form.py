@@ -35,14 +35,14 @@ class Form(DatedPart):
     auto_translate: bool = Field(
         description="Whether the form is shown in the reader's language where it has its texts."
     )
-    header: Header = Field(default=Header(), description="Texts above the fields.")
-    body: Body = Field(default=Body(), description="Texts among the fields.")
-    footer: Footer = Field(default=Footer(), description="What stands below the form.")
+    header: Header = Field(default_factory=Header, description="Texts above the fields.")
+    body: Body = Field(default_factory=Body, description="Texts among the fields.")
+    footer: Footer = Field(default_factory=Footer, description="What stands below the form.")
     external_link: ExternalLink = Field(
-        default=ExternalLink(), description="Where the form's owner is found on the web."
+        default_factory=ExternalLink, description="Where the form's owner is found on the web."
     )
     submission: Submission = Field(
-        default=Submission(), description="What is shown once the form was submitted."
+        default_factory=Submission, description="What is shown once the form was submitted."
     )
     field_dependencies: list[FieldDependency] = Field(
         default=[], description="Conditions that show or hide fields."

@@ -25,7 +25,7 @@ from chalicelib.domain.presentation import (
     Header,
     Submission,
 )
-from chalicelib.domain.schema import Identifier, Input
+from chalicelib.domain.schema import WHITE_SPACE, Identifier, Input
 
 LanguageName = Annotated[Language, Field(strict=False)]
 
@@ -105,7 +105,7 @@ def _tidy(value: Any) -> Any:
     """The value with its texts trimmed and without the keys whose value is null."""
     match value:
         case str():
-            return value.strip()
+            return value.strip(WHITE_SPACE)
         case list():
             return [_tidy(item) for item in value]
         case dict():

@@ -33,7 +33,10 @@ class Part(Resource):
     Strict about types, so that an operator's document may be made of parts too.
     """
 
-    model_config = ConfigDict(strict=True, json_schema_serialization_defaults_required=True)
+    # Most parts are only read inside a form; a validator of their own would slow every cold start.
+    model_config = ConfigDict(
+        strict=True, defer_build=True, json_schema_serialization_defaults_required=True
+    )
 
 
 class DatedPart(Part):

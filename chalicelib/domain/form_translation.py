@@ -62,10 +62,10 @@ class GroupTranslation(Part):
 class FormTranslation(Part):
     """All texts of a form in one language."""
 
-    header: TitlesTranslation = TitlesTranslation()
-    body: BodyTranslation = BodyTranslation()
-    footer: FooterTranslation = FooterTranslation()
-    submission: TitlesTranslation = TitlesTranslation()
+    header: TitlesTranslation = Field(default_factory=TitlesTranslation)
+    body: BodyTranslation = Field(default_factory=BodyTranslation)
+    footer: FooterTranslation = Field(default_factory=FooterTranslation)
+    submission: TitlesTranslation = Field(default_factory=TitlesTranslation)
     fields: dict[str, FieldTranslation] = Field(default={}, exclude_if=_is_empty)
     groups: dict[str, GroupTranslation] = Field(default={}, exclude_if=_is_empty)
 
@@ -79,7 +79,7 @@ class TextTranslation(Part):
 class ButtonTranslation(TextTranslation):
     """The texts of a button."""
 
-    topic: TextTranslation = TextTranslation()
+    topic: TextTranslation = Field(default_factory=TextTranslation)
 
 
 class NpsTranslation(Part):
@@ -118,12 +118,12 @@ class BinaryTranslation(Part):
 class PreRedirectTranslation(Part):
     """The texts of the question asked before a survey."""
 
-    text: TextTranslation = TextTranslation()
-    button: ButtonTranslation = ButtonTranslation()
-    nps: NpsTranslation = NpsTranslation()
-    csat_star: CsatStarTranslation = CsatStarTranslation()
-    csat_smiley: CsatSmileyTranslation = CsatSmileyTranslation()
-    binary: BinaryTranslation = BinaryTranslation()
+    text: TextTranslation = Field(default_factory=TextTranslation)
+    button: ButtonTranslation = Field(default_factory=ButtonTranslation)
+    nps: NpsTranslation = Field(default_factory=NpsTranslation)
+    csat_star: CsatStarTranslation = Field(default_factory=CsatStarTranslation)
+    csat_smiley: CsatSmileyTranslation = Field(default_factory=CsatSmileyTranslation)
+    binary: BinaryTranslation = Field(default_factory=BinaryTranslation)
 
 
 class SurveyTranslation(FormTranslation):

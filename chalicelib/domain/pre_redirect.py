@@ -35,7 +35,7 @@ class RedirectButton(ColoredText):
     """The button that leads on."""
 
     background_color: str = _text("Colour of the button, hexadecimal.", "#0b7285")
-    topic: ColoredText = Field(default=ColoredText(), description="Text beside the button.")
+    topic: ColoredText = Field(default_factory=ColoredText, description="Text beside the button.")
 
 
 class NpsTexts(Part):
@@ -82,13 +82,17 @@ class PreRedirectConfig(Part):
         description="Rating, brought to 0 to 10, from which on the respondent is redirected.",
         examples=[8],
     )
-    text: ColoredText = Field(default=ColoredText(), description="Text above the question.")
-    button: RedirectButton = Field(default=RedirectButton(), description="Button that leads on.")
-    nps: NpsTexts = Field(default=NpsTexts(), description="Texts of an `NPS` question.")
+    text: ColoredText = Field(default_factory=ColoredText, description="Text above the question.")
+    button: RedirectButton = Field(
+        default_factory=RedirectButton, description="Button that leads on."
+    )
+    nps: NpsTexts = Field(default_factory=NpsTexts, description="Texts of an `NPS` question.")
     csat_star: CsatStarTexts = Field(
-        default=CsatStarTexts(), description="Texts of a `CSAT_STAR` question."
+        default_factory=CsatStarTexts, description="Texts of a `CSAT_STAR` question."
     )
     csat_smiley: CsatSmileyTexts = Field(
-        default=CsatSmileyTexts(), description="Texts of a `CSAT_SMILEY` question."
+        default_factory=CsatSmileyTexts, description="Texts of a `CSAT_SMILEY` question."
     )
-    binary: BinaryTexts = Field(default=BinaryTexts(), description="Texts of a `BINARY` question.")
+    binary: BinaryTexts = Field(
+        default_factory=BinaryTexts, description="Texts of a `BINARY` question."
+    )

@@ -51,7 +51,7 @@ class GeneralStyle(Part):
 
     field_radius: RadiusName = _radius("input fields")
     button_radius: RadiusName = _radius("buttons")
-    font: Font = Field(default=Font(), description="Font of all texts.")
+    font: Font = Field(default_factory=Font, description="Font of all texts.")
     title_color: str = _colour("the title", "#1f2933")
     subtitle_color: str = _colour("the subtitle", "#52606d")
     group_color: str = _colour("group names", "#1f2933")

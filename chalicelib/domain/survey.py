@@ -73,8 +73,12 @@ class DnsRecord(Part):
 class ExternalDnsConfig(Part):
     """The records that let the service send mail for a domain."""
 
-    dkim: DnsRecord = Field(default=DnsRecord(), description="Record that verifies signatures.")
-    return_path: DnsRecord = Field(default=DnsRecord(), description="Record that takes bounces.")
+    dkim: DnsRecord = Field(
+        default_factory=DnsRecord, description="Record that verifies signatures."
+    )
+    return_path: DnsRecord = Field(
+        default_factory=DnsRecord, description="Record that takes bounces."
+    )
 
 
 class SupportEmail(DatedPart):
@@ -86,7 +90,7 @@ class SupportEmail(DatedPart):
     default: bool = Field(default=False, description="Whether it is the account's default.")
     enable_inbound: bool = Field(default=False, description="Whether answers are taken in.")
     external_dns_config: ExternalDnsConfig = Field(
-        default=ExternalDnsConfig(), description="Records that the domain's owner publishes."
+        default_factory=ExternalDnsConfig, description="Records that the domain's owner publishes."
     )
     dkim_verified: bool = Field(default=False, description="Whether signatures are verified.")
     return_path_verified: bool = Field(default=False, description="Whether bounces are taken.")
@@ -96,7 +100,7 @@ class _Sending(Part):
     """When and how a survey is sent, and where it leads; the same wherever it is shown or kept."""
 
     general_style: SurveyStyle = Field(
-        default=SurveyStyle(), description="Style of the whole survey."
+        default_factory=SurveyStyle, description="Style of the whole survey."
     )
     publicly_available: bool = Field(
         description="Whether the survey can be requested publicly without a tracker."

@@ -113,6 +113,12 @@ def test_texts_are_trimmed_and_nulls_are_left_out() -> None:
     assert (form.header.title, form.header.subtitle) == ("Hi", "")
 
 
+def test_control_characters_are_part_of_a_text() -> None:
+    form = saved_contact_form(name="\u2003\x1cContact\x1f\u00a0", header={"title": "\x1d"})
+
+    assert (form.name, form.header.title) == ("\x1cContact\x1f", "\x1d")
+
+
 def test_ids_are_kept_in_lower_case() -> None:
     form = saved_contact_form(
         id=FORM.upper(), brandId=BRAND.upper(), fields=[field("a", id=ID.upper())]
