@@ -15,6 +15,11 @@ LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 
 SOURCES := app.py chalicelib infrastructure admin benchmarks tests
 
+# Some networks have certificates of their own, which only the system's store knows.
+define sync
+	@$(UV) pip sync --quiet --python $(1) $(2) 2>/dev/null || $(UV) pip sync --quiet --system-certs --python $(1) $(2)
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help run up stop local deploy test check e2e bench format policies lock clean
 
@@ -77,10 +82,10 @@ $(UV):
 
 $(VENV): requirements-dev.txt requirements.txt | $(UV)
 	@[ -x $(BIN)/python ] || $(UV) venv --quiet --python $(PYTHON) .venv
-	@$(UV) pip sync --quiet --python $(BIN)/python requirements-dev.txt
+	$(call sync,$(BIN)/python,requirements-dev.txt)
 	@touch $@
 
 $(EMULATOR): infrastructure/ministack-requirements.txt | $(UV)
 	@[ -x $(@D)/bin/python ] || $(UV) venv --quiet --python $(PYTHON) $(@D)
-	@$(UV) pip sync --quiet --python $(@D)/bin/python $<
+	$(call sync,$(@D)/bin/python,$<)
 	@touch $@
