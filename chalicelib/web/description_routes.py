@@ -8,6 +8,7 @@ from typing import Final
 from chalice import Blueprint, Response
 
 from chalicelib.web.cacheable import cacheable
+from chalicelib.web.server_address import server_address
 
 routes = Blueprint(__name__)
 
@@ -19,9 +20,9 @@ def get_openapi() -> Response:
     """The description as OpenAPI 3.1."""
     from chalicelib.web.openapi import description_json
 
-    return cacheable(
-        routes.current_request, description_json(), "application/json", max_age_s=_MAX_AGE_S
-    )
+    request = routes.current_request
+    document = description_json(server_address(request))
+    return cacheable(request, document, "application/json", max_age_s=_MAX_AGE_S)
 
 
 @routes.route("/docs", methods=["GET"], content_types=[])

@@ -5,7 +5,7 @@ request pays for it.
 """
 
 import json
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -94,9 +94,9 @@ _HEADERS: Final[dict[str, Schema]] = {
 }
 
 
-@cache
-def description() -> dict[str, Any]:
-    """The whole document, as JSON values."""
+@lru_cache(maxsize=8)
+def description(server: str = "/") -> dict[str, Any]:
+    """The whole document, as JSON values, for those who reach the interface at this address."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -105,10 +105,8 @@ def description() -> dict[str, Any]:
             "summary": "Customer feedback: purchases, contact forms, surveys and customers.",
             "description": _INTRODUCTION,
         },
-        # A relative address is resolved against the document's own, so this names the folder
-        # that the document was read from: right behind any stage, domain or proxy, and the same
-        # document for all of them.
-        "servers": [{"url": ".", "description": "Where this description was read from."}],
+        # An absolute path at least: some tools do not resolve "." against the document's address.
+        "servers": [{"url": server}],
         "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
         # Both headers in one requirement: one without the other opens nothing.
         "security": [{scheme: [] for scheme in _SECURITY_SCHEMES}],
@@ -124,10 +122,10 @@ def description() -> dict[str, Any]:
     }
 
 
-@cache
-def description_json() -> str:
+@lru_cache(maxsize=8)
+def description_json(server: str = "/") -> str:
     """The whole document, as it is sent."""
-    return json.dumps(description(), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(description(server), ensure_ascii=False, separators=(",", ":"))
 
 
 def _models() -> set[tuple[type[BaseModel], Mode]]:
