@@ -6,7 +6,8 @@ another account's form, or by a place of the other kind.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Protocol
+from functools import partial
+from typing import Any, Final, Protocol
 
 from admin.document import Document, FoundDocument, Kind, Problem
 from chalicelib.domain import clock
@@ -65,8 +66,7 @@ def _opened(
     kind, account = content.pop("kind", None), content.pop("account", None) or default_account
     faults: list[Fault] = []
     if kind not in list(Kind):
-        choices = ", ".join(Kind)
-        faults.append(Fault("/kind", "not_allowed", f"This must be one of {choices}."))
+        faults.append(Fault("/kind", "not_allowed", f"This must be one of {', '.join(Kind)}."))
     account_id = parse_id(account) if isinstance(account, str) else None
     if account is None:
         faults.append(Fault("/account", "required", "Name the account here or with --account."))
@@ -74,9 +74,17 @@ def _opened(
         faults.append(Fault("/account", "invalid_uuid", "This must be an account's id."))
     elif not known.has_account(account_id):
         faults.append(unknown_reference("account", "account"))
-    if faults or account_id is None:
-        return faults
+    if account_id is None or faults:
+        return faults + (_shape_faults(Kind(kind), content) if kind in list(Kind) else [])
     return Document(found.origin, Kind(kind), account_id, content)
+
+
+def _shape_faults(kind: Kind, content: dict[str, Any]) -> list[Fault]:
+    try:
+        _SHAPES[kind](content)
+    except InvalidInput as error:
+        return error.faults
+    return []
 
 
 class _Run:
@@ -97,7 +105,7 @@ class _Run:
             first = self._origins.setdefault(
                 (document.account_id, document.kind, own_id), document.origin
             )
-            if first is not document.origin:
+            if first != document.origin:
                 yield Fault("/id", "duplicate", f"This id is already that of {first}.")
         try:
             yield from _CHECKS[document.kind](self, document)
@@ -162,6 +170,15 @@ def _own_id(document: Document) -> str | None:
 
 
 _PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
+
+_SHAPES: Final[dict[Kind, Callable[[Any], object]]] = {
+    Kind.BRAND: partial(parse, model=BrandDocument),
+    Kind.STORE: partial(parse, model=StoreDocument),
+    Kind.CUSTOMER: partial(parse, model=CustomerDocument),
+    Kind.CONTACT_FORM: parse_contact_form,
+    Kind.SURVEY: parse_survey,
+    Kind.PURCHASE: partial(parse, model=PurchaseDocument),
+}
 
 _CHECKS: Final[dict[Kind, Callable[[_Run, Document], list[Fault]]]] = {
     Kind.BRAND: _Run.brand,

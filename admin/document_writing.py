@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any, Final
 
 from admin.document import Document, Kind, Problem
@@ -26,7 +27,7 @@ _WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
 
 
 def write(documents: Iterable[Document], written: Callable[[Document], None]) -> list[Problem]:
-    """Writes the documents; ``written`` is told of each. The answer is what was refused after all.
+    """Writes the documents and tells ``written`` of each; answers what was refused after all.
 
     What is listed by page is written one after the other, which keeps its order; purchases of
     different customers are written side by side.
@@ -35,14 +36,16 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
         Unavailable: the database throttles or does not answer; the rest is not written.
     """
     problems: list[Problem] = []
+    one_at_a_time = Lock()
 
     def write_in_turn(lane: Sequence[Document]) -> None:
         for document in lane:
             refusal = _refusal_of(document)
-            if refusal:
-                problems.append(Problem(document.origin, refusal))
-            else:
-                written(document)
+            with one_at_a_time:
+                if refusal:
+                    problems.append(Problem(document.origin, refusal))
+                else:
+                    written(document)
 
     by_kind = sorted(documents, key=lambda document: list(Kind).index(document.kind))
     purchases = [document for document in by_kind if document.kind is Kind.PURCHASE]
