@@ -13,7 +13,8 @@ EMULATOR := .tools/ministack/.requirements
 BIN := .venv/bin
 LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 
-SOURCES := app.py chalicelib infrastructure admin benchmarks tests
+TYPED := app.py chalicelib infrastructure admin $(wildcard benchmarks)
+SOURCES := $(TYPED) tests
 
 # Some networks have certificates of their own, which only the system's store knows.
 define sync
@@ -47,7 +48,7 @@ test: $(VENV) ## Tests in process, in parallel
 check: $(VENV) ## Lint, format, types, imports, templates
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
-	$(BIN)/mypy
+	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
 	$(BIN)/cfn-lint infrastructure/data.yaml
 	@$(BIN)/python -m infrastructure.packaged_template .local/check/packaged.json
