@@ -31,11 +31,12 @@ class PlainLoader(yaml.SafeLoader):
 
 def _read_as(tag: str, pattern: str, first: str) -> None:
     PlainLoader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first)
+        f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), [*first] or [""]
     )
 
 
-_read_as("null", "null|Null|NULL|~|", "nN~")
+_read_as("null", "null|Null|NULL|~", "nN~")
+_read_as("null", "", first="")
 _read_as("bool", "true|True|TRUE|false|False|FALSE", "tTfF")
 _read_as("int", r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789")
 _read_as("float", r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", "-+0123456789")

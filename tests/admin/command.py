@@ -1,0 +1,20 @@
+"""Running the command line in process."""
+
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from admin.main import app
+from chalicelib.domain.ids import new_id
+from chalicelib.services.manage_accounts import create_account
+
+
+def run(*arguments: str | Path) -> Any:
+    """The result of ``python -m admin`` with these arguments."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def an_account(name: str = "Test") -> str:
+    """The id of a new account."""
+    return create_account(name, new_id()).id
