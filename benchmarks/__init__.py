@@ -1,0 +1,1 @@
+"""What the service costs: measured in one run, written as one report."""

@@ -1,0 +1,36 @@
+"""A Lambda function without any framework: the least that answers the same."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from benchmarks.contenders import plain_reads
+
+_READS: Final[dict[str, Callable[[str], Any]]] = {
+    "/partners/purchase": plain_reads.read_purchase,
+    "/partners/contact-form": plain_reads.read_contact_form,
+    "/partners/survey": plain_reads.read_survey,
+    "/partners/customer": plain_reads.read_customer,
+}
+_LISTS: Final[dict[str, Callable[[int, int], Any]]] = {
+    "/partners/contact-form/list": plain_reads.list_contact_forms,
+    "/partners/survey/list": plain_reads.list_surveys,
+    "/partners/customer/list": plain_reads.list_customers,
+}
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answers one request."""
+    resource = event["resource"]
+    if event["httpMethod"] == "GET":
+        return _answer(200, _READS[resource](event["queryStringParameters"]["id"]))
+    asked = json.loads(event["body"])
+    return _answer(201, _LISTS[resource](asked.get("limit", 10), asked.get("page", 1)))
+
+
+def _answer(status: int, body: Any) -> dict[str, Any]:
+    return {
+        "statusCode": status,
+        "headers": {"Content-Type": "application/json"},
+        "body": json.dumps(body),
+    }

@@ -1,0 +1,240 @@
+"""Reading with nothing but boto3: its client as it comes, dictionaries in, dictionaries out.
+
+Makes the requests that the app makes and answers what the app answers. Credentials are not looked
+at, input is not checked, and names of places are read once.
+"""
+
+import json
+import zlib
+from functools import cache
+from typing import Any, Final
+
+import boto3
+
+from benchmarks.sample_account_id import ACCOUNT_ID
+from chalicelib.domain.platforms import IDENTIFIERS, DataSource
+
+Document = dict[str, Any]
+
+_STAGE: Final = "test"
+_SOURCES: Final = [source.value for source in DataSource]
+_TEXTS: Final = {
+    "description": "description",
+    "company": "company",
+    "firstName": "first_name",
+    "lastName": "last_name",
+    "displayName": "display_name",
+    "phoneNumber": "phone_number",
+    "email": "email",
+    "civility": "civility",
+} | {identifier: identifier for identifier in IDENTIFIERS}
+
+dynamodb: Final = boto3.client("dynamodb")
+
+
+def read_purchase(purchase_id: str) -> Document:
+    """One purchase with its customer."""
+    item = _get("purchases", key=f"{ACCOUNT_ID}#{purchase_id}")
+    store_id = item["store_id"]["S"]
+    return {
+        "id": item["id"]["S"],
+        "createdAt": item["created_at"]["S"],
+        "updatedAt": item["updated_at"]["S"],
+        "storeId": store_id,
+        "storeName": _place_names()[store_id],
+        "customer": read_customer(item["customer_id"]["S"]) if "customer_id" in item else None,
+        "date": item["date"]["S"],
+        "startDate": item["start_date"]["S"],
+        "endDate": item["end_date"]["S"],
+        "externalId": item["external_id"]["S"],
+        "source": item["source"]["S"],
+        "metadata": _json(item, "metadata", {}),
+        "attributes": _json(item, "attributes", []),
+    }
+
+
+def read_customer(customer_id: str) -> Document:
+    """One customer."""
+    return _customer(_get("customers", key=f"{ACCOUNT_ID}#{customer_id}"))
+
+
+def list_customers(limit: int, page: int) -> Document:
+    """A page of customers."""
+    total = _total("customers")
+    items = [_customer(item) for item in _page("customers", limit, page)]
+    return {"items": items, "meta": _meta(len(items), total, limit, page)}
+
+
+def read_contact_form(form_id: str) -> Document:
+    """One contact form."""
+    return _contact_form(*_form("contact-forms", form_id))
+
+
+def list_contact_forms(limit: int, page: int) -> Document:
+    """A page of contact forms."""
+    total = _total("contact-forms")
+    items = [_contact_form(*form) for form in _forms("contact-forms", limit, page)]
+    return {"items": items, "meta": _meta(len(items), total, limit, page)}
+
+
+def read_survey(survey_id: str) -> Document:
+    """One survey."""
+    return _survey(*_form("surveys", survey_id))
+
+
+def list_surveys(limit: int, page: int) -> Document:
+    """A page of surveys."""
+    total = _total("surveys")
+    items = [_survey(*form) for form in _forms("surveys", limit, page)]
+    return {"items": items, "meta": _meta(len(items), total, limit, page)}
+
+
+def _table(name: str) -> str:
+    return f"feedback-{_STAGE}-{name}"
+
+
+def _get(table: str, **key: str) -> Document:
+    keys = {name: {"S": value} for name, value in key.items()}
+    return dynamodb.get_item(TableName=_table(table), Key=keys)["Item"]
+
+
+def _total(kind: str) -> int:
+    return int(_get("counters", account_id=ACCOUNT_ID, kind=kind)["total"]["N"])
+
+
+def _page(table: str, limit: int, page: int) -> list[Any]:
+    first, last = (page - 1) * limit + 1, page * limit
+    answer = dynamodb.query(
+        TableName=_table(table),
+        IndexName="by_position",
+        KeyConditionExpression="account_id = :account AND #position BETWEEN :first AND :last",
+        ExpressionAttributeNames={"#position": "position"},
+        ExpressionAttributeValues={
+            ":account": {"S": ACCOUNT_ID},
+            ":first": {"N": str(first)},
+            ":last": {"N": str(last)},
+        },
+    )
+    return answer["Items"]
+
+
+def _form(table: str, form_id: str) -> tuple[bytes, int]:
+    answer = dynamodb.query(
+        TableName=_table(table),
+        KeyConditionExpression="form_id = :form",
+        ExpressionAttributeValues={":form": {"S": form_id}},
+    )
+    rows = {item["part"]["S"]: item for item in answer["Items"]}
+    return rows["document"]["document"]["B"], int(rows["summary"]["submission_count"]["N"])
+
+
+def _forms(table: str, limit: int, page: int) -> list[tuple[bytes, int]]:
+    counts = {
+        item["form_id"]["S"]: int(item["submission_count"]["N"])
+        for item in _page(table, limit, page)
+    }
+    keys = [{"form_id": {"S": form_id}, "part": {"S": "document"}} for form_id in counts]
+    answer = dynamodb.batch_get_item(RequestItems={_table(table): {"Keys": keys}})
+    documents = {
+        item["form_id"]["S"]: item["document"]["B"] for item in answer["Responses"][_table(table)]
+    }
+    return [(documents[form_id], count) for form_id, count in counts.items()]
+
+
+@cache
+def _place_names() -> dict[str, str]:
+    answer = dynamodb.query(
+        TableName=_table("places"),
+        KeyConditionExpression="account_id = :account",
+        ExpressionAttributeValues={":account": {"S": ACCOUNT_ID}},
+    )
+    return {item["place_id"]["S"]: item["name"]["S"] for item in answer["Items"]}
+
+
+def _meta(count: int, total: int, limit: int, page: int) -> Document:
+    return {
+        "itemCount": count,
+        "totalItems": total,
+        "itemsPerPage": limit,
+        "totalPages": -(-total // limit),
+        "currentPage": page,
+    }
+
+
+def _json(item: Document, name: str, default: Any) -> Any:
+    return json.loads(item[name]["S"]) if name in item else default
+
+
+def _number(item: Document, name: str) -> int:
+    return int(item[name]["N"]) if name in item else 0
+
+
+def _customer(item: Document) -> Document:
+    customer: Document = {
+        "id": item["id"]["S"],
+        "createdAt": item["created_at"]["S"],
+        "updatedAt": item["updated_at"]["S"],
+    }
+    for name, column in _TEXTS.items():
+        customer[name] = item[column]["S"] if column in item else None
+    if "language" in item:
+        customer["language"] = item["language"]["S"]
+    customer["emailBounced"] = "email_bounced" in item and item["email_bounced"]["BOOL"]
+    customer["emailOptin"] = "email_optin" in item and item["email_optin"]["BOOL"]
+    customer["smsOptin"] = "sms_optin" in item and item["sms_optin"]["BOOL"]
+    feedbacks, purchases = _number(item, "feedback_count"), _number(item, "purchase_count")
+    customer["feedbackCount"] = feedbacks
+    customer["purchaseCount"] = purchases
+    if feedbacks and purchases:
+        customer["type"] = "Both"
+    elif feedbacks or purchases:
+        customer["type"] = "Reviewer" if feedbacks else "Purchaser"
+    else:
+        customer["type"] = item["declared_type"]["S"] if "declared_type" in item else None
+    ratings = _number(item, "rating_count")
+    mean = round(_number(item, "rating_sum") / ratings, 2) if ratings else None
+    customer["averageFeedbackRating"] = None if mean is None else f"{mean:g}"
+    customer["dataSources"] = sorted(item["data_sources"]["SS"], key=_SOURCES.index)
+    customer["tags"] = _json(item, "tags", [])
+    customer["attributes"] = _json(item, "attributes", [])
+    metadata = _json(item, "source_metadata", {})
+    if "import_metadata" in item:
+        metadata["import"] = _json(item, "import_metadata", {})
+    customer["metadata"] = metadata
+    return customer
+
+
+def _saved_form(document: bytes, count: int) -> Document:
+    form: Document = json.loads(zlib.decompress(document))
+    del form["translations"]
+    form["submissionCount"] = count
+    for part in (*form["fields"], *form["fieldGroups"]):
+        del part["key"]
+    for name in ("logo", "footerLogo", "cover", "submissionImage"):
+        form[name] = _image(form[name])
+    return form
+
+
+def _contact_form(document: bytes, count: int) -> Document:
+    form = _saved_form(document, count)
+    form["brandName"] = _place_names()[form["brandId"]]
+    return form
+
+
+def _survey(document: bytes, count: int) -> Document:
+    survey = _saved_form(document, count)
+    for name in ("emailLogo", "emailCover"):
+        survey[name] = _image(survey[name])
+    for target in survey["targets"]:
+        target["targetName"] = _place_names()[target["targetId"]]
+    return survey
+
+
+def _image(image: Document | None) -> Document | None:
+    return image and {
+        "contentType": image["contentType"],
+        "url": image["url"],
+        "size": str(image["size"]),
+        "width": image["width"],
+        "height": str(image["height"]),
+    }

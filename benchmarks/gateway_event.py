@@ -1,0 +1,76 @@
+"""Events as API Gateway hands them to a function (REST API, Lambda proxy integration)."""
+
+import json
+from typing import Any, Final
+
+_HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip, deflate, br",
+    "CloudFront-Forwarded-Proto": "https",
+    "CloudFront-Is-Desktop-Viewer": "true",
+    "CloudFront-Is-Mobile-Viewer": "false",
+    "CloudFront-Viewer-Country": "FR",
+    "Host": "api.example.com",
+    "User-Agent": "partner-integration/2.4",
+    "Via": "1.1 3a1f5c2b.cloudfront.net (CloudFront)",
+    "X-Amz-Cf-Id": "Zr4yQ0Jp7c3d8o2u6tq1m5bK9xW0hV",
+    "X-Amzn-Trace-Id": "Root=1-67bd7f2e-5f1c4a0e3b2d9c8a7f6e5d4c",
+    "X-Forwarded-For": "203.0.113.7, 130.176.1.95",
+    "X-Forwarded-Port": "443",
+    "X-Forwarded-Proto": "https",
+}
+
+
+def gateway_event(
+    method: str,
+    path: str,
+    *,
+    headers: dict[str, str],
+    query: dict[str, str] | None = None,
+    body: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The event of one request; with a body, it is declared as JSON."""
+    sent = _HEADERS | headers | ({"Content-Type": "application/json"} if body is not None else {})
+    return {
+        "resource": path,
+        "path": path,
+        "httpMethod": method,
+        "headers": sent,
+        "multiValueHeaders": {name: [value] for name, value in sent.items()},
+        "queryStringParameters": query,
+        "multiValueQueryStringParameters": query and {name: [v] for name, v in query.items()},
+        "pathParameters": None,
+        "stageVariables": None,
+        "requestContext": {
+            "accountId": "123456789012",
+            "apiId": "a1b2c3d4e5",
+            "domainName": "api.example.com",
+            "domainPrefix": "api",
+            "extendedRequestId": "Fk3uUHd1IAMEVjQ=",
+            "httpMethod": method,
+            "identity": {
+                "accessKey": None,
+                "accountId": None,
+                "caller": None,
+                "cognitoAuthenticationProvider": None,
+                "cognitoAuthenticationType": None,
+                "cognitoIdentityId": None,
+                "cognitoIdentityPoolId": None,
+                "principalOrgId": None,
+                "sourceIp": "203.0.113.7",
+                "user": None,
+                "userAgent": "partner-integration/2.4",
+                "userArn": None,
+            },
+            "path": f"/prod{path}",
+            "protocol": "HTTP/1.1",
+            "requestId": "0f6f3e8e-2f0b-4f57-8a5e-1f3b6f5f9a10",
+            "requestTime": "20/Nov/2026:10:00:00 +0000",
+            "requestTimeEpoch": 1795168800000,
+            "resourceId": "r3sour",
+            "resourcePath": path,
+            "stage": "prod",
+        },
+        "body": None if body is None else json.dumps(body),
+        "isBase64Encoded": False,
+    }

@@ -1,0 +1,72 @@
+"""How long the deployed app takes to import, beside the libraries that it stands on."""
+
+import json
+from statistics import median
+from typing import Final
+
+from benchmarks.processes import run
+from benchmarks.report import Section, Table
+
+BUDGET: Final = 1.5
+ROUNDS: Final = 21
+
+LIBRARIES: Final = "chalice, boto3, pydantic, pynamodb"
+MODEL: Final = "the same and one pydantic model"
+APP: Final = "this service"
+STATEMENTS: Final = {
+    LIBRARIES: "import chalice, boto3, pydantic, pynamodb.models",
+    MODEL: "import chalice, boto3, pydantic, pynamodb.models; pydantic.BaseModel",
+    APP: "import app",
+}
+_PROGRAM: Final = (
+    "import sys, time; modules = len(sys.modules);"
+    " wall, cpu = time.perf_counter(), time.process_time();"
+    " {statement};"
+    " wall, cpu = time.perf_counter() - wall, time.process_time() - cpu;"
+    " print([wall * 1000, cpu * 1000, len(sys.modules) - modules])"
+)
+
+
+def measure(rounds: int = ROUNDS) -> Section:
+    """Imports each in fresh interpreters, in turn."""
+    measured: dict[str, list[tuple[float, float, int]]] = {name: [] for name in STATEMENTS}
+    for name in STATEMENTS:
+        _imported(name)  # writes the byte code
+    for _ in range(rounds):
+        for name in STATEMENTS:
+            measured[name].append(_imported(name))
+    wall, cpu, modules = (
+        {name: median(figures[place] for figures in all_) for name, all_ in measured.items()}
+        for place in range(3)
+    )
+    ratio = wall[APP] / wall[LIBRARIES]
+    return Section(
+        "Import time",
+        [
+            "Milliseconds to import the deployed app in a fresh interpreter, byte code written,"
+            " beside the libraries that it needs anyway: medians of"
+            f" {rounds} interleaved rounds. pydantic imports most of itself when its first model is"
+            " made: the second row counts that to the libraries.",
+            Table(
+                ("import", "ms", "CPU ms", "modules", "ratio"),
+                [
+                    (
+                        name,
+                        f"{wall[name]:.0f}",
+                        f"{cpu[name]:.0f}",
+                        f"{modules[name]:.0f}",
+                        f"{wall[name] / wall[LIBRARIES]:.2f}",
+                    )
+                    for name in STATEMENTS
+                ],
+            ),
+            f"Budget: at most {BUDGET} times the libraries alone: {ratio:.2f},"
+            f" {'within' if ratio <= BUDGET else 'over'} the budget. Beside the libraries with one"
+            f" model: {wall[APP] / wall[MODEL]:.2f}.",
+        ],
+    )
+
+
+def _imported(name: str) -> tuple[float, float, int]:
+    wall, cpu, modules = json.loads(run("-c", _PROGRAM.format(statement=STATEMENTS[name])))
+    return wall, cpu, modules

@@ -1,0 +1,40 @@
+"""The processes that measurements run in: the project's own interpreter, a known environment."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+PROJECT: Final = Path(__file__).resolve().parent.parent
+PYTHON: Final = sys.executable
+
+
+def environment() -> dict[str, str]:
+    """An environment as a deployed function's, from which nothing reaches a real account."""
+    kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
+    return kept | {
+        "STAGE": "test",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_SESSION_TOKEN": "testing",
+        "AWS_REGION": "eu-west-1",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def run(*arguments: str | Path) -> str:
+    """What this interpreter prints when it is run with these arguments.
+
+    Raises:
+        RuntimeError: it failed; the message is what it wrote about that.
+    """
+    done = subprocess.run(
+        [PYTHON, *arguments], cwd=PROJECT, env=environment(), capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return done.stdout

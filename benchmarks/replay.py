@@ -1,0 +1,77 @@
+"""DynamoDB as far as a measured process sees it: recorded answers in place of the network.
+
+Only the sending is replaced. Signing, retries, checksums and parsing are botocore's own, as ever.
+"""
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
+from botocore.httpsession import URLLib3Session
+
+from benchmarks.recorded_request import RecordedAnswer, RecordedRequest
+
+
+class Replay:
+    """Answers every request to DynamoDB from one recorded request's answers.
+
+    Attributes:
+        calls: what was asked since the last `clear`, by operation and table.
+    """
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self._answers: dict[str, list[tuple[bytes, str, _Canned]]] = {}
+
+    def install(self) -> None:
+        """Puts this in place of the network for the rest of the process."""
+        replay = self
+
+        def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
+            return replay._answer(request)
+
+        setattr(URLLib3Session, "send", send)  # noqa: B010 - a method, replaced on purpose
+
+    def turn_to(self, request: RecordedRequest) -> None:
+        """Answers from this recorded request from now on."""
+        self._answers = {}
+        for answer in request.answers:
+            self._answers.setdefault(answer.operation, []).append(
+                (
+                    f'"{answer.table}"'.encode(),
+                    f"{answer.operation} {answer.table}",
+                    _Canned(answer),
+                )
+            )
+
+    def _answer(self, request: AWSPreparedRequest) -> AWSResponse:
+        target = request.headers["X-Amz-Target"]
+        operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
+        body = request.body
+        assert isinstance(body, bytes)
+        for mark, name, canned in self._answers[operation]:
+            if mark in body:
+                self.calls[name] += 1
+                return AWSResponse(request.url, 200, canned.headers, canned)
+        raise LookupError(f"Nothing is recorded for {operation} {body!r}")
+
+
+class _Canned:
+    def __init__(self, answer: RecordedAnswer) -> None:
+        self._body = answer.body.encode()
+        headers = {
+            "Server": "Server",
+            "Date": "Fri, 20 Nov 2026 10:00:00 GMT",
+            "Content-Type": "application/x-amz-json-1.0",
+            "Content-Length": str(len(self._body)),
+            "Connection": "keep-alive",
+            "x-amzn-RequestId": "9P1QKJ2V3S5T7U9W1X3Y5Z7A9BVV4KQNSO5AEMVJF66Q9ASUAAJG",
+            "x-amz-crc32": str(zlib.crc32(self._body)),
+        }
+        self.headers = HTTPHeaders.from_dict(headers)
+
+    def stream(self, **_: Any) -> Iterator[bytes]:
+        yield self._body

@@ -1,0 +1,102 @@
+"""The CPU time of each read endpoint, beside other ways to write the same."""
+
+import contextlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from benchmarks.contender import Contender
+from benchmarks.processes import run
+from benchmarks.recorded_request import read_recording
+from benchmarks.report import Section, Table
+
+BUDGET: Final = 1.3
+ROUNDS: Final = 21
+BATCH_US: Final = 25_000
+"""A contender's turn: as many requests as take it about this long."""
+
+APP: Final = "this service"
+BARE: Final = "bare boto3"
+MODULES: Final = {
+    APP: "benchmarks.contenders.deployed_app",
+    BARE: "benchmarks.contenders.bare_boto3",
+    "FastAPI + Mangum": "benchmarks.contenders.fastapi_mangum",
+    "Powertools": "benchmarks.contenders.powertools_resolver",
+}
+
+Times = dict[str, dict[str, float]]
+"""Microseconds by request and contender."""
+
+
+def measure(rounds: int = ROUNDS) -> Section:
+    """Compares all contenders on all read endpoints."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
+        recording = Path(folder) / "recording.json"
+        run("-m", "benchmarks.recording", recording)
+        requests = [request.name for request in read_recording(recording)]
+        contenders = [
+            running.enter_context(Contender(name, module, recording))
+            for name, module in MODULES.items()
+        ]
+        calls = {request: _require_equal_answers(contenders, request) for request in requests}
+        times = {request: _times(contenders, request, rounds) for request in requests}
+    return _section(times, calls)
+
+
+def _require_equal_answers(contenders: Sequence[Contender], request: str) -> int:
+    """The number of requests to AWS, the same for all; so are status and body."""
+    first, *others = (contender.answer(request) for contender in contenders)
+    for contender, answer in zip(contenders[1:], others, strict=True):
+        assert answer == first, f"{contender.name} answers {request} differently: {answer} {first}"
+    return sum(first.calls.values())
+
+
+def _times(contenders: Sequence[Contender], request: str, rounds: int) -> dict[str, float]:
+    times = max(1, int(BATCH_US / contenders[0].cpu_us(request, times=20)))
+    measured: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    for contender in contenders:
+        contender.cpu_us(request, times)
+    for turn in range(rounds):
+        # Nobody always comes after the same neighbour.
+        first = turn % len(contenders)
+        for contender in (*contenders[first:], *contenders[:first]):
+            measured[contender.name].append(contender.cpu_us(request, times))
+    return {name: median(all_rounds) for name, all_rounds in measured.items()}
+
+
+def _section(times: Times, calls: dict[str, int]) -> Section:
+    others = [name for name in MODULES if name not in (APP, BARE)]
+    rows = [
+        (
+            request,
+            str(calls[request]),
+            f"{us[APP]:.0f}",
+            f"{us[BARE]:.0f}",
+            f"{us[APP] / us[BARE]:.2f}",
+            *(f"{us[name]:.0f} ({us[name] / us[BARE]:.2f})" for name in others),
+        )
+        for request, us in times.items()
+    ]
+    worst = max(times, key=lambda request: times[request][APP] / times[request][BARE])
+    ratio = times[worst][APP] / times[worst][BARE]
+    return Section(
+        "CPU time of a request",
+        [
+            "Microseconds of CPU for one request, warm: the median of interleaved rounds, each"
+            " contender in its own process. All are called with the same gateway event, make the"
+            " same requests to DynamoDB, get the same recorded answers in place of the network and"
+            " answer the same status and JSON, which is checked first. This service also checks"
+            " credentials (held, as in a warm function), validates the input, and writes a log line"
+            " with metrics; the others do none of that. The bare handler is boto3's client as it"
+            " comes, dictionaries and `json.dumps`; FastAPI and Powertools serve the same reads."
+            " In brackets: times the bare handler.",
+            Table(
+                ("request", "AWS calls", APP, BARE, "ratio", *others),
+                rows,
+            ),
+            f"Budget: at most {BUDGET} times the bare handler. Highest: {ratio:.2f} ({worst}),"
+            f" {'within' if ratio <= BUDGET else 'over'} the budget.",
+        ],
+    )
