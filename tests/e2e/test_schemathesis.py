@@ -1,0 +1,95 @@
+"""The deployed service keeps to its own description, whatever is sent to it."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+
+from tests.e2e.conftest import Cloud
+
+# The gateway answers 404, with no Allow header, to a method that a path does not have.
+NOT_CHECKED = "unsupported_method,allow_header_conformance"
+
+KNOWN = {
+    "/partners/purchase": "purchaseId",
+    "/partners/contact-form": "contactFormId",
+    "/partners/survey": "surveyId",
+    "/partners/customer": "customerId",
+}
+LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
+
+
+@pytest.fixture(scope="module")
+def described(cloud: Cloud) -> Any:
+    """The description, as the gateway answers it."""
+    return schemathesis.openapi.from_url(f"{cloud.base_url}/openapi.json")
+
+
+@pytest.fixture(scope="module")
+def credentials(cloud: Cloud) -> dict[str, str]:
+    return {"X-API-KEY": cloud.demo["apiKey"], "X-API-SECRET": cloud.demo["apiSecret"]}
+
+
+def test_the_description_names_the_address_that_it_was_read_from(
+    described: Any, cloud: Cloud
+) -> None:
+    assert described.get_base_url() == cloud.base_url
+
+
+def test_no_request_breaks_the_description(
+    cloud: Cloud, credentials: dict[str, str], tmp_path: Path
+) -> None:
+    sent = [part for name, value in credentials.items() for part in ("-H", f"{name}: {value}")]
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("schemathesis")),
+            *("run", f"{cloud.base_url}/openapi.json", *sent),
+            *("--max-examples", "25", "--seed", "1", "--continue-on-failure"),
+            *("--checks", "all", "--exclude-checks", NOT_CHECKED),
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("path", "name"), KNOWN.items())
+def test_what_is_there_is_answered_as_described(
+    described: Any, cloud: Cloud, credentials: dict[str, str], path: str, name: str
+) -> None:
+    case = described[path]["GET"].Case(query={"id": cloud.demo[name]})
+    assert case.call_and_validate(headers=credentials).status_code == 200
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_every_page_is_answered_as_described(
+    described: Any, credentials: dict[str, str], path: str
+) -> None:
+    page = total = 1
+    while page <= total:
+        case = described[path]["POST"].Case(
+            body={"limit": 100, "page": page}, media_type="application/json"
+        )
+        answer = case.call_and_validate(headers=credentials)
+        assert answer.status_code == 201
+        total = answer.json()["meta"]["totalPages"]
+        page += 1
+
+
+@pytest.mark.parametrize("missing", ["X-API-KEY", "X-API-SECRET"])
+@pytest.mark.parametrize(
+    ("method", "path"), [*(("GET", path) for path in KNOWN), *(("POST", path) for path in LISTS)]
+)
+def test_one_header_without_the_other_opens_nothing(
+    described: Any, credentials: dict[str, str], method: str, path: str, missing: str
+) -> None:
+    case = described[path][method].Case()
+    headers = {name: value for name, value in credentials.items() if name != missing}
+    answer = case.call(headers=headers)
+    case.operation.validate_response(answer)
+    assert answer.status_code == 401
