@@ -23,7 +23,7 @@ class Parameter:
     name: str
     description: str
     schema: Schema
-    example: str
+    example: Any
     place: str = "query"
     required: bool = False
 

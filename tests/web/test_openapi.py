@@ -149,7 +149,7 @@ def test_errors_are_problems_with_their_own_status(name: str) -> None:
     responses = OPERATIONS[name]["responses"]
     particular = {"413", "415"} if name.startswith("POST") else {"404"}
     errors = {status for status in responses if status >= "400"}
-    assert errors == {"400", "401", "429", "503"} | particular
+    assert errors >= {"400", "401", "429", "503"} | particular
     for status in errors:
         (content,) = responses[status]["content"].items()
         assert content[0] == "application/problem+json"
