@@ -11,7 +11,10 @@ from chalicelib.web.server_address import server_address
     [
         ({"path": "/openapi.json"}, "/"),
         (
-            {"path": "/prod/openapi.json", "domainName": "a1b2.execute-api.eu-west-1.amazonaws.com"},
+            {
+                "path": "/prod/openapi.json",
+                "domainName": "a1b2.execute-api.eu-west-1.amazonaws.com",
+            },
             "https://a1b2.execute-api.eu-west-1.amazonaws.com/prod",
         ),
         (
