@@ -29,31 +29,39 @@ class Permissions:
 
 _BATCHED = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
+_CONSUMED = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
+_PRODUCED = ("GetQueueUrl", "SendMessage")
+
 FUNCTIONS: Mapping[str, Permissions] = {
     "api_handler": Permissions(
         tables={
-            "accounts": ("GetItem",),
             "credentials": ("GetItem",),
             "places": ("Query",),
-            "counters": ("GetItem", "PutItem", "UpdateItem"),
-            "customers": (
-                "GetItem",
-                "BatchGetItem",
-                "PutItem",
-                "UpdateItem",
-                "ConditionCheckItem",
-            ),
+            "counters": ("GetItem", "BatchGetItem", "UpdateItem"),
+            "customers": ("GetItem", "BatchGetItem", "PutItem"),
             "customers/by_position": ("Query",),
-            "customer-pairs": ("GetItem", "PutItem"),
+            "customer-pairs": ("BatchGetItem", "PutItem"),
             "purchases": ("GetItem",),
             "contact-forms": ("Query", "BatchGetItem"),
             "contact-forms/by_position": ("Query",),
             "surveys": ("Query", "BatchGetItem"),
             "surveys/by_position": ("Query",),
-            "trackers": ("GetItem",),
-            "imports": ("GetItem", "PutItem", "BatchWriteItem", "Query"),
+            "imports": ("BatchGetItem", "PutItem", "BatchWriteItem", "Query"),
         },
-        queues={"imports.fifo": ("GetQueueUrl", "SendMessage")},
+        queues={"imports.fifo": _PRODUCED},
+    ),
+    "import_customers": Permissions(
+        tables={
+            "counters": ("BatchGetItem", "UpdateItem"),
+            "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
+            "customer-pairs": ("BatchGetItem", "PutItem"),
+            "imports": ("BatchGetItem", "UpdateItem", "DeleteItem"),
+        },
+        queues={"imports.fifo": _CONSUMED},
+    ),
+    "sweep": Permissions(
+        tables={"imports": ("UpdateItem",), "imports/due": ("Query",)},
+        queues={"imports.fifo": _PRODUCED},
     ),
 }
 

@@ -108,7 +108,7 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
 
 
 def effect_of(group: RowGroup, existing: Sequence[str] | None) -> GroupEffect:
-    """What the group does to a customer whose fields named here are set; None: there is none yet."""
+    """What the group does to a customer who has these fields set; None: there is none yet."""
     creates = existing is None
     set_fields = set(existing or ())
     fields: Fields = {}

@@ -23,12 +23,14 @@ class InvalidInput(FeedbackError):
     """The input breaks one or more rules; nothing was done with it.
 
     Attributes:
-        faults: what is wrong and where, in document order.
+        faults: what is wrong and where, in document order; of very many, the first.
+        fault_count: how many there are in all.
     """
 
-    def __init__(self, faults: list[Fault]) -> None:
-        super().__init__(f"{len(faults)} fault(s) in the input, first: {faults[0]}")
+    def __init__(self, faults: list[Fault], fault_count: int | None = None) -> None:
         self.faults = faults
+        self.fault_count = len(faults) if fault_count is None else fault_count
+        super().__init__(f"{self.fault_count} fault(s) in the input, first: {faults[0]}")
 
 
 class InputTooLarge(FeedbackError):

@@ -71,10 +71,10 @@ class Input(BaseModel):
 
 
 WHITE_SPACE: Final = (
-    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
+    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""Unicode's white space, which is what pydantic trims; `str.strip` would take control characters."""
+"""Unicode's white space, which pydantic trims; `str.strip` would take control characters too."""
 
 
 def _identifier(text: str) -> str:

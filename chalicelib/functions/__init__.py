@@ -1,1 +1,1 @@
-"""Queue and schedule events."""
+"""Queue and schedule events: what the functions beside the HTTP one do. Bound in ``app.py``."""

@@ -80,4 +80,4 @@ def _new_customer(account_id: str, own_id: str, arrived: PurchaseDocument) -> st
         clock.now(),
         data_sources=(arrived.source,),
     )
-    return customers.create(account_id, customer).id
+    return customers.create(account_id, customer)[0].id

@@ -1,6 +1,7 @@
 """The table of customers, and beside it the table that finds the oldest customer of a pair."""
 
 import json
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 
@@ -72,6 +73,7 @@ class CustomerRow(Table):
     attributes = JSONAttribute(null=True)
     import_metadata = JSONAttribute(null=True)
     source_metadata = JSONAttribute(null=True)
+    input_hash = UnicodeAttribute(null=True)
     by_position = _ByPosition()
 
 
@@ -115,17 +117,29 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
     return [_customer(row) for row in rows], total
 
 
-def create(account_id: str, customer: Customer) -> Customer:
+def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
+    """The account's customers with these ids, at most 100, as they are now. One request."""
+    if not customer_ids:
+        return {}
+    rows = read_together(
+        *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
+    )
+    return {row.id: _customer(row) for row in rows if row}
+
+
+def create(
+    account_id: str, customer: Customer, input_hash: str | None = None
+) -> tuple[Customer, str | None]:
     """Keeps a new customer at the end of the account's list. Two requests.
 
-    The same id again changes nothing and answers what is there.
+    The same id again changes nothing: what is there is answered, with the hash of its input.
 
     Raises:
         Unavailable: contention on the account's list does not end.
     """
     pair = pair_of(customer.email, customer.phone_number)
 
-    def attempt() -> Customer:
+    def attempt() -> tuple[Customer, str | None]:
         wanted: list[Any] = [
             (CounterRow, account_id, Listed.CUSTOMERS.value),
             (CustomerRow, account_key(account_id, customer.id)),
@@ -134,16 +148,13 @@ def create(account_id: str, customer: Customer) -> Customer:
             wanted.append((CustomerPairRow, account_key(account_id, pair.digest)))
         counter, existing, *known_pair = read_together(*wanted)
         if existing:
-            return _customer(existing)
+            return _customer(existing), existing.input_hash
         total = int(counter.total) if counter else 0
         with transaction() as write:
             counters.raise_total(write, account_id, Listed.CUSTOMERS, read=total)
-            write.save(
-                _row(account_id, customer, position=total + 1), CustomerRow.key.does_not_exist()
-            )
-            if pair and known_pair == [None]:
-                _save_pair(write, account_id, pair, customer.id)
-        return customer
+            first_of_pair = pair.digest if pair and known_pair == [None] else None
+            add(write, account_id, customer, total + 1, first_of_pair, input_hash)
+        return customer, input_hash
 
     return until_uncontended(attempt)
 
@@ -158,7 +169,7 @@ def replace(account_id: str, customer: Customer) -> Customer:
     def attempt() -> Customer:
         earlier_row = read_together((CustomerRow, account_key(account_id, customer.id)))[0]
         if earlier_row is None:
-            return create(account_id, customer)
+            return create(account_id, customer)[0]
         earlier = _customer(earlier_row)
         merged = customer.model_copy(
             update={
@@ -183,7 +194,7 @@ def replace(account_id: str, customer: Customer) -> Customer:
                 if old_pair and find_by_pair(account_id, old_pair) == customer.id:
                     write.delete(CustomerPairRow(account_key(account_id, old_pair.digest)))
                 if new_pair and find_by_pair(account_id, new_pair) is None:
-                    _save_pair(write, account_id, new_pair, customer.id)
+                    _save_pair(write, account_id, new_pair.digest, customer.id)
         return merged
 
     return until_uncontended(attempt)
@@ -211,9 +222,41 @@ def count_purchase(
     )
 
 
-def _save_pair(write: TransactWrite, account_id: str, pair: CustomerPair, customer_id: str) -> None:
+def add(
+    write: TransactWrite,
+    account_id: str,
+    customer: Customer,
+    position: int,
+    first_of_pair: str | None,
+    input_hash: str | None = None,
+) -> None:
+    """Keeps a new customer at a position of the list in this transaction.
+
+    ``first_of_pair`` is the digest of the customer's pair where it is the first to have it.
+    """
+    row = _row(account_id, customer, position)
+    row.input_hash = input_hash
+    write.save(row, CustomerRow.key.does_not_exist())
+    if first_of_pair:
+        _save_pair(write, account_id, first_of_pair, customer.id)
+
+
+def fill(
+    write: TransactWrite, account_id: str, customer_id: str, fields: dict[str, Any], now: datetime
+) -> None:
+    """Sets fields of a customer in this transaction, which fails if one of them is set already."""
+    unset = CustomerRow.key.exists()
+    actions: list[Action] = [CustomerRow.updated_at.set(format_timestamp(now))]
+    for name, value in fields.items():
+        attribute = getattr(CustomerRow, name)
+        actions.append(attribute.set(value))
+        unset &= attribute.does_not_exist()
+    write.update(CustomerRow(account_key(account_id, customer_id)), actions, condition=unset)
+
+
+def _save_pair(write: TransactWrite, account_id: str, digest: str, customer_id: str) -> None:
     write.save(
-        CustomerPairRow(account_key(account_id, pair.digest), customer_id=customer_id),
+        CustomerPairRow(account_key(account_id, digest), customer_id=customer_id),
         CustomerPairRow.key.does_not_exist(),
     )
 

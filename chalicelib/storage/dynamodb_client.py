@@ -23,7 +23,7 @@ _AGENT: Final = "feedback-platform/1.0"
 
 
 class DynamoDbParser(JSONParser):
-    """Botocore's parser for DynamoDB's protocol, except that attribute values are taken as they are.
+    """Botocore's parser, except that it takes attribute values as they come.
 
     On the wire and parsed they differ only in binary values, which the wire holds in Base64.
     """

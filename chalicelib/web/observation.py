@@ -1,34 +1,20 @@
 """What is logged and measured: one JSON line a request, without a secret or a body in it."""
 
-import json
 import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import (
     AmazonCloudWatchEMFProvider,
 )
 from chalice import Response
 from chalice.app import Request
-from pydantic_core import to_json
 
 from chalicelib.aws_calls import counted_calls
+from chalicelib.log import embedded_metrics, logger, namespace
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
-
-
-def _serialize(line: dict[str, Any]) -> str:
-    try:
-        return to_json(line, fallback=str).decode()
-    except ValueError:  # a text that is no Unicode, in an exception's message for example
-        return json.dumps(line, default=str)
-
-
-logger: Final = Logger(
-    service="feedback", location=None, utc=True, use_rfc3339=True, json_serializer=_serialize
-)
 
 _DETAILS: Final = {
     405: "This path does not take this method.",
@@ -72,7 +58,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
         duration=duration_ms,
         awsCalls=aws_calls,
         faults=int(status >= 500),
-        _aws={"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": _metrics_of_a_request()},
+        _aws=embedded_metrics(_metrics_of_a_request()),
     )
     logger.remove_keys(["account_id"])
 
@@ -80,7 +66,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
 @cache
 def _metrics_of_a_request() -> Any:
     # Always the same but for the numbers, so it is written once and not for every request.
-    metrics = AmazonCloudWatchEMFProvider(namespace="feedback", service="feedback")
+    metrics = AmazonCloudWatchEMFProvider(namespace=namespace(), service="feedback")
     metrics.add_dimension("route", "any")
     metrics.add_metric("duration", MetricUnit.Milliseconds, 0)
     metrics.add_metric("awsCalls", MetricUnit.Count, 0)

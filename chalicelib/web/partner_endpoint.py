@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from chalice import Blueprint, Response
 from chalice.app import Request
@@ -11,10 +11,12 @@ from pydantic import BaseModel
 
 from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.domain.faults import Fault
+from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.ids import parse_id
+from chalicelib.log import logger
 from chalicelib.services.partner_access import authenticate
 from chalicelib.web import json_body
-from chalicelib.web.observation import logger, note_account, request_id_of
+from chalicelib.web.observation import note_account, request_id_of
 from chalicelib.web.problems import bug, problem
 
 KEY_HEADER: Final = "X-API-KEY"
@@ -50,6 +52,28 @@ class PartnerRequest:
             fault = Fault(f"?{name}", "invalid_uuid", "This must be a UUID of the form 8-4-4-4-12.")
             raise InvalidInput([fault])
         return identifier
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The request's ``Idempotency-Key``, as it came; None without one."""
+        return self.http.headers.get(IDEMPOTENCY_HEADER)
+
+    def flag(self, name: str) -> bool:
+        """The query parameter of this name, ``true`` or ``false``; false when it is missing.
+
+        Raises:
+            InvalidInput: it is anything else.
+        """
+        parameters = self.http.query_params
+        given = parameters.get(name, "false") if parameters else "false"
+        if given not in ("true", "false"):
+            detail = "This must be true or false."
+            raise InvalidInput([Fault(f"?{name}", "wrong_type", detail)])
+        return given == "true"
+
+    def json(self) -> Any:
+        """The JSON body, as `json_body.read_json` reads it."""
+        return json_body.read_json(self.http)
 
     def body(self, model: type[Body]) -> Body:
         """The JSON body, as `json_body.read_model` reads it."""

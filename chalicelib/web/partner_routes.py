@@ -2,7 +2,10 @@
 
 from chalice import Blueprint, Response
 
+from chalicelib.domain.customer import CustomerBody
 from chalicelib.domain.paging import PageRequest
+from chalicelib.services.accept_batch import accept_batch, read_import
+from chalicelib.services.create_customer import create_customer
 from chalicelib.services.read_customers import list_customers, read_customer
 from chalicelib.services.read_forms import (
     list_contact_forms,
@@ -60,9 +63,38 @@ def get_customer(request: PartnerRequest) -> Response:
     return answer(read_customer(request.account_id, request.identifier()))
 
 
+@routes.route("/partners/customer", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+def post_customer(request: PartnerRequest) -> Response:
+    """Endpoint 7: a new customer."""
+    body = request.body(CustomerBody)
+    customer = create_customer(request.account_id, body, request.idempotency_key)
+    return answer(customer, status=201)
+
+
 @routes.route("/partners/customer/list", methods=["POST"], content_types=[])
 @partner_endpoint(routes)
 def post_customer_list(request: PartnerRequest) -> Response:
     """Endpoint 8: a page of customers."""
     page = request.optional_body(PageRequest)
     return answer(list_customers(request.account_id, page), status=201)
+
+
+@routes.route("/partners/customer/batch", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+def post_customer_batch(request: PartnerRequest) -> Response:
+    """Endpoint 9: a batch of customers, kept and queued."""
+    accepted = accept_batch(
+        request.account_id,
+        request.json(),
+        partial=request.flag("partial"),
+        idempotency_key=request.idempotency_key,
+    )
+    return answer(accepted, status=201)
+
+
+@routes.route("/partners/customer/batch", methods=["GET"])
+@partner_endpoint(routes)
+def get_customer_batch(request: PartnerRequest) -> Response:
+    """How far a batch has come."""
+    return answer(read_import(request.account_id, request.identifier()))

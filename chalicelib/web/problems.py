@@ -18,7 +18,6 @@ from chalicelib.domain.errors import (
     TooManyRequests,
     Unavailable,
 )
-from chalicelib.domain.faults import Fault
 from chalicelib.domain.schema import LeftOutWhenNone, Resource
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -85,7 +84,7 @@ def problem(error: FeedbackError, request_id: str) -> Response:
     if isinstance(error, (TooManyRequests, Unavailable)):
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, InvalidInput):
-        return _answer(400, _detail_of(error.faults), request_id, headers, error.faults)
+        return _answer(400, _detail_of(error), request_id, headers, error)
     return _answer(_STATUS[type(error)], str(error), request_id, headers)
 
 
@@ -101,10 +100,10 @@ def plain_problem(
     return _answer(status, detail, request_id, headers or {})
 
 
-def _detail_of(faults: list[Fault]) -> str:
-    if len(faults) == 1:
-        return faults[0].detail
-    return f"The request has {len(faults)} faults."
+def _detail_of(error: InvalidInput) -> str:
+    if error.fault_count == 1:
+        return error.faults[0].detail
+    return f"The request has {error.fault_count} faults."
 
 
 def _answer(
@@ -112,7 +111,7 @@ def _answer(
     detail: str,
     request_id: str,
     headers: Headers,
-    faults: list[Fault] | None = None,
+    invalid: InvalidInput | None = None,
 ) -> Response:
     body = Problem(
         title=HTTPStatus(status).phrase,
@@ -121,11 +120,11 @@ def _answer(
         request_id=request_id,
         errors=tuple(
             ProblemFault(pointer=f.pointer, code=f.code, detail=f.detail)
-            for f in faults[:MAX_FAULTS]
+            for f in invalid.faults[:MAX_FAULTS]
         )
-        if faults
+        if invalid
         else None,
-        fault_count=len(faults) if faults else None,
+        fault_count=invalid.fault_count if invalid else None,
     )
     return Response(
         body=body.model_dump_json(),

@@ -157,7 +157,7 @@ def test_a_bug_says_nothing_of_what_is_inside(
 
 
 def test_a_method_that_a_path_does_not_take_is_a_problem_too(loaded: Loaded) -> None:
-    answer = loaded.partner.post("/partners/customer", {})
+    answer = loaded.partner.post("/partners/purchase", {})
     assert answer.status == 405
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["allow"] == "GET"

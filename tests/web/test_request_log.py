@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.log import logger
 from chalicelib.services.save_customer import save_customer
-from chalicelib.web.observation import logger
 from tests.web.conftest import Partner
 from tests.web.loading import customer_document
 
@@ -46,7 +46,7 @@ def test_the_line_carries_its_metrics(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer")
     (line,) = lines_of(log)
     (described,) = line["_aws"]["CloudWatchMetrics"]
-    assert described["Namespace"] == "feedback"
+    assert described["Namespace"] == "feedback-test"
     assert {metric["Name"] for metric in described["Metrics"]} == {"duration", "awsCalls", "faults"}
     assert [sorted(names) for names in described["Dimensions"]] == [["route", "service"]]
     measured = {"duration", "awsCalls", "faults", "route", "service"}

@@ -1,0 +1,78 @@
+"""Work that must not be lost: when it is due again, and when it is given up to the operator.
+
+A record of work carries ``due_at`` and a shard until it ends. A sparse index of the two holds just
+what is unfinished, so whatever is overdue can be found and queued again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from zlib import crc32
+
+SHARDS: Final = 4
+PARKED_SHARD: Final = "parked"
+"""Where parked work waits for an operator; the sweeper does not look there."""
+
+MAX_CLAIMS: Final = 8
+FIRST_DUE: Final = timedelta(minutes=2)
+REQUEUED_DUE: Final = timedelta(minutes=5)
+LONGEST_WAIT: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class DueWork:
+    """A record that the index names. The index lags, so it only nominates.
+
+    Attributes:
+        owner_id: the record's hash key: the id of an import, for example.
+        part: its range key.
+        due_at: epoch seconds, as the index has it; of parked work, when it was parked.
+    """
+
+    owner_id: str
+    part: str
+    due_at: int
+
+
+@dataclass(frozen=True)
+class ParkedWork:
+    """Work that was claimed too often without coming to an end, kept for an operator.
+
+    Attributes:
+        kind: what sort of work it is: ``import``.
+        reason: what its last claim failed with.
+    """
+
+    kind: str
+    account_id: str
+    owner_id: str
+    part: str
+    claims: int
+    reason: str
+    parked_at: datetime
+
+
+def shard_of(owner_id: str, part: str) -> str:
+    """The shard of the index that this record of work belongs to."""
+    return f"open-{crc32(f'{owner_id}/{part}'.encode()) % SHARDS}"
+
+
+def open_shards() -> list[str]:
+    """Every shard that holds unfinished work."""
+    return [f"open-{number}" for number in range(SHARDS)]
+
+
+def first_due(now: datetime) -> int:
+    """When fresh work is overdue, in epoch seconds: its message gets some time to arrive."""
+    return int((now + FIRST_DUE).timestamp())
+
+
+def due_once_requeued(now: datetime) -> int:
+    """When work that was just queued again is overdue once more, in epoch seconds."""
+    return int((now + REQUEUED_DUE).timestamp())
+
+
+def due_after_failure(now: datetime, claims: int) -> int:
+    """When work that failed is tried again, in epoch seconds: the wait doubles up to an hour."""
+    wait = min(LONGEST_WAIT, timedelta(seconds=30) * 2**claims)
+    return int((now + wait).timestamp())

@@ -1,0 +1,63 @@
+"""The function behind the imports queue: one chunk a message."""
+
+from typing import Any
+
+from chalice.app import SQSEvent
+
+from chalicelib.domain.import_batch import ChunkPointer
+from chalicelib.functions.measuring import measured
+from chalicelib.log import logger
+from chalicelib.outbound.import_queue import pointer_in
+from chalicelib.services.import_chunk import ChunkOutcome, import_chunk, note_failed_claim
+
+
+def import_customers(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
+    """Does each message's chunk, and answers which messages are to come again.
+
+    A chunk that fails is counted and waits in its record, not on the queue, so that it holds up no
+    other. Only when not even that can be written is its message left, with all later ones, which
+    is what keeps a FIFO queue's order.
+    """
+    records = event.to_dict()["Records"]
+    for place, record in enumerate(records):
+        if not _is_settled(record):
+            left = records[place:]
+            return {"batchItemFailures": [{"itemIdentifier": r["messageId"]} for r in left]}
+    return {"batchItemFailures": []}
+
+
+def _is_settled(record: dict[str, Any]) -> bool:
+    try:
+        pointer = pointer_in(record["body"])
+    except (ValueError, KeyError, TypeError):
+        logger.error("unreadable message", message_id=record["messageId"])
+        return False  # after so many receives the queue moves it to its dead letters
+    try:
+        outcome = _do(pointer, came_before=_receive_count(record) > 1)
+    except Exception:
+        logger.exception("chunk left on the queue", import_id=pointer.import_id)
+        return False
+    logger.info(
+        "chunk",
+        account_id=pointer.account_id,
+        import_id=pointer.import_id,
+        part=pointer.part,
+        outcome=outcome.value,
+        **measured("import", parked=int(outcome is ChunkOutcome.PARKED)),
+    )
+    return True
+
+
+def _do(pointer: ChunkPointer, *, came_before: bool) -> ChunkOutcome:
+    # A message that comes again stands for a claim that came to no end: the process was killed.
+    if came_before and note_failed_claim(pointer, "interrupted") is ChunkOutcome.PARKED:
+        return ChunkOutcome.PARKED
+    try:
+        return import_chunk(pointer)
+    except Exception as error:
+        logger.exception("chunk failed", import_id=pointer.import_id)
+        return note_failed_claim(pointer, type(error).__name__)
+
+
+def _receive_count(record: dict[str, Any]) -> int:
+    return int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))

@@ -1,0 +1,158 @@
+"""Taking in a batch of customers: judged row by row, kept, and only then queued."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from chalicelib.domain import clock
+from chalicelib.domain.customer import CustomerBody, customer_from_body
+from chalicelib.domain.customer_merge import group_rows
+from chalicelib.domain.errors import InputTooLarge, InvalidInput, NotFound
+from chalicelib.domain.faults import Fault, json_pointer
+from chalicelib.domain.idempotency import Origin, origin_of
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.import_batch import (
+    AcceptedBatch,
+    BatchBody,
+    ImportHeader,
+    ImportProgress,
+    ImportStatus,
+    RejectedRow,
+    RowFault,
+    pack_chunks,
+    progress_of,
+    status_of,
+)
+from chalicelib.domain.parsing import parse
+from chalicelib.outbound.import_queue import queue_chunks
+from chalicelib.storage import imports
+
+ENDPOINT: Final = "POST /partners/customer/batch"
+MAX_LISTED_FAULTS: Final = 1_000
+_SURELY_SMALL: Final = 5_000
+"""Characters of a row that cannot be over a customer's limit, however they are escaped."""
+
+
+def accept_batch(
+    account_id: str, document: Any, *, partial: bool = False, idempotency_key: str | None = None
+) -> AcceptedBatch:
+    """Keeps a batch of customers, then queues it. What is answered is durable.
+
+    Requests to AWS: one, one more for each 25 chunks, one more for each 10 messages, and one more
+    with an idempotency key. A batch repeated with its key makes no second import; what of it is
+    still to be done is queued again.
+
+    Raises:
+        InvalidInput: a row is bad and the batch is not partial, or it is no batch at all.
+        IdempotencyKeyReused: the key came before with another input.
+        Unavailable: the batch could not be kept; nothing of it will be done.
+    """
+    rows = parse(document, BatchBody).batch
+    origin = origin_of(account_id, ENDPOINT, idempotency_key, [document, partial])
+    judged = _judge(rows)
+    if judged.faults and not partial:
+        raise InvalidInput(judged.faults, judged.fault_count)
+    if idempotency_key is not None:
+        earlier = imports.find(origin.record_id)
+        if earlier:
+            return _answer_again(earlier, origin, judged.rejected)
+    return _keep(account_id, judged, origin)
+
+
+def read_import(account_id: str, import_id: str) -> ImportProgress:
+    """How far the account's import has come.
+
+    Raises:
+        NotFound: the account has no such import.
+    """
+    found = imports.progress(import_id)
+    if found is None or found[0].account_id != account_id:
+        raise NotFound("batch")
+    return progress_of(*found)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    good: list[tuple[int, CustomerBody]]
+    rejected: tuple[RejectedRow, ...]
+    faults: list[Fault]
+    fault_count: int
+
+
+def _judge(rows: list[Any]) -> _Judged:
+    now = clock.now()
+    good: list[tuple[int, CustomerBody]] = []
+    rejected: list[RejectedRow] = []
+    faults: list[Fault] = []
+    fault_count = 0
+    for index, row in enumerate(rows):
+        try:
+            good.append((index, _parse_row(index, row, now)))
+        except InvalidInput as error:
+            fault_count += error.fault_count
+            room = max(1, MAX_LISTED_FAULTS - len(faults))
+            listed = error.faults[:room]
+            rejected.append(_rejected(index, listed))
+            if len(faults) < MAX_LISTED_FAULTS:
+                faults.extend(listed)
+    return _Judged(good, tuple(rejected), faults, fault_count)
+
+
+def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
+    body = parse(row, CustomerBody, "batch", index)
+    if len(str(row)) > _SURELY_SMALL:
+        try:
+            customer_from_body(body, new_id(), now)
+        except InputTooLarge as error:
+            fault = Fault(json_pointer("batch", index), "too_large", str(error))
+            raise InvalidInput([fault]) from None
+    return body
+
+
+def _rejected(index: int, faults: list[Fault]) -> RejectedRow:
+    return RejectedRow(
+        index=index,
+        errors=tuple(RowFault(pointer=f.pointer, code=f.code, detail=f.detail) for f in faults),
+    )
+
+
+def _keep(account_id: str, judged: _Judged, origin: Origin) -> AcceptedBatch:
+    now = clock.now()
+    chunks = pack_chunks(group_rows(judged.good))
+    header = ImportHeader(
+        id=origin.record_id,
+        account_id=account_id,
+        edition=new_id(),
+        row_count=len(judged.good),
+        chunk_count=len(chunks),
+        input_hash=origin.input_hash,
+        created_at=now,
+    )
+    pointers = imports.write_chunks(header, chunks, now)
+    if not imports.accept(header, now):
+        # The same request came twice at once, and the other one was first.
+        earlier = imports.find(header.id)
+        if earlier is None:
+            raise NotFound("batch")
+        return _answer_again(earlier, origin, judged.rejected)
+    queue_chunks(pointers)
+    return AcceptedBatch(
+        id=header.id,
+        status=ImportStatus.QUEUED if chunks else ImportStatus.COMPLETED,
+        row_count=header.row_count,
+        rejected=judged.rejected,
+    )
+
+
+def _answer_again(
+    earlier: ImportHeader, origin: Origin, rejected: tuple[RejectedRow, ...]
+) -> AcceptedBatch:
+    origin.check_same_input(earlier.input_hash)
+    queue_chunks(imports.unfinished(earlier.id, earlier.edition, clock.now()))
+    found = imports.progress(earlier.id)
+    return AcceptedBatch(
+        id=earlier.id,
+        status=status_of(found[1]) if found else ImportStatus.QUEUED,
+        row_count=earlier.row_count,
+        rejected=rejected,
+    )
