@@ -14,7 +14,7 @@ from chalicelib.services.save_customer import save_customer
 from chalicelib.services.save_forms import save_contact_form, save_survey
 from chalicelib.services.save_places import save_brand, save_store
 
-_WRITERS_SIDE_BY_SIDE: Final = 8
+WRITERS_SIDE_BY_SIDE: Final = 8
 
 _WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
     Kind.BRAND: save_brand,
@@ -52,7 +52,7 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
     write_in_turn([document for document in by_kind if document.kind is not Kind.PURCHASE])
     first, *lanes = _lanes(purchases)
     write_in_turn(first)
-    with ThreadPoolExecutor(_WRITERS_SIDE_BY_SIDE) as threads:
+    with ThreadPoolExecutor(WRITERS_SIDE_BY_SIDE) as threads:
         ends = [threads.submit(write_in_turn, lane) for lane in lanes]
         try:
             for end in ends:

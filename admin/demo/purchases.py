@@ -38,7 +38,7 @@ def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {
             **_bought("Lightspeed", "minuit", number, _FIRST_DAY + timedelta(days=7 * number)),
-            "storeId": demo_id("store minuit-lille" if number % 2 else "store minuit-gent"),
+            "storeId": demo_id("store minuit-gent" if number % 2 else "store minuit-lille"),
             "customerId": customers[number % len(customers)],
         }
         for number in range(10)

@@ -11,8 +11,11 @@ from chalicelib.services.manage_accounts import create_account
 
 
 def run(*arguments: str | Path) -> Any:
-    """The result of ``python -m admin`` with these arguments."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    """The result of ``python -m admin`` with these arguments; a bug in it is raised."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
 
 
 def an_account(name: str = "Test") -> str:

@@ -78,7 +78,7 @@ def test_an_issued_key_opens_its_account() -> None:
 
 
 def test_a_secret_is_shown_once_and_never_again(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.INFO)
     account = an_account()
     result = run("key", "issue", account, "--label", "till")
     key, secret = (line.partition(": ")[2] for line in result.stdout.splitlines())
