@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -32,21 +32,31 @@ Times = dict[str, dict[str, float]]
 
 def measure(rounds: int = ROUNDS) -> Section:
     """Compares all contenders on all read endpoints."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
-        recording = Path(folder) / "recording.json"
-        run("-m", "benchmarks.recording", recording)
-        requests = [request.name for request in read_recording(recording)]
-        contenders = [
-            running.enter_context(Contender(name, module, recording))
-            for name, module in MODULES.items()
-        ]
-        calls = {request: _require_equal_answers(contenders, request) for request in requests}
+    with running_contenders() as (contenders, requests):
+        calls = {request: calls_for_equal_answers(contenders, request) for request in requests}
         times = {request: _times(contenders, request, rounds) for request in requests}
     return _section(times, calls)
 
 
-def _require_equal_answers(contenders: Sequence[Contender], request: str) -> int:
-    """The number of requests to AWS, the same for all; so are status and body."""
+@contextlib.contextmanager
+def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
+    """All contenders, each in its own process, and the names of the requests they can serve."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
+        recording = Path(folder) / "recording.json"
+        run("-m", "benchmarks.recording", recording)
+        contenders = [
+            running.enter_context(Contender(name, module, recording))
+            for name, module in MODULES.items()
+        ]
+        yield contenders, [request.name for request in read_recording(recording)]
+
+
+def calls_for_equal_answers(contenders: Sequence[Contender], request: str) -> int:
+    """The number of requests to AWS that one request takes: the same for all contenders.
+
+    Raises:
+        AssertionError: one differs from the others in those, in its status or in its body.
+    """
     first, *others = (contender.answer(request) for contender in contenders)
     for contender, answer in zip(contenders[1:], others, strict=True):
         assert answer == first, f"{contender.name} answers {request} differently: {answer} {first}"

@@ -1,5 +1,6 @@
-"""The id of the account that is measured."""
+"""The ids of the accounts that are measured."""
 
 from typing import Final
 
 ACCOUNT_ID: Final = "a0000000-0000-4000-8000-000000000001"
+SMALL_ACCOUNT_ID: Final = "a0000000-0000-4000-8000-000000000002"

@@ -1,0 +1,66 @@
+"""Measures what the service costs, prints the report and writes it down."""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from benchmarks import import_time, page_cost, request_cost
+from benchmarks.processes import PROJECT
+from benchmarks.report import Section, document
+
+_WIDTH: Final = 110
+
+
+def main() -> None:
+    """Runs the sections that are asked for."""
+    options = _parser().parse_args()
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    # What turns this process to a local cloud comes last.
+    measurements: dict[str, Callable[[], Section]] = {
+        "requests": request_cost.measure,
+        "imports": import_time.measure,
+        "pages": partial(page_cost.measure, options.customers),
+    }
+    sections = []
+    for name in [options.only] if options.only else measurements:
+        with console.status(f"Measuring {name} …"):
+            section = measurements[name]()
+        section.print(console)
+        sections.append(section)
+    output = options.output or (None if options.only else PROJECT / "docs" / "performance.md")
+    if output:
+        output.write_text(document(sections, _machine(), datetime.now(UTC).date()))
+        console.print(f"Written to {output}.")
+
+
+def _machine() -> str:
+    return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", choices=("requests", "imports", "pages"), help="one section")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="where the report is written; docs/performance.md when all sections run",
+    )
+    parser.add_argument(
+        "--customers",
+        type=int,
+        default=page_cost.CUSTOMERS,
+        help="how long the list of customers is (default: %(default)s)",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""An account with very many customers, put into the tables as fast as they take them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from benchmarks.sample_account import customer as customer_document
+from chalicelib.domain import clock
+from chalicelib.domain.customer import CustomerDocument, customer_from_document
+from chalicelib.domain.parsing import parse
+from chalicelib.services.manage_accounts import create_account, issue_key
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import CustomerRow, _row
+
+_WRITERS: Final = 3
+_ROWS_OF_A_WRITER: Final = 500
+
+
+def load(account_id: str, total: int) -> dict[str, str]:
+    """Makes the account with this many customers; answers its credentials as headers.
+
+    The rows are the storage's own, at the positions 1 to ``total``, without the pairs that only an
+    import looks up.
+    """
+    create_account("Maison Lumen", account_id)
+    credential, secret = issue_key(account_id)
+    CounterRow(account_id, Listed.CUSTOMERS.value, total=total).save()
+
+    def write(first: int) -> None:
+        with CustomerRow.batch_write() as batch:
+            for number in range(first, min(first + _ROWS_OF_A_WRITER, total + 1)):
+                batch.save(_customer_row(account_id, number))
+
+    with ThreadPoolExecutor(_WRITERS) as writers:
+        list(writers.map(write, range(1, total + 1, _ROWS_OF_A_WRITER)))
+    return {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
+
+
+def _customer_row(account_id: str, number: int) -> CustomerRow:
+    document = parse(customer_document(number), CustomerDocument)
+    return _row(account_id, customer_from_document(document, clock.now()), position=number)

@@ -1,0 +1,39 @@
+"""A local cloud for measurements: an emulator of its own, gone when the block ends."""
+
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from infrastructure import code_stack, data_stack, local_identity
+from infrastructure.emulator import Emulator
+
+
+@contextmanager
+def own_cloud() -> Iterator[Emulator]:
+    """An emulator with empty tables; this process uses it as its AWS from here on."""
+    with tempfile.TemporaryDirectory(prefix="feedback-bench-") as folder:
+        emulator = Emulator(_free_port(), Path(folder))
+        process = emulator.start()
+        try:
+            local_identity.adopt(emulator.port, code_stack.STAGE)
+            data_stack.deploy(code_stack.STAGE)
+            yield emulator
+        finally:
+            # Nothing in it is worth the time to save.
+            emulator.kill(process.pid)
+            process.wait()
+
+
+def deploy_app(emulator: Emulator) -> str:
+    """Deploys the packaged app to the cloud; answers the address of its gateway."""
+    code_stack.deploy(emulator.folder / "build")
+    return code_stack.base_url(emulator.port)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

@@ -1,0 +1,157 @@
+"""What a page of customers costs, the first and the last one of a short and of a very long list."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+from unittest.mock import patch
+
+import httpx
+
+from benchmarks import many_customers
+from benchmarks.consumed_capacity import Consumed, consumed_capacity
+from benchmarks.own_cloud import deploy_app, own_cloud
+from benchmarks.report import Section, Table
+from benchmarks.sample_account_id import ACCOUNT_ID, SMALL_ACCOUNT_ID
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.paging import PageRequest
+from chalicelib.services.read_customers import list_customers
+from chalicelib.storage import dynamodb_client
+from chalicelib.storage.table import connection
+
+CUSTOMERS: Final = 100_000
+FEW: Final = 1_000
+LIMITS: Final = (10, 100)
+ROUNDS: Final = 11
+LONG_LIST_ROUNDS: Final = 3
+
+Read = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class PageCost:
+    """The cost of one page.
+
+    Attributes:
+        through_gateway_ms: None where it was not measured.
+    """
+
+    total: int
+    asked: PageRequest
+    calls: int
+    consumed: Consumed
+    in_process_ms: float
+    through_gateway_ms: float | None = None
+
+
+def measure(customers: int = CUSTOMERS) -> Section:
+    """Loads both lists into a local cloud of its own and reads both ends of them."""
+    with _patience(), own_cloud() as cloud:
+        headers = many_customers.load(SMALL_ACCOUNT_ID, FEW)
+        address = f"{deploy_app(cloud)}/partners/customer/list"
+        with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
+            short_list = [
+                _cost(SMALL_ACCOUNT_ID, FEW, asked, ROUNDS, _over_http(http, address, asked))
+                for asked in _ends_of(FEW)
+            ]
+        many_customers.load(ACCOUNT_ID, customers)
+        long_list = [
+            _cost(ACCOUNT_ID, customers, asked, LONG_LIST_ROUNDS) for asked in _ends_of(customers)
+        ]
+    return _section(customers, [*short_list, *long_list])
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    # The emulator sorts all rows under an index key anew for each query: at 100,000 rows that takes
+    # as long as the service would ever wait for DynamoDB.
+    with patch.object(dynamodb_client, "_READ_TIMEOUT_S", 60.0):
+        yield
+
+
+def _ends_of(total: int) -> list[PageRequest]:
+    return [PageRequest(limit=limit, page=page) for limit in LIMITS for page in (1, total // limit)]
+
+
+def _over_http(http: httpx.Client, address: str, asked: PageRequest) -> Read:
+    def read() -> None:
+        answer = http.post(address, json={"limit": asked.limit, "page": asked.page})
+        assert answer.json()["meta"]["itemCount"] == asked.limit, answer.text
+
+    return read
+
+
+def _cost(
+    account_id: str,
+    total: int,
+    asked: PageRequest,
+    rounds: int,
+    read_over_http: Read | None = None,
+) -> PageCost:
+    def read() -> None:
+        assert list_customers(account_id, asked).meta.item_count == asked.limit
+
+    with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
+        read()
+    return PageCost(
+        total,
+        asked,
+        calls.total(),
+        consumed,
+        _median_ms(read, rounds),
+        _median_ms(read_over_http, rounds) if read_over_http else None,
+    )
+
+
+def _median_ms(read: Read, rounds: int) -> float:
+    measured = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        read()
+        measured.append((time.perf_counter() - started) * 1000)
+    return median(measured)
+
+
+def _section(customers: int, costs: list[PageCost]) -> Section:
+    return Section(
+        "First and last page",
+        [
+            f"Pages of a list of {FEW:,} and of {customers:,} customers, on a local cloud. Read"
+            " units as the emulator tells them, which is the same for every query, and as DynamoDB"
+            " bills rows of these sizes: half a unit for each 4 KB. The time is the service's and"
+            " the emulator's together, in process and, for the short list, through the gateway. The"
+            " emulator sorts the whole list for each query, so its time grows with the list, for"
+            " the first page as for the last; DynamoDB seeks in an index.",
+            Table(
+                (
+                    "customers",
+                    "limit",
+                    "page",
+                    "AWS calls",
+                    "rows read",
+                    "units told",
+                    "units by size",
+                    "ms",
+                    "ms, gateway",
+                ),
+                [_row(cost) for cost in costs],
+            ),
+        ],
+    )
+
+
+def _row(cost: PageCost) -> tuple[str, ...]:
+    over_http = cost.through_gateway_ms
+    return (
+        f"{cost.total:,}",
+        f"{cost.asked.limit}",
+        f"{cost.asked.page:,}",
+        str(cost.calls),
+        str(cost.consumed.rows),
+        f"{cost.consumed.units:g}",
+        f"{cost.consumed.read_units_by_size:g}",
+        f"{cost.in_process_ms:,.0f}",
+        "" if over_http is None else f"{over_http:,.0f}",
+    )

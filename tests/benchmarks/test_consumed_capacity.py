@@ -1,0 +1,36 @@
+"""The sizes that DynamoDB bills rows by."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks.consumed_capacity import consumed_capacity, row_bytes
+from chalicelib.domain.account import Account
+from chalicelib.domain.clock import now
+from chalicelib.domain.ids import new_id
+from chalicelib.storage import accounts
+from chalicelib.storage.table import connection
+
+
+@pytest.mark.parametrize(
+    ("row", "size"),
+    [
+        ({"name": {"S": "Zoé"}}, 4 + 4),
+        ({"n": {"N": "12345"}}, 1 + 4),
+        ({"b": {"B": b"12"}, "set": {"SS": ["a", "bc"]}}, 1 + 2 + 3 + 3),
+        ({"yes": {"BOOL": True}, "no": {"NULL": True}}, 3 + 1 + 2 + 1),
+        ({"l": {"L": [{"S": "a"}]}, "m": {"M": {"k": {"S": "v"}}}}, 1 + 3 + 2 + 1 + 3 + 2 + 1),
+    ],
+)
+def test_a_rows_size_is_that_of_its_names_and_values(row: dict[str, Any], size: int) -> None:
+    assert row_bytes(row) == size
+
+
+def test_reads_inside_the_block_are_added_up(cloud: None) -> None:
+    account = Account(new_id(), "x" * 5000, now())
+    accounts.put(account)
+    with consumed_capacity(connection().client) as consumed:
+        accounts.find(account.id)
+        accounts.find(account.id)
+    accounts.find(account.id)
+    assert (consumed.rows, consumed.read_units_by_size) == (2, 2.0)
