@@ -237,3 +237,13 @@ def test_an_unavailable_database_stops_the_run(file: Path, monkeypatch: pytest.M
         "5 of 6 documents were written; load them again to go on.",
         "Error: The database is busy.",
     ]
+
+
+def test_the_guides_example_may_be_loaded(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")
+    example = tmp_path / "example.yaml"
+    example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    account = an_account()
+    result = run("load", example, "--account", account)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")
