@@ -40,11 +40,10 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
 
     def write_in_turn(lane: Sequence[Document]) -> None:
         for document in lane:
-            refusal = _refusal_of(document)
+            faults = _faults_in_writing(document)
             with one_at_a_time:
-                if refusal:
-                    problems.append(Problem(document.origin, refusal))
-                else:
+                problems.extend(Problem(document.origin, fault) for fault in faults)
+                if not faults:
                     written(document)
 
     by_kind = sorted(documents, key=lambda document: list(Kind).index(document.kind))
@@ -63,16 +62,16 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
     return problems
 
 
-def _refusal_of(document: Document) -> Fault | None:
+def _faults_in_writing(document: Document) -> list[Fault]:
     try:
         _WRITE[document.kind](document.account_id, document.content)
     except InvalidInput as error:
-        return error.faults[0]
+        return error.faults
     except InputTooLarge as error:
-        return Fault("", "too_large", str(error))
+        return [Fault("", "too_large", str(error))]
     except (Conflict, NotFound) as error:
-        return Fault("", "refused", str(error))
-    return None
+        return [Fault("", "refused", str(error))]
+    return []
 
 
 def _lanes(purchases: Sequence[Document]) -> list[list[Document]]:
