@@ -36,10 +36,12 @@ def cloud() -> Iterator[None]:
 
     Tests of a module share them and keep apart by using accounts of their own.
     """
+    from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.table import forget_connection
 
     with mock_aws():
         forget_connection()
+        forget_client()
         boto3.client("cloudformation").create_stack(
             StackName="feedback-test-data",
             TemplateBody=DATA_STACK.read_text(),
@@ -47,3 +49,4 @@ def cloud() -> Iterator[None]:
         )
         yield
         forget_connection()
+        forget_client()

@@ -103,7 +103,7 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
         known = given_before | _NEVER_FILLED if folded else given_before
         fields = {name: value for name, value in fields_of(body).items() if name not in known}
         folded.append(GroupRow(index, fields))
-        given_before |= fields.keys()
+        given_before.update(fields)
     return [RowGroup(digest, tuple(folded)) for digest, folded, _ in groups.values()]
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.outbound.queues import forget_client
 from chalicelib.services.held import forget_everything_held
 
 
@@ -13,6 +12,4 @@ from chalicelib.services.held import forget_everything_held
 def account(cloud: None) -> Iterator[str]:
     """The id of a new account."""
     forget_everything_held()
-    forget_client()
     yield new_id()
-    forget_client()

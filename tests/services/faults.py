@@ -1,0 +1,134 @@
+"""Faults of AWS, put into one chosen request of a run."""
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError, ReadTimeoutError
+
+
+class Fault(StrEnum):
+    """What goes wrong with a request."""
+
+    REFUSED = "refused"
+    THROTTLED = "throttled"
+    CONFLICT = "conflict"
+    UNANSWERED = "unanswered"
+    DONE_BUT_UNANSWERED = "done but unanswered"
+    HALF_DONE = "half done"
+    KILLED_BEFORE = "killed before"
+    KILLED_AFTER = "killed after"
+
+
+class Killed(BaseException):
+    """The process ends here: nothing of the project may catch this."""
+
+
+_NOT_COUNTED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
+"""Asked once in a process's life, or by the tests themselves."""
+
+
+@dataclass
+class Requests:
+    """The requests of a run so far, by operation, in order."""
+
+    operations: list[str]
+
+
+@contextmanager
+def faulty(
+    patch: pytest.MonkeyPatch, number: int | None = None, fault: Fault | None = None
+) -> Iterator[Requests]:
+    """Counts requests to AWS inside the block, and makes the one of this number (from 0) fail."""
+    real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
+    seen = Requests([])
+
+    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        if operation in _NOT_COUNTED:
+            return real(client, operation, arguments)
+        place = len(seen.operations)
+        seen.operations.append(operation)
+        if place != number or fault is None:
+            return real(client, operation, arguments)
+        return _go_wrong(fault, operation, arguments, lambda sent: real(client, operation, sent))
+
+    with patch.context() as scope:
+        scope.setattr(BaseClient, "_make_api_call", request)
+        yield seen
+
+
+def _go_wrong(
+    fault: Fault, operation: str, arguments: dict[str, Any], do: Callable[[dict[str, Any]], Any]
+) -> Any:
+    if fault is Fault.KILLED_BEFORE:
+        raise Killed
+    if fault is Fault.KILLED_AFTER:
+        do(arguments)
+        raise Killed
+    if fault is Fault.UNANSWERED:
+        raise ReadTimeoutError(endpoint_url="x")
+    if fault is Fault.DONE_BUT_UNANSWERED:
+        do(arguments)
+        raise ReadTimeoutError(endpoint_url="x")
+    if fault is Fault.THROTTLED:
+        raise _error(operation, "ThrottlingException")
+    if fault is Fault.REFUSED:
+        raise _error(operation, "AccessDeniedException")
+    if fault is Fault.CONFLICT and operation == "TransactWriteItems":
+        reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
+        raise _error(operation, "TransactionCanceledException", CancellationReasons=reasons)
+    if fault is Fault.HALF_DONE and operation in _HALVES:
+        return _HALVES[operation](arguments, do)
+    return do(arguments)
+
+
+def _error(operation: str, code: str, **more: Any) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": code}, **more}, operation)  # type: ignore[typeddict-item]
+
+
+def _half_of_a_batch_write(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
+    ((table, writes),) = arguments["RequestItems"].items()
+    half = (len(writes) + 1) // 2
+    answer = do({**arguments, "RequestItems": {table: writes[:half]}})
+    answer["UnprocessedItems"] = {table: writes[half:]} if writes[half:] else {}
+    return answer
+
+
+def _half_of_a_batch_get(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
+    asked = copy.deepcopy(arguments["RequestItems"])
+    left = {}
+    for table, request in list(asked.items()):
+        half = len(request["Keys"]) // 2
+        keys = request["Keys"]
+        left[table] = {**request, "Keys": keys[half:]}
+        request["Keys"] = keys[:half]
+        if not half:
+            del asked[table]
+    answer: Any = {"Responses": {}}
+    if asked:
+        answer = do({**arguments, "RequestItems": asked})
+    answer["UnprocessedKeys"] = left
+    return answer
+
+
+def _half_of_the_messages(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
+    entries = arguments["Entries"]
+    half = (len(entries) + 1) // 2
+    answer = do({**arguments, "Entries": entries[:half]})
+    answer["Failed"] = [
+        {"Id": entry["Id"], "Code": "InternalError", "SenderFault": False}
+        for entry in entries[half:]
+    ]
+    return answer
+
+
+_HALVES: dict[str, Callable[..., Any]] = {
+    "BatchWriteItem": _half_of_a_batch_write,
+    "BatchGetItem": _half_of_a_batch_get,
+    "SendMessageBatch": _half_of_the_messages,
+}
