@@ -1,4 +1,4 @@
-"""Work that was given up after too many claims: what an operator sees of it, and sending it back."""
+"""Work that was given up after too many claims: seeing it, and sending it back."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.work import ParkedWork

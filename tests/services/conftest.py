@@ -1,7 +1,5 @@
 """What tests of services share: an empty cloud whose queues hand nothing over by themselves."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from chalicelib.domain.ids import new_id
@@ -9,7 +7,7 @@ from chalicelib.services.held import forget_everything_held
 
 
 @pytest.fixture
-def account(cloud: None) -> Iterator[str]:
+def account(cloud: None) -> str:
     """The id of a new account."""
     forget_everything_held()
-    yield new_id()
+    return new_id()
