@@ -19,14 +19,14 @@ from chalicelib.web.partner_endpoint import PartnerRequest, answer, partner_endp
 routes = Blueprint(__name__)
 
 
-@routes.route("/partners/purchase", methods=["GET"])
+@routes.route("/partners/purchase", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
 def get_purchase(request: PartnerRequest) -> Response:
     """Endpoint 1: one purchase."""
     return answer(read_purchase(request.account_id, request.identifier()))
 
 
-@routes.route("/partners/contact-form", methods=["GET"])
+@routes.route("/partners/contact-form", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
 def get_contact_form(request: PartnerRequest) -> Response:
     """Endpoint 2: one contact form."""
@@ -41,7 +41,7 @@ def post_contact_form_list(request: PartnerRequest) -> Response:
     return answer(list_contact_forms(request.account_id, page), status=201)
 
 
-@routes.route("/partners/survey", methods=["GET"])
+@routes.route("/partners/survey", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
 def get_survey(request: PartnerRequest) -> Response:
     """Endpoint 4: one survey."""
@@ -56,7 +56,7 @@ def post_survey_list(request: PartnerRequest) -> Response:
     return answer(list_surveys(request.account_id, page), status=201)
 
 
-@routes.route("/partners/customer", methods=["GET"])
+@routes.route("/partners/customer", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
 def get_customer(request: PartnerRequest) -> Response:
     """Endpoint 6: one customer."""
@@ -93,7 +93,7 @@ def post_customer_batch(request: PartnerRequest) -> Response:
     return answer(accepted, status=201)
 
 
-@routes.route("/partners/customer/batch", methods=["GET"])
+@routes.route("/partners/customer/batch", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
 def get_customer_batch(request: PartnerRequest) -> Response:
     """How far a batch has come."""

@@ -15,7 +15,10 @@ PATHS = [
     ("GET", "/partners/survey"),
     ("POST", "/partners/survey/list"),
     ("GET", "/partners/customer"),
+    ("POST", "/partners/customer"),
     ("POST", "/partners/customer/list"),
+    ("POST", "/partners/customer/batch"),
+    ("GET", "/partners/customer/batch"),
 ]
 
 
@@ -60,8 +63,19 @@ def test_a_revoked_key_is_refused_once_it_is_no_longer_held(partner: Partner) ->
     assert partner.get(f"/partners/customer?id={new_id()}").status == 401
 
 
-def test_credentials_are_judged_before_the_media_type(client: Client) -> None:
-    answer = Partner(client, "").post(
-        "/partners/customer/list", b"<a/>", {"Content-Type": "application/xml"}
+@pytest.mark.parametrize(("method", "path"), PATHS)
+def test_credentials_are_judged_before_the_media_type(
+    client: Client, method: str, path: str
+) -> None:
+    stranger, declared = Partner(client, ""), {"Content-Type": "application/xml"}
+    answer = (
+        stranger.get(path, declared) if method == "GET" else stranger.post(path, b"<a/>", declared)
     )
     assert answer.status == 401
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", [path for method, path in PATHS if method == "GET"])
+def test_a_request_without_a_body_may_declare_any_media_type(partner: Partner, path: str) -> None:
+    answer = partner.get(f"{path}?id={new_id()}", {"Content-Type": "application/xml"})
+    assert answer.status == 404
