@@ -32,9 +32,9 @@ class CustomAttributeValue(Resource):
     type: AttributeType = Field(description="What kind of value the attribute takes.")
     auto_detected: bool = Field(description="Whether the value was found rather than entered.")
     from_possible_value: str = Field(description="The possible value that was chosen, if one was.")
-    text: str
-    rating: str
-    value: str
+    text: str = Field(description="Text of the value, empty when it has none.")
+    rating: str = Field(description="Rating of the value, empty when it has none.")
+    value: str = Field(description="The value itself, as text.")
 
 
 class CustomAttributeDocument(Input):

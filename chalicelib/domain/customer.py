@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Field,
     StringConstraints,
     WithJsonSchema,
@@ -22,9 +23,9 @@ from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import PageMeta
 from chalicelib.domain.platforms import (
-    IDENTIFIERS,
     IMPORT_METADATA_KEY,
     METADATA_KEYS,
+    PLATFORMS,
     DataSource,
 )
 from chalicelib.domain.schema import (
@@ -46,6 +47,17 @@ MAX_CUSTOMER_BYTES: Final = 32 * 1024
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 
+# Words for what a customer is given and answers alike.
+_DESCRIPTION: Final = "What the account notes about the customer."
+_COMPANY: Final = "The company that the customer belongs to."
+_FIRST_NAME: Final = "First name."
+_LAST_NAME: Final = "Last name."
+_PHONE_NUMBER: Final = "Phone number, as it was given."
+_EMAIL: Final = "E-mail address, as it was given."
+_CIVILITY: Final = "A title, for example."
+_EMAIL_OPTIN: Final = "Agreed to be written to by e-mail."
+_SMS_OPTIN: Final = "Agreed to be written to by SMS."
+
 
 def _trimmed(value: Any) -> Any:
     return value.strip(WHITE_SPACE) if isinstance(value, str) else value
@@ -66,6 +78,18 @@ ImportMetadata = Annotated[
     BeforeValidator(_without_nulls),
 ]
 
+
+def _identifier_fields(kind: Any) -> dict[str, Any]:
+    return {
+        platform.identifier: (
+            kind,
+            Field(default=None, description=f"Identifier in {platform.source} ({platform.kind})."),
+        )
+        for platform in PLATFORMS
+        if platform.identifies_customers
+    }
+
+
 if TYPE_CHECKING:
 
     class _AnsweredIdentifiers(Resource):
@@ -80,14 +104,10 @@ if TYPE_CHECKING:
 else:
     # The 13 identifiers follow from the table of platforms, so they are no hand-written fields.
     _AnsweredIdentifiers = create_model(
-        "_AnsweredIdentifiers",
-        __base__=Resource,
-        **dict.fromkeys(IDENTIFIERS, (str | None, None)),
+        "_AnsweredIdentifiers", __base__=Resource, **_identifier_fields(str | None)
     )
     _GivenIdentifiers = create_model(
-        "_GivenIdentifiers",
-        __base__=Input,
-        **dict.fromkeys(IDENTIFIERS, (Text | None, None)),
+        "_GivenIdentifiers", __base__=Input, **_identifier_fields(Text | None)
     )
     MetadataDocument = create_model(
         "MetadataDocument",
@@ -144,30 +164,38 @@ class Customer(_AnsweredIdentifiers):
     id: Identifier
     created_at: Timestamp
     updated_at: Timestamp
-    description: str | None = None
-    company: str | None = None
-    first_name: str | None = None
-    last_name: str | None = None
+    description: str | None = Field(default=None, description=_DESCRIPTION)
+    company: str | None = Field(default=None, description=_COMPANY)
+    first_name: str | None = Field(default=None, description=_FIRST_NAME)
+    last_name: str | None = Field(default=None, description=_LAST_NAME)
     display_name: str | None = Field(
         default=None, description="Usually the first and the last name, joined."
     )
     language: Annotated[Language | None, LeftOutWhenNone] = Field(
-        default=None, exclude_if=lambda value: value is None
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="The customer's language. The key is left out when it is not known.",
     )
-    phone_number: str | None = None
-    email: str | None = None
+    phone_number: str | None = Field(default=None, description=_PHONE_NUMBER)
+    email: str | None = Field(default=None, description=_EMAIL)
     email_bounced: bool = Field(default=False, description="Whether the e-mail bounced.")
-    civility: str | None = Field(default=None, description="A title, for example.")
-    tags: tuple[Tag, ...] = ()
-    email_optin: bool = Field(default=False, description="Agreed to be written to by e-mail.")
-    sms_optin: bool = Field(default=False, description="Agreed to be written to by SMS.")
+    civility: str | None = Field(default=None, description=_CIVILITY)
+    tags: tuple[Tag, ...] = Field(
+        default=(), description="Labels that the account has put on the customer."
+    )
+    email_optin: bool = Field(default=False, description=_EMAIL_OPTIN)
+    sms_optin: bool = Field(default=False, description=_SMS_OPTIN)
     feedback_count: int = Field(default=0, description="Feedbacks given.")
     purchase_count: int = Field(default=0, description="Purchases made.")
-    data_sources: tuple[DataSource, ...] = (DataSource("Import"),)
+    data_sources: tuple[DataSource, ...] = Field(
+        default=(DataSource("Import"),), description="Where the customer is known from."
+    )
     metadata: Annotated[dict[str, Any], WithJsonSchema(_METADATA_SCHEMA)] = Field(
         default_factory=dict
     )
-    attributes: tuple[CustomAttributeValue, ...] = ()
+    attributes: tuple[CustomAttributeValue, ...] = Field(
+        default=(), description="Values of the account's custom attributes."
+    )
 
     rating_sum: int = Field(default=0, exclude=True)
     rating_count: int = Field(default=0, exclude=True)
@@ -210,18 +238,30 @@ class CustomerBody(_GivenIdentifiers):
     No field is required on its own, but something must be given; an empty text is not given.
     """
 
-    description: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION)] | None = None
-    company: Text | None = None
-    first_name: Text | None = None
-    last_name: Text | None = None
-    display_name: Text | None = None
-    phone_number: Text | None = None
-    civility: Text | None = None
-    email: Email | None = None
-    language: Annotated[Language, Field(strict=False), BeforeValidator(_trimmed)] | None = None
-    metadata: ImportMetadata | None = None
-    sms_optin: bool | None = None
-    email_optin: bool | None = None
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    description: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION)] | None = Field(
+        default=None, description=_DESCRIPTION
+    )
+    company: Text | None = Field(default=None, description=_COMPANY)
+    first_name: Text | None = Field(default=None, description=_FIRST_NAME)
+    last_name: Text | None = Field(default=None, description=_LAST_NAME)
+    display_name: Text | None = Field(
+        default=None,
+        description="What to call the customer. When not given: first and last name, joined.",
+    )
+    phone_number: Text | None = Field(default=None, description=_PHONE_NUMBER)
+    civility: Text | None = Field(default=None, description=_CIVILITY)
+    email: Email | None = Field(default=None, description=_EMAIL)
+    language: Annotated[Language, Field(strict=False), BeforeValidator(_trimmed)] | None = Field(
+        default=None, description="The customer's language."
+    )
+    metadata: ImportMetadata | None = Field(
+        default=None,
+        description="Data of your own. Answered as the customer's `metadata.import`.",
+    )
+    sms_optin: bool | None = Field(default=None, description=_SMS_OPTIN)
+    email_optin: bool | None = Field(default=None, description=_EMAIL_OPTIN)
 
     @classmethod
     def _is_given(cls, value: Any) -> bool:

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from chalicelib.domain.customer import CustomerBody
 from chalicelib.domain.customer_merge import GroupRow, RowGroup
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
+from chalicelib.domain.schema import Identifier, Input, ItemsDescribedAs, Resource, Timestamp
 
 MAX_ROWS: Final = 10_000
 MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -44,15 +45,19 @@ class ChunkState(StrEnum):
 class BatchBody(Input):
     """A batch as a partner sends it; each row is judged on its own."""
 
-    batch: list[Any] = Field(min_length=1, max_length=MAX_ROWS)
+    batch: Annotated[list[Any], ItemsDescribedAs(CustomerBody)] = Field(
+        min_length=1, max_length=MAX_ROWS, description="The rows, in the order to do them in."
+    )
 
 
 class RowFault(Resource):
     """One thing that is wrong with a row."""
 
-    pointer: str = Field(examples=["/batch/3/email"])
-    code: str = Field(examples=["invalid_email"])
-    detail: str
+    pointer: str = Field(
+        description="Where: a JSON pointer into the request's body.", examples=["/batch/3/email"]
+    )
+    code: str = Field(description="Which rule is broken, for programs.", examples=["invalid_email"])
+    detail: str = Field(description="What is wrong, for people.")
 
 
 class RejectedRow(Resource):
@@ -77,8 +82,8 @@ class RowError(Resource):
     """A queued row that could not be done."""
 
     index: int = Field(description="The row's place in the batch, from 0.")
-    code: str = Field(examples=["too_large"])
-    detail: str
+    code: str = Field(description="Why, for programs.", examples=["too_large"])
+    detail: str = Field(description="Why, for people.")
 
 
 class ImportProgress(Resource):

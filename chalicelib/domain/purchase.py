@@ -21,7 +21,7 @@ class Purchase(Resource):
     id: Identifier
     created_at: Timestamp
     updated_at: Timestamp
-    store_id: Identifier
+    store_id: Identifier = Field(description="The store where the purchase was made.")
     store_name: str = Field(default="", description="What the store is called now.")
     customer: Customer | None = Field(
         default=None, description="The customer as a request for it would be answered now."
@@ -30,9 +30,14 @@ class Purchase(Resource):
     start_date: Timestamp = Field(description="When it starts to be valid.")
     end_date: Timestamp = Field(description="When it ceases to be valid.")
     external_id: str = Field(description="Its identifier in the external system.")
-    source: DataSource
-    metadata: JsonObject = Field(default_factory=dict)
-    attributes: tuple[CustomAttributeValue, ...] = ()
+    source: DataSource = Field(description="Where it came from.")
+    metadata: JsonObject = Field(
+        default_factory=dict,
+        description="What the source tells of the purchase, kept as it was given.",
+    )
+    attributes: tuple[CustomAttributeValue, ...] = Field(
+        default=(), description="Values of the account's custom attributes."
+    )
 
     customer_id: str | None = Field(default=None, exclude=True)
 

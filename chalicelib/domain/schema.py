@@ -1,6 +1,7 @@
 """The shape of every model: camelCase outside, frozen inside, strict on the way in."""
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
@@ -20,7 +21,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from chalicelib.domain.ids import parse_id
 
@@ -169,6 +170,19 @@ Timestamp = Annotated[
     ),
 ]
 """A moment, answered in UTC with milliseconds. Without a zone it is taken as UTC."""
+
+
+@dataclass(frozen=True)
+class ItemsDescribedAs:
+    """Publishes a model's schema for the items of a list that are judged later, one by one."""
+
+    model: type[BaseModel]
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        described = handler(core_schema.list_schema(self.model.__pydantic_core_schema__))
+        return {**handler(schema), "items": described["items"]}
 
 
 class LeftOutWhenNone:

@@ -188,7 +188,8 @@ _LIMITS: Final = {
     "minLength": "at least {} characters",
     "maxLength": "at most {} characters",
     "maxProperties": "at most {} keys",
-    "maxItems": "at most {} items",
+    "minItems": "at least {} item",
+    "maxItems": "at most {:,} items",
     "pattern": "matches {}",
 }
 

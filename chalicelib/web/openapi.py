@@ -21,7 +21,8 @@ from chalicelib.web.partner_endpoint import KEY_HEADER, SECRET_HEADER
 VERSION: Final = "1.0.0"
 
 _INTRODUCTION: Final = """\
-Read purchases, contact forms, surveys and customers of your account.
+Read purchases, contact forms, surveys and customers of your account, create customers, and import \
+them in batches.
 
 **Credentials.** Every request to a partner endpoint carries two headers, `X-API-KEY` and \
 `X-API-SECRET`. They are judged before anything else of the request.
@@ -39,7 +40,10 @@ you do not know.
 
 **Errors.** Every error is a problem (RFC 9457) with a `requestId` to quote when you ask about it. \
 Bad input is answered with every fault at once. After 429 and 503, wait for as many seconds as \
-`Retry-After` says and send the request again."""
+`Retry-After` says and send the request again.
+
+**Safe retries.** A request that makes something takes an `Idempotency-Key`: sent again with the \
+same key and input, it is answered with what it made the first time and makes nothing new."""
 
 _STATUS_WORDS: Final = {
     400: "The request breaks one or more rules; `errors` names each.",
@@ -47,6 +51,7 @@ _STATUS_WORDS: Final = {
     404: "The account has nothing of this kind under this identifier.",
     413: "The body is too large.",
     415: "The body is of a media type that is not taken here.",
+    422: "The `Idempotency-Key` came before, with another input.",
     429: "Too many requests.",
     503: "The service cannot answer just now. It is safe to ask again.",
 }

@@ -12,7 +12,13 @@ from pydantic import BaseModel
 from chalicelib.domain.comparison import Comparator
 from chalicelib.domain.contact_form import PartnerContactForm
 from chalicelib.domain.custom_attribute import AttributeType, CustomAttributeValue
-from chalicelib.domain.customer import Customer, CustomerPage, Tag
+from chalicelib.domain.customer import (
+    Customer,
+    CustomerBody,
+    CustomerPage,
+    Tag,
+    customer_from_body,
+)
 from chalicelib.domain.form_fields import (
     ExpectedValue,
     FieldDependency,
@@ -23,6 +29,14 @@ from chalicelib.domain.form_fields import (
 from chalicelib.domain.form_pages import ContactFormPage, SurveyPage
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.image import PartnerImage
+from chalicelib.domain.import_batch import (
+    AcceptedBatch,
+    ImportProgress,
+    ImportStatus,
+    RejectedRow,
+    RowError,
+    RowFault,
+)
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import PageRequest, page_meta
 from chalicelib.domain.place import PlaceKind
@@ -96,6 +110,7 @@ CUSTOMER_ID: Final = example_id("customer")
 PURCHASE_ID: Final = example_id("purchase")
 CONTACT_FORM_ID: Final = example_id("contact form")
 SURVEY_ID: Final = example_id("survey")
+BATCH_ID: Final = example_id("batch")
 
 _CUSTOMER: Final = Customer(
     id=CUSTOMER_ID,
@@ -134,6 +149,65 @@ _CUSTOMER: Final = Customer(
     theForkId="tf-5521904",
     rating_sum=17,
     rating_count=2,
+)
+
+CUSTOMER_BODY: Final = {
+    "firstName": "Amélie",
+    "lastName": "Roche",
+    "email": "amelie.roche@example.com",
+    "phoneNumber": "+33 6 12 34 56 78",
+    "language": "fr",
+    "emailOptin": True,
+    "theForkId": "tf-5521904",
+    "metadata": {"loyaltyCard": "LC-20418"},
+}
+
+_NEW_CUSTOMER: Final = customer_from_body(
+    CustomerBody.model_validate(CUSTOMER_BODY), example_id("new customer"), _FIRST_SAVED
+)
+
+BATCH_BODY: Final = {
+    "batch": [
+        CUSTOMER_BODY,
+        {"email": "tom.keller@example.com", "company": "Atelier Roche"},
+        {"phoneNumber": "+49 30 1234567", "lastName": "Brandt", "smsOptin": True},
+    ]
+}
+
+_ACCEPTED_BATCH: Final = AcceptedBatch(
+    id=BATCH_ID,
+    status=ImportStatus.QUEUED,
+    row_count=2,
+    rejected=(
+        RejectedRow(
+            index=1,
+            errors=(
+                RowFault(
+                    pointer="/batch/1/email",
+                    code="invalid_email",
+                    detail="This must be an e-mail address.",
+                ),
+            ),
+        ),
+    ),
+)
+
+_BATCH_PROGRESS: Final = ImportProgress(
+    id=BATCH_ID,
+    status=ImportStatus.COMPLETED,
+    row_count=268,
+    created=240,
+    filled=19,
+    unchanged=8,
+    failed=1,
+    errors=(
+        RowError(
+            index=41, code="too_large", detail="The customer would be larger than 32768 bytes."
+        ),
+    ),
+    created_at=_FIRST_SAVED,
+    updated_at=_FIRST_SAVED.replace(second=9),
+    completed_at=_FIRST_SAVED.replace(second=9),
 )
 
 _PURCHASE: Final = Purchase(
@@ -296,6 +370,9 @@ _SURVEY: Final = PartnerSurvey(
 _PAGE: Final = PageRequest.model_validate({"limit": 1, "page": 2})
 
 CUSTOMER: Final = _json(_CUSTOMER)
+NEW_CUSTOMER: Final = _json(_NEW_CUSTOMER)
+ACCEPTED_BATCH: Final = _json(_ACCEPTED_BATCH)
+BATCH_PROGRESS: Final = _json(_BATCH_PROGRESS)
 CONTACT_FORM: Final = _json(_CONTACT_FORM)
 SURVEY: Final = _json(_SURVEY)
 PURCHASE: Final = _json(_PURCHASE)

@@ -5,10 +5,18 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from chalicelib.domain.contact_form import PartnerContactForm
-from chalicelib.domain.customer import Customer, CustomerPage
-from chalicelib.domain.errors import InputTooLarge, InvalidInput, NotFound
+from chalicelib.domain.customer import MAX_CUSTOMER_BYTES, Customer, CustomerBody, CustomerPage
+from chalicelib.domain.errors import (
+    IdempotencyKeyReused,
+    InputTooLarge,
+    InvalidInput,
+    NotFound,
+)
 from chalicelib.domain.faults import Fault
 from chalicelib.domain.form_pages import ContactFormPage, SurveyPage
+from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.domain.idempotency import MAX_KEY
+from chalicelib.domain.import_batch import MAX_ROWS, AcceptedBatch, BatchBody, ImportProgress
 from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, PageRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchase import Purchase
@@ -34,10 +42,21 @@ TAGS: Final = {
 """The groups of operations, in the order of the page."""
 
 
-def _refusal(body: Any, model: type[BaseModel]) -> InvalidInput:
-    """What is really answered to a body that breaks the model's rules."""
+IDEMPOTENCY_KEY: Final = Parameter(
+    IDEMPOTENCY_HEADER,
+    f"Makes the request safe to send again: {MAX_KEY} printable ASCII characters at most, new for"
+    " each thing to make. The same key with the same input is answered with what it made the first"
+    " time, and makes nothing new.",
+    {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"},
+    "import-2026-11-20",
+    place="header",
+)
+
+
+def _refusal(body: Any, model: type[BaseModel], *prefix: str | int) -> InvalidInput:
+    """What is really answered to a body, or a part of one, that breaks the model's rules."""
     try:
-        parse(body, model)
+        parse(body, model, *prefix)
     except InvalidInput as refusal:
         return refusal
     raise ValueError(f"This is no bad example of {model.__name__}: {body}")
@@ -138,6 +157,13 @@ def _described(
     )
 
 
+WRITING_ERRORS: Final = (
+    InputTooLarge("body", json_body.MAX_BYTES),
+    UnsupportedMediaType(json_body.MEDIA_TYPE),
+    IdempotencyKeyReused(),
+)
+"""How a request that makes something may fail, beside bad input."""
+
 OPERATIONS: Final = (
     _reading(
         "/partners/purchase",
@@ -191,6 +217,27 @@ OPERATIONS: Final = (
         Customer,
         example.CUSTOMER,
     ),
+    Operation(
+        "POST",
+        "/partners/customer",
+        "createCustomer",
+        CUSTOMERS,
+        "Create a customer",
+        "Always makes a new customer, even where one with the same e-mail and phone exists. No key"
+        " is required on its own, but something must be given; `null` and an empty text are not"
+        f" given. A customer may have {MAX_CUSTOMER_BYTES // 1024} KB.",
+        (Answer(201, "The new customer.", Customer, example.NEW_CUSTOMER),),
+        parameters=(IDEMPOTENCY_KEY,),
+        body=RequestBody(
+            CustomerBody,
+            "The customer. Texts are trimmed.",
+            {"No more than a name": {"firstName": "Tom"}, "A customer": example.CUSTOMER_BODY},
+        ),
+        errors=(
+            _refusal({"emial": "tom@example.com", "language": "french"}, CustomerBody),
+            *WRITING_ERRORS,
+        ),
+    ),
     _listing(
         "/partners/customer/list",
         "listCustomers",
@@ -198,6 +245,56 @@ OPERATIONS: Final = (
         "customers",
         CustomerPage,
         example.CUSTOMER_PAGE,
+    ),
+    Operation(
+        "POST",
+        "/partners/customer/batch",
+        "importCustomers",
+        CUSTOMERS,
+        "Import a batch of customers",
+        "Keeps the rows and does them soon after; the answer's `id` is what to ask for progress"
+        " with. A row whose e-mail and phone are those of a customer makes no new one: it fills in"
+        " what was null and leaves the rest. Rows of one batch are treated the same way, in their"
+        " order.\n\nEach row is judged as a customer on its own. One bad row refuses the whole"
+        " batch, unless `partial` is true.",
+        (
+            Answer(
+                201,
+                "The batch is kept and will be done.",
+                AcceptedBatch,
+                example.ACCEPTED_BATCH,
+            ),
+        ),
+        parameters=(
+            IDEMPOTENCY_KEY,
+            Parameter(
+                "partial",
+                "Whether to take the good rows of a batch that has bad ones too, which `rejected`"
+                " then lists.",
+                {"type": "boolean", "default": False},
+                True,
+            ),
+        ),
+        body=RequestBody(
+            BatchBody,
+            f"1 to {MAX_ROWS:,} rows, {json_body.MAX_BYTES // 1024**2} MB at most.",
+            {"Three rows": example.BATCH_BODY},
+        ),
+        errors=(
+            _refusal({"email": "nobody"}, CustomerBody, "batch", 3),
+            *WRITING_ERRORS,
+        ),
+    ),
+    _reading(
+        "/partners/customer/batch",
+        "getCustomerBatch",
+        CUSTOMERS,
+        "batch",
+        "How far a batch of customers has come. `created`, `filled`, `unchanged` and `failed` count"
+        " its rows; once the status is `COMPLETED` or `FAILED` they add up to `rowCount`. A batch"
+        " can be asked for during 90 days.",
+        ImportProgress,
+        example.BATCH_PROGRESS,
     ),
     _described(
         "/openapi.json",

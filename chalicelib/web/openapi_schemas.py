@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from chalicelib.domain.platforms import IDENTIFIERS, PLATFORMS
+from chalicelib.domain.platforms import IDENTIFIERS
 
 Schema = dict[str, Any]
 Mode = Literal["validation", "serialization"]
@@ -27,41 +27,14 @@ _WORDS: Final = {
     "updatedAt": "When it was last changed.",
     "items": "The records on this page, oldest first.",
     "meta": "Where this page stands in the list.",
-    "company": "The company that the customer belongs to.",
-    "firstName": "First name.",
-    "lastName": "Last name.",
-    "displayName": "What to call the customer. When not given: first and last name, joined.",
-    "phoneNumber": "Phone number, as it was given.",
-    "email": "E-mail address, as it was given.",
-    "civility": "A title, for example.",
-    "language": "The customer's language.",
-    "smsOptin": "Agreed to be written to by SMS.",
-    "emailOptin": "Agreed to be written to by e-mail.",
-    "tags": "Labels that the account has put on the customer.",
-    "dataSources": "Where the customer is known from.",
-    "attributes": "Values of the account's custom attributes.",
-    "source": "Where it came from.",
-    "storeId": "The store where the purchase was made.",
-    "Customer.description": "What the account notes about the customer.",
-    "CustomerBody.description": "What the account notes about the customer.",
-    "CustomerBody.metadata": "Data of your own. Answered as the customer's `metadata.import`.",
-    "Customer.language": "The customer's language. The key is left out when it is not known.",
-    "CustomAttributeValue.text": "Text of the value, empty when it has none.",
-    "CustomAttributeValue.rating": "Rating of the value, empty when it has none.",
-    "CustomAttributeValue.value": "The value itself, as text.",
-    "Purchase.metadata": "What the source tells of the purchase, kept as it was given.",
     "Problem.type": "Kind of problem; `about:blank` where the status says it all.",
-    **{
-        platform.identifier: f"Identifier in {platform.source} ({platform.kind})."
-        for platform in PLATFORMS
-        if platform.identifies_customers
-    },
 }
 """Words for properties that their models leave without, by name or by schema and name."""
 
 
 _WORDS_FOR_SCHEMAS: Final = {
     "Customer": "A person who purchased, reviewed, or both.",
+    "CustomerBody": "A customer as a partner sends it. At least one key must say something.",
     "Purchase": "What a customer bought or booked, where and when.",
     "PlaceKind": "Whether a place is a brand or a store.",
 }

@@ -1,5 +1,6 @@
 """The deployed service keeps to its own description, whatever is sent to it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import schemathesis
 
+from tests import schemathesis_hooks
 from tests.e2e.conftest import Cloud
 
 # The gateway answers 404, with no Allow header, to a method that a path does not have.
@@ -19,6 +21,7 @@ KNOWN = {
     "/partners/survey": "surveyId",
     "/partners/customer": "customerId",
 }
+WRITES = ["/partners/customer", "/partners/customer/batch"]
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
 
 
@@ -51,6 +54,7 @@ def test_no_request_breaks_the_description(
             *("--checks", "all", "--exclude-checks", NOT_CHECKED),
         ],
         cwd=tmp_path,
+        env=os.environ | {"SCHEMATHESIS_HOOKS": str(schemathesis_hooks.__file__)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -83,7 +87,11 @@ def test_every_page_is_answered_as_described(
 
 @pytest.mark.parametrize("missing", ["X-API-KEY", "X-API-SECRET"])
 @pytest.mark.parametrize(
-    ("method", "path"), [*(("GET", path) for path in KNOWN), *(("POST", path) for path in LISTS)]
+    ("method", "path"),
+    [
+        *(("GET", path) for path in [*KNOWN, "/partners/customer/batch"]),
+        *(("POST", path) for path in [*LISTS, *WRITES]),
+    ],
 )
 def test_one_header_without_the_other_opens_nothing(
     described: Any, credentials: dict[str, str], method: str, path: str, missing: str

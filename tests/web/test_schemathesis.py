@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from chalicelib.domain.customer import Customer
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import customers
+from tests import schemathesis_hooks
 from tests.web.conftest import ROOT, Partner, new_partner
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -39,6 +40,8 @@ def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     start_response(f"{status.value} {status.phrase}", list(response.headers.items()))
     return [response.body]
 
+
+assert schemathesis_hooks  # registered by being imported
 
 described = schemathesis.openapi.from_wsgi("/openapi.json", answer)
 partners = described.include(path_regex="^/partners/")
