@@ -3,6 +3,7 @@
 import argparse
 import os
 import platform
+import signal
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,6 +23,9 @@ _WIDTH: Final = 110
 def main() -> None:
     """Runs the sections that are asked for."""
     options = _parser().parse_args()
+    # Asked to end, the process ends what it has started.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     # What turns this process to a local cloud comes last.
     measurements: dict[str, Callable[[], Section]] = {
