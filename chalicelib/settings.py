@@ -6,6 +6,10 @@ Chalice imports the app without its environment while packaging, so nothing here
 import os
 from dataclasses import dataclass
 from functools import cache
+from typing import Final
+
+_UNLIMITED: Final = ("local", "test")
+_USUAL_SUBMISSIONS: Final = 30
 
 
 @dataclass(frozen=True)
@@ -15,10 +19,15 @@ class Settings:
     Attributes:
         stage: the deployment's name; every table and queue carries it.
         region: the AWS region of the tables and queues.
+        submissions: how many submissions one source may make to one public form in a window; 0 for
+            any number.
+        submission_window_s: the length of that window.
     """
 
     stage: str
     region: str
+    submissions: int = 0
+    submission_window_s: int = 60
 
     def resource_name(self, name: str) -> str:
         """The full name of one of this stage's tables or queues: ``feedback-<stage>-<name>``."""
@@ -28,7 +37,12 @@ class Settings:
 @cache
 def settings() -> Settings:
     """The settings of this process."""
+    stage = os.environ.get("STAGE", "local")
     return Settings(
-        stage=os.environ.get("STAGE", "local"),
+        stage=stage,
         region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "eu-west-1",
+        submissions=int(
+            os.environ.get("SUBMISSIONS") or (0 if stage in _UNLIMITED else _USUAL_SUBMISSIONS)
+        ),
+        submission_window_s=max(1, int(os.environ.get("SUBMISSION_WINDOW_S") or 60)),
     )

@@ -90,7 +90,13 @@ def put(rest_api_id: str, api_stage: str) -> None:
 
 
 def _headers(response: GatewayResponse) -> dict[str, str]:
-    headers = {"gatewayresponse.header.Content-Type": f"'{_MEDIA_TYPE}'"}
+    headers = {
+        "gatewayresponse.header.Content-Type": f"'{_MEDIA_TYPE}'",
+        # Pages of other origins are to read these too. They hold nobody's data, so they may be read
+        # on every path: the gateway cannot tell the public ones from others here.
+        "gatewayresponse.header.Access-Control-Allow-Origin": "'*'",
+        "gatewayresponse.header.Access-Control-Expose-Headers": "'Retry-After'",
+    }
     if response.status in (429, 503):
         headers["gatewayresponse.header.Retry-After"] = "'1'"
     return headers

@@ -47,8 +47,11 @@ FUNCTIONS: Mapping[str, Permissions] = {
             "surveys": ("Query", "BatchGetItem"),
             "surveys/by_position": ("Query",),
             "imports": ("BatchGetItem", "PutItem", "BatchWriteItem", "Query"),
+            "trackers": ("GetItem", "BatchGetItem", "UpdateItem"),
+            "feedback": ("BatchGetItem", "PutItem"),
+            "rate-limits": ("UpdateItem",),
         },
-        queues={"imports.fifo": _PRODUCED},
+        queues={"imports.fifo": _PRODUCED, "feedback": _PRODUCED},
     ),
     "import_customers": Permissions(
         tables={
@@ -59,9 +62,25 @@ FUNCTIONS: Mapping[str, Permissions] = {
         },
         queues={"imports.fifo": _CONSUMED},
     ),
+    "process_feedback": Permissions(
+        tables={
+            "feedback": ("BatchGetItem", "UpdateItem"),
+            "counters": ("BatchGetItem", "UpdateItem"),
+            "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
+            "customer-pairs": ("BatchGetItem", "PutItem"),
+            "contact-forms": ("UpdateItem",),
+            "surveys": ("UpdateItem",),
+        },
+        queues={"feedback": _CONSUMED},
+    ),
     "sweep": Permissions(
-        tables={"imports": ("UpdateItem",), "imports/due": ("Query",)},
-        queues={"imports.fifo": _PRODUCED},
+        tables={
+            "imports": ("UpdateItem",),
+            "imports/due": ("Query",),
+            "feedback": ("UpdateItem",),
+            "feedback/due": ("Query",),
+        },
+        queues={"imports.fifo": _PRODUCED, "feedback": _PRODUCED},
     ),
 }
 

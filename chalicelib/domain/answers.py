@@ -21,8 +21,12 @@ VALUES_LIMIT: Final = 1000
 class GivenAnswer(Input):
     """What was submitted for one field. An empty value is the same as none."""
 
-    id: Identifier
-    values: list[str] = Field(default=[], max_length=VALUES_LIMIT)
+    id: Identifier = Field(description="The field that is answered.")
+    values: list[str] = Field(
+        default=[],
+        max_length=VALUES_LIMIT,
+        description="What was answered: one text, or several where the field takes several.",
+    )
 
 
 class Answer(Resource):

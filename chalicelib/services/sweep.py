@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.work import DueWork
+from chalicelib.outbound.feedback_queue import queue_feedback
 from chalicelib.outbound.import_queue import queue_chunks
-from chalicelib.storage import imports
+from chalicelib.storage import feedback, imports
 
 MOST_OF_A_SHARD: Final = 250
 _QUEUED_AT_ONCE: Final = 10
@@ -34,7 +35,8 @@ class SweptWork:
 
 
 IMPORTS: Final = SweptWork("imports", imports.overdue, imports.put_off, queue_chunks)
-ALL_WORK: Final = (IMPORTS,)
+FEEDBACK: Final = SweptWork("feedback", feedback.overdue, feedback.put_off, queue_feedback)
+ALL_WORK: Final = (IMPORTS, FEEDBACK)
 
 
 def sweep(work: SweptWork, has_time_left: Callable[[], bool] = lambda: True) -> int:

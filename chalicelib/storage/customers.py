@@ -1,7 +1,7 @@
 """The table of customers, and beside it the table that finds the oldest customer of a pair."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -220,6 +220,70 @@ def count_purchase(
         actions=actions,
         condition=CustomerRow.key.exists(),
     )
+
+
+def count_feedback(
+    write: TransactWrite,
+    account_id: str,
+    customer_id: str,
+    ratings: Sequence[int | None],
+    sources: Collection[DataSource],
+    now: datetime,
+) -> None:
+    """Counts feedbacks of an existing customer in this transaction, one for each rating or None."""
+    rated = [rating for rating in ratings if rating is not None]
+    actions: list[Action] = [
+        CustomerRow.feedback_count.add(len(ratings)),
+        CustomerRow.data_sources.add({source.value for source in sources}),
+        CustomerRow.updated_at.set(format_timestamp(now)),
+    ]
+    if rated:
+        actions += [
+            CustomerRow.rating_sum.add(sum(rated)),
+            CustomerRow.rating_count.add(len(rated)),
+        ]
+    write.update(
+        CustomerRow(account_key(account_id, customer_id)),
+        actions=actions,
+        condition=CustomerRow.key.exists(),
+    )
+
+
+def existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of these pairs of account and customer that are there, of at most 100. One request."""
+    if not keys:
+        return set()
+    wanted = list(keys)
+    rows = read_together(*((CustomerRow, account_key(*key)) for key in wanted))
+    return {key for key, row in zip(wanted, rows, strict=True) if row}
+
+
+def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> str:
+    """The id of the account's oldest customer with this pair; the given one is kept if none has it.
+
+    One request where there is one, else two. The same customer is not made twice.
+
+    Raises:
+        Unavailable: contention on the account's list does not end.
+    """
+
+    def attempt() -> str:
+        counter, own, known = read_together(
+            (CounterRow, account_id, Listed.CUSTOMERS.value),
+            (CustomerRow, account_key(account_id, customer.id)),
+            (CustomerPairRow, account_key(account_id, pair.digest)),
+        )
+        if known:
+            return str(known.customer_id)
+        if own:
+            return customer.id
+        total = int(counter.total) if counter else 0
+        with transaction() as write:
+            counters.raise_total(write, account_id, Listed.CUSTOMERS, read=total)
+            add(write, account_id, customer, total + 1, pair.digest)
+        return customer.id
+
+    return until_uncontended(attempt)
 
 
 def add(

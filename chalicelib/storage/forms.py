@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
+from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.paging import PageRequest
@@ -100,6 +101,14 @@ class FormTable:
             for form_id, count in counts.items()
             if form_id in documents
         ], total
+
+    def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
+        """Adds to an existing form's number of submissions in this transaction."""
+        write.update(
+            self._row(form_id, _SUMMARY),
+            actions=[self._row.submission_count.add(by)],
+            condition=self._row.form_id.exists(),
+        )
 
     def put(self, account_id: str, form_id: str, document: bytes) -> None:
         """Keeps a form: a new one at the end of the account's list, a known one in its place.

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import PutError
+from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.tracker import Tracker
@@ -25,6 +26,7 @@ class TrackerRow(Table):
     send_mode = UnicodeAttribute()
     created_at = UnicodeAttribute()
     used_at = UnicodeAttribute(null=True)
+    feedback_id = UnicodeAttribute(null=True)
 
 
 def create(tracker: Tracker) -> bool:
@@ -49,11 +51,28 @@ def create(tracker: Tracker) -> bool:
 
 
 def find(tracker_id: str) -> Tracker | None:
-    """The tracker with this id, or None. One request."""
+    """The tracker with this id, as it is now, or None. One request."""
     try:
-        row = TrackerRow.get(tracker_id)
+        row = TrackerRow.get(tracker_id, consistent_read=True)
     except TrackerRow.DoesNotExist:
         return None
+    return tracker_of(row)
+
+
+def use(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetime) -> None:
+    """Uses the tracker up in this transaction, which fails if it is gone or used already."""
+    write.update(
+        TrackerRow(tracker_id),
+        actions=[
+            TrackerRow.used_at.set(format_timestamp(at)),
+            TrackerRow.feedback_id.set(feedback_id),
+        ],
+        condition=TrackerRow.tracker_id.exists() & TrackerRow.used_at.does_not_exist(),
+    )
+
+
+def tracker_of(row: TrackerRow) -> Tracker:
+    """The tracker that a row is."""
     return Tracker(
         id=row.tracker_id,
         account_id=row.account_id,

@@ -16,6 +16,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
+from chalicelib.web.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.openapi import description
 
 Schema = dict[str, Any]
@@ -142,12 +143,19 @@ def curl(path: str, method: str, operation: Schema) -> str:
         lines += [f'-H "{scheme["name"]}: ${_variable(scheme["name"])}"' for scheme in schemes]
     for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
         body = list(content["examples"].values())[-1]["value"]
+        if media_type == MULTIPART:
+            lines += [f"-F {shlex.quote(f'{name}={_part(body[name])}')}" for name in body]
+            continue
         lines += [
             f"-H 'Content-Type: {media_type}'",
             f"-d {shlex.quote(json.dumps(body, ensure_ascii=False))}",
         ]
     verb = "" if method == "get" or "requestBody" in operation else f" -X {method.upper()}"
     return " \\\n  ".join([f'curl -sS{verb} "$BASE_URL{path}{query}"', *lines])
+
+
+def _part(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def prose(text: str) -> Markup:

@@ -14,11 +14,14 @@ from chalicelib.domain.errors import FeedbackError
 from chalicelib.web import problems
 from chalicelib.web.openapi_examples import REQUEST_ID
 from chalicelib.web.openapi_operation import Answer, Operation, Parameter, RequestBody
-from chalicelib.web.openapi_operations import OPERATIONS, TAGS
+from chalicelib.web.openapi_operations import OPERATIONS as OTHER_OPERATIONS
+from chalicelib.web.openapi_operations import TAGS
+from chalicelib.web.openapi_public_operations import PUBLIC_OPERATIONS
 from chalicelib.web.openapi_schemas import Mode, Schema, component_schemas, reference
 from chalicelib.web.partner_endpoint import KEY_HEADER, SECRET_HEADER
 
 VERSION: Final = "1.0.0"
+OPERATIONS: Final = (*OTHER_OPERATIONS, *PUBLIC_OPERATIONS)
 
 _INTRODUCTION: Final = """\
 Read purchases, contact forms, surveys and customers of your account, create customers, and import \
@@ -48,7 +51,9 @@ same key and input, it is answered with what it made the first time and makes no
 _STATUS_WORDS: Final = {
     400: "The request breaks one or more rules; `errors` names each.",
     401: "The credentials are missing or not valid.",
+    403: "This may not be used in this way.",
     404: "The account has nothing of this kind under this identifier.",
+    409: "The thing is not in a state that allows this.",
     413: "The body is too large.",
     415: "The body is of a media type that is not taken here.",
     422: "The `Idempotency-Key` came before, with another input.",
@@ -89,6 +94,13 @@ _HEADERS: Final[dict[str, Schema]] = {
         "description": "For how many seconds anybody may keep a copy.",
         "schema": {"type": "string"},
         "example": "public, max-age=300",
+    },
+    "MayBeKeptBriefly": {
+        "name": "Cache-Control",
+        "description": "For how many seconds anybody may keep a copy; of what followed from a"
+        " tracker nobody may.",
+        "schema": {"type": "string"},
+        "example": "public, max-age=60",
     },
     "ETag": {
         "name": "ETag",

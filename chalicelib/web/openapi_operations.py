@@ -30,6 +30,7 @@ PURCHASES: Final = "Purchases"
 CONTACT_FORMS: Final = "Contact forms"
 SURVEYS: Final = "Surveys"
 CUSTOMERS: Final = "Customers"
+END_USERS: Final = "For end users"
 DESCRIPTION: Final = "This description"
 
 TAGS: Final = {
@@ -37,6 +38,8 @@ TAGS: Final = {
     CONTACT_FORMS: "Forms aimed at a brand, with their style, fields and conditions.",
     SURVEYS: "Forms sent to customers after a purchase: when, how, and where they lead.",
     CUSTOMERS: "People who purchased, reviewed, or both.",
+    END_USERS: "Forms and surveys as end users get and answer them: from any origin, without"
+    " credentials.",
     DESCRIPTION: "The interface, for programs and for people. No credentials are needed.",
 }
 """The groups of operations, in the order of the page."""

@@ -12,10 +12,9 @@ from pydantic import BaseModel
 from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.domain.faults import Fault
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
-from chalicelib.domain.ids import parse_id
 from chalicelib.log import logger
 from chalicelib.services.partner_access import authenticate
-from chalicelib.web import json_body
+from chalicelib.web import json_body, query
 from chalicelib.web.observation import note_account, request_id_of
 from chalicelib.web.problems import bug, problem
 
@@ -38,20 +37,8 @@ class PartnerRequest:
     http: Request
 
     def identifier(self, name: str = "id") -> str:
-        """The query parameter of this name, a UUID, in lower case.
-
-        Raises:
-            InvalidInput: it is missing or no UUID.
-        """
-        parameters = self.http.query_params
-        given = parameters.get(name) if parameters else None
-        if given is None:
-            raise InvalidInput([Fault(f"?{name}", "required", "This is required.")])
-        identifier = parse_id(given)
-        if identifier is None:
-            fault = Fault(f"?{name}", "invalid_uuid", "This must be a UUID of the form 8-4-4-4-12.")
-            raise InvalidInput([fault])
-        return identifier
+        """The query parameter of this name, as `query.identifier` reads it."""
+        return query.identifier(self.http, name)
 
     @property
     def idempotency_key(self) -> str | None:

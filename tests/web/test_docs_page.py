@@ -117,7 +117,8 @@ def test_every_operation_has_a_command(path: str, method: str, operation: dict[s
     assert words[2].startswith(f"$BASE_URL{path}")
     sent = {word.partition(":")[0] for word in words if ": " in word and word.startswith("X-")}
     assert sent == ({"X-API-KEY", "X-API-SECRET"} if "/partners/" in path else set())
-    assert ("-d" in words) == (method == "post")
+    assert ("-d" in words) == (method == "post" and "/public/" not in path)
+    assert ("-F" in words) == (method == "post" and "/public/" in path)
 
 
 def test_words_are_escaped() -> None:

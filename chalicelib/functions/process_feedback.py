@@ -1,0 +1,82 @@
+"""The function behind the feedback queue: one feedback a message, many at a time."""
+
+from typing import Any
+
+from chalice.app import SQSEvent
+
+from chalicelib.domain.feedback import FeedbackPointer
+from chalicelib.functions.measuring import measured
+from chalicelib.log import logger
+from chalicelib.outbound.feedback_queue import pointer_in
+from chalicelib.services.process_feedback import note_failed_claim
+from chalicelib.services.process_feedback import process_feedback as process
+
+
+def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
+    """Does what follows from each message's feedback; answers which messages are to come again.
+
+    All are done together; when that fails, one by one, so that none fails with another. One that
+    fails is counted and waits in its record; only when not even that can be written is its message
+    left on the queue.
+    """
+    left: list[str] = []
+    readable: list[tuple[dict[str, Any], FeedbackPointer]] = []
+    for record in event.to_dict()["Records"]:
+        try:
+            readable.append((record, pointer_in(record["body"])))
+        except (ValueError, KeyError, TypeError):
+            # After so many receives the queue moves it to its dead letters.
+            logger.error("unreadable message", message_id=record["messageId"])
+            left.append(record["messageId"])
+    fresh = [pointer for record, pointer in readable if _receive_count(record) == 1]
+    if not _are_done(fresh):
+        alone = readable
+    else:
+        alone = [(record, pointer) for record, pointer in readable if pointer not in fresh]
+    for record, pointer in alone:
+        if not _is_settled(pointer, came_before=_receive_count(record) > 1):
+            left.append(record["messageId"])
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in left]}
+
+
+def _are_done(pointers: list[FeedbackPointer]) -> bool:
+    """Whether all of these could be done together."""
+    if not pointers:
+        return True
+    try:
+        done = process([pointer.feedback_id for pointer in pointers])
+    except Exception as error:
+        logger.warning("feedback done one by one", error=type(error).__name__)
+        return False
+    logger.info("feedback", **measured("feedback", parked=0, done=done))
+    return True
+
+
+def _is_settled(pointer: FeedbackPointer, *, came_before: bool) -> bool:
+    try:
+        is_parked, done = _do(pointer, came_before=came_before)
+    except Exception:
+        logger.exception("feedback left on the queue", feedback_id=pointer.feedback_id)
+        return False
+    logger.info(
+        "feedback",
+        account_id=pointer.account_id,
+        feedback_id=pointer.feedback_id,
+        **measured("feedback", parked=int(is_parked), done=done),
+    )
+    return True
+
+
+def _do(pointer: FeedbackPointer, *, came_before: bool) -> tuple[bool, int]:
+    # A message that comes again stands for a claim that came to no end: the process was killed.
+    if came_before and note_failed_claim(pointer.feedback_id, "interrupted"):
+        return True, 0
+    try:
+        return False, process([pointer.feedback_id])
+    except Exception as error:
+        logger.exception("feedback failed", feedback_id=pointer.feedback_id)
+        return note_failed_claim(pointer.feedback_id, type(error).__name__), 0
+
+
+def _receive_count(record: dict[str, Any]) -> int:
+    return int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))

@@ -1,0 +1,104 @@
+"""What stands before every public endpoint: any origin, no credentials, errors as problems."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from chalice import Blueprint, CORSConfig, Response
+from chalice.app import Request
+
+from chalicelib.domain.errors import FeedbackError
+from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.domain.submission import MAX_SUBMISSION_BYTES
+from chalicelib.log import logger
+from chalicelib.services.held_forms import Reader
+from chalicelib.services.submit_feedback import Submitter
+from chalicelib.web import query
+from chalicelib.web.multipart import read_parts
+from chalicelib.web.observation import request_id_of
+from chalicelib.web.problems import bug, problem
+from chalicelib.web.submission_body import Submission, submission_in
+
+VIEW_MAX_AGE_S: Final = 60
+_PREFLIGHT_MAX_AGE_S: Final = 86_400
+
+
+class _PublicCors(CORSConfig):
+    # Chalice would allow its own four headers too, which mean nothing here.
+    _REQUIRED_HEADERS = ["Content-Type"]
+
+
+ANY_ORIGIN: Final = _PublicCors(
+    allow_origin="*",
+    allow_headers=["Content-Type", IDEMPOTENCY_HEADER, "If-None-Match"],
+    expose_headers=["ETag", "Retry-After"],
+    max_age=_PREFLIGHT_MAX_AGE_S,
+)
+
+
+@dataclass(frozen=True)
+class PublicRequest:
+    """A request from anybody.
+
+    Attributes:
+        http: the request as it came.
+    """
+
+    http: Request
+
+    def identifier(self, name: str) -> str:
+        """The query parameter of this name, as `query.identifier` reads it."""
+        return query.identifier(self.http, name)
+
+    def optional_identifier(self, name: str) -> str | None:
+        """The query parameter of this name, as `query.optional_identifier` reads it."""
+        return query.optional_identifier(self.http, name)
+
+    @property
+    def reader(self) -> Reader:
+        """Who asks. The address is the gateway's word, never a header that callers can set."""
+        return Reader(
+            language=query.text(self.http, "language"),
+            accept_language=self.http.headers.get("accept-language"),
+            address=str(self.http.context.get("identity", {}).get("sourceIp") or ""),
+        )
+
+    def submitted(self, model: type[Submission]) -> tuple[Submission, Submitter]:
+        """What was submitted, and by whom.
+
+        Raises:
+            UnsupportedMediaType: the body is not declared as multipart.
+            InputTooLarge: it is over `MAX_SUBMISSION_BYTES`.
+            InvalidInput: it is malformed, or a part of it breaks a rule.
+        """
+        parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
+        body = submission_in(parts, model)
+        return body.submission, Submitter(
+            reader=self.reader,
+            idempotency_key=self.http.headers.get(IDEMPOTENCY_HEADER),
+            is_trapped=body.is_trapped,
+        )
+
+
+PublicView = Callable[[PublicRequest], Response]
+
+
+def public_endpoint(routes: Blueprint) -> Callable[[PublicView], Callable[[], Response]]:
+    """Turns a view of a `PublicRequest` into one that Chalice can route to."""
+
+    def decorate(view: PublicView) -> Callable[[], Response]:
+        @functools.wraps(view)
+        def endpoint() -> Response:
+            http = routes.current_request
+            try:
+                return view(PublicRequest(http))
+            except FeedbackError as error:
+                return problem(error, request_id_of(http))
+            except Exception:
+                logger.exception("bug", request_id=request_id_of(http))
+                return bug(request_id_of(http))
+
+        return endpoint
+
+    return decorate

@@ -1,0 +1,79 @@
+"""The public interface: routes only, each a few lines over a service (interface, section 4)."""
+
+from typing import Final
+
+from chalice import Blueprint, Response
+
+from chalicelib.domain.submission import (
+    ContactFormSubmission,
+    SurveySubmission,
+    SurveySubmitted,
+)
+from chalicelib.services.show_forms import SurveyRequest, show_contact_form, show_survey
+from chalicelib.services.submit_feedback import submit_contact_form, submit_survey
+from chalicelib.web.cacheable import cacheable
+from chalicelib.web.public_endpoint import (
+    ANY_ORIGIN,
+    VIEW_MAX_AGE_S,
+    PublicRequest,
+    public_endpoint,
+)
+
+routes = Blueprint(__name__)
+
+_JSON: Final = "application/json"
+
+
+@routes.route("/public/contact-form", methods=["GET"], content_types=[], cors=ANY_ORIGIN)
+@public_endpoint(routes)
+def get_public_contact_form(request: PublicRequest) -> Response:
+    """Endpoint 10: a contact form as end users get it."""
+    return _view(request, show_contact_form(request.identifier("id"), request.reader))
+
+
+@routes.route("/public/contact-form/submit", methods=["POST"], content_types=[], cors=ANY_ORIGIN)
+@public_endpoint(routes)
+def post_public_contact_form(request: PublicRequest) -> Response:
+    """Endpoint 11: what somebody answered to a contact form."""
+    submission, submitter = request.submitted(ContactFormSubmission)
+    submit_contact_form(submission, submitter)
+    return Response("", status_code=204, headers={"Cache-Control": "no-store"})
+
+
+@routes.route("/public/survey", methods=["GET"], content_types=[], cors=ANY_ORIGIN)
+@public_endpoint(routes)
+def get_public_survey(request: PublicRequest) -> Response:
+    """Endpoint 12: a survey as end users get it."""
+    asked = SurveyRequest(
+        survey_id=request.identifier("survey"),
+        tracker_id=request.optional_identifier("tracker"),
+        store_id=request.optional_identifier("store"),
+        brand_id=request.optional_identifier("brand"),
+    )
+    view = show_survey(asked, request.reader)
+    if not asked.tracker_id:
+        return _view(request, view)
+    return Response(
+        view,
+        status_code=200,
+        headers={"Content-Type": _JSON, "Cache-Control": "private, no-store"},
+    )
+
+
+@routes.route("/public/survey/submit", methods=["POST"], content_types=[], cors=ANY_ORIGIN)
+@public_endpoint(routes)
+def post_public_survey(request: PublicRequest) -> Response:
+    """Endpoint 13: what somebody answered to a survey."""
+    submission, submitter = request.submitted(SurveySubmission)
+    submitted = SurveySubmitted(redirect_to=submit_survey(submission, submitter).redirect_to)
+    return Response(
+        submitted.model_dump_json(),
+        status_code=201,
+        headers={"Content-Type": _JSON, "Cache-Control": "no-store"},
+    )
+
+
+def _view(request: PublicRequest, body: str) -> Response:
+    # Which language a form is shown in may follow from the header.
+    vary: dict[str, str | list[str]] = {"Vary": "Accept-Language"}
+    return cacheable(request.http, body, _JSON, max_age_s=VIEW_MAX_AGE_S, headers=vary)

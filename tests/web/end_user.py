@@ -1,0 +1,103 @@
+"""An end user's browser: reads public views and submits multipart bodies, without credentials."""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.web.conftest import Answer
+
+BOUNDARY = "----WebKitFormBoundaryx7"
+Parts = Sequence[tuple[str, str]]
+
+
+def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
+    """The parts as a browser writes them."""
+    written = "".join(
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
+        for name, text in parts
+    )
+    return f"{written}--{boundary}--\r\n".encode()
+
+
+def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
+    """Answers by field id; ids may be written with underscores."""
+    return [
+        {"id": name, "values": [given] if isinstance(given, str) else list(given)}
+        for name, given in values.items()
+    ]
+
+
+@dataclass(frozen=True)
+class EndUser:
+    """Somebody who asks the app as the gateway hands it over.
+
+    Attributes:
+        address: where the requests come from.
+        base64: whether bodies come in Base64, as the gateway sends binary media types.
+    """
+
+    address: str = "203.0.113.7"
+    base64: bool = True
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
+        return self._ask("GET", path, None, headers or {})
+
+    def submit(
+        self,
+        path: str,
+        body: Parts | bytes,
+        headers: dict[str, str] | None = None,
+        content_type: str = f"multipart/form-data; boundary={BOUNDARY}",
+    ) -> Answer:
+        raw = body if isinstance(body, bytes) else multipart(body)
+        return self._ask("POST", path, raw, {"content-type": content_type} | (headers or {}))
+
+    def submit_fields(
+        self,
+        path: str,
+        form_id: str,
+        fields: Any,
+        headers: dict[str, str] | None = None,
+        **parts: str,
+    ) -> Answer:
+        """Submits fields as one JSON part, beside other parts."""
+        listed = [("id", form_id), *parts.items(), ("fields", json.dumps(fields))]
+        return self.submit(path, listed, headers)
+
+    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Answer:
+        from app import app
+
+        route, _, query = path.partition("?")
+        pairs = [pair.partition("=")[::2] for pair in query.split("&") if pair]
+        in_base64 = body is not None and self.base64
+        event = {
+            "resource": route,
+            "path": route,
+            "httpMethod": method,
+            "headers": self.headers | headers,
+            "multiValueQueryStringParameters": {name: [value] for name, value in pairs} or None,
+            "pathParameters": None,
+            "stageVariables": None,
+            "requestContext": {
+                "httpMethod": method,
+                "resourcePath": route,
+                "path": f"/test{route}",
+                "requestId": "request-1",
+                "identity": {"sourceIp": self.address},
+            },
+            "body": None
+            if body is None
+            else base64.b64encode(body).decode()
+            if in_base64
+            else body.decode(errors="replace"),
+            "isBase64Encoded": in_base64,
+        }
+        answer = app(event, None)
+        return Answer(
+            answer["statusCode"],
+            {name.lower(): value for name, value in answer["headers"].items()},
+            answer["body"],
+        )
