@@ -81,7 +81,7 @@ class Cloud:
         """
         marks = (str(self.emulator.temporary), f"-{function}-" if function else "ministack-lambda-")
         listed = subprocess.run(
-            ["ps", "-eo", "pid=,args="], check=True, capture_output=True, text=True
+            ["ps", "-eww", "-o", "pid=,args="], check=True, capture_output=True, text=True
         ).stdout.splitlines()
         return [int(line.split()[0]) for line in listed if all(mark in line for mark in marks)]
 

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,12 +71,13 @@ class Importer:
 
 
 @pytest.fixture
-def importer(cloud: Cloud) -> Importer:
-    """The partner of a new account."""
-    return new_importer(cloud)
+def new_importer(cloud: Cloud) -> Iterator[Callable[[], Importer]]:
+    """Makes partners, each of a new account."""
+    with ExitStack() as clients:
+        yield lambda: importer_of_a_new_account(cloud, clients)
 
 
-def new_importer(cloud: Cloud) -> Importer:
+def importer_of_a_new_account(cloud: Cloud, clients: ExitStack) -> Importer:
     account = admin(cloud, "account", "create", "Import test").split()[-1]
     issued = admin(cloud, "key", "issue", account)
     key = re.search(r"fk_[0-9a-f]{24}", issued)
@@ -82,9 +85,8 @@ def new_importer(cloud: Cloud) -> Importer:
     assert key
     assert secret
     headers = {"X-API-KEY": key[0], "X-API-SECRET": secret[0]}
-    return Importer(
-        httpx.Client(base_url=cloud.base_url, headers=headers, timeout=60, trust_env=False)
-    )
+    client = httpx.Client(base_url=cloud.base_url, headers=headers, timeout=60, trust_env=False)
+    return Importer(clients.enter_context(client))
 
 
 def admin(cloud: Cloud, *arguments: str) -> str:
@@ -123,7 +125,10 @@ def numbers(progress: Any) -> dict[str, int]:
     return {name: progress[name] for name in ("created", "filled", "unchanged", "failed")}
 
 
-def test_a_batch_is_imported_and_repeated_with_its_key(importer: Importer) -> None:
+def test_a_batch_is_imported_and_repeated_with_its_key(
+    new_importer: Callable[[], Importer],
+) -> None:
+    importer = new_importer()
     body = {"batch": [*rows(60, "a"), rows(1, "a")[0] | {"company": "Lumen"}]}
     headers = {"Idempotency-Key": "monday"}
     answers = [
@@ -138,8 +143,10 @@ def test_a_batch_is_imported_and_repeated_with_its_key(importer: Importer) -> No
     assert customers[0]["company"] == "Lumen"
 
 
-def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(cloud: Cloud) -> None:
-    large, *small = (new_importer(cloud) for _ in range(3))
+def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
+    cloud: Cloud, new_importer: Callable[[], Importer]
+) -> None:
+    large, *small = (new_importer() for _ in range(3))
     singles = 40
 
     def create_singly() -> None:
