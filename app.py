@@ -1,10 +1,13 @@
-"""Wiring only: the Chalice app, its routes and its functions."""
+"""Wiring only: the Chalice app, its routes and its functions.
+
+Every function's process imports this module, so what one function needs is imported by it alone.
+"""
+
+from typing import Any
 
 from chalice import Chalice, Rate
+from chalice.app import CloudWatchEvent, SQSEvent
 
-from chalicelib.functions.import_customers import import_customers as do_import_customers
-from chalicelib.functions.process_feedback import process_feedback as do_process_feedback
-from chalicelib.functions.sweep import sweep as do_sweep
 from chalicelib.settings import settings
 from chalicelib.web.description_routes import routes as description_routes
 from chalicelib.web.multipart import MEDIA_TYPE as MULTIPART
@@ -20,18 +23,33 @@ app.register_blueprint(partner_routes)
 app.register_blueprint(public_routes)
 app.register_blueprint(description_routes)
 
-# Chalice deploys a function under its attribute's name here.
-import_customers = app.on_sqs_message(
-    queue=settings().resource_name("imports.fifo"),
-    batch_size=10,
-    maximum_concurrency=20,
-    name="import_customers",
-)(do_import_customers)
-process_feedback = app.on_sqs_message(
+
+@app.on_sqs_message(
+    queue=settings().resource_name("imports.fifo"), batch_size=5, maximum_concurrency=20
+)
+def import_customers(event: SQSEvent) -> Any:
+    """Chunks of imports."""
+    from chalicelib.functions import import_customers as function
+
+    return function.import_customers(event)
+
+
+@app.on_sqs_message(
     queue=settings().resource_name("feedback"),
     batch_size=25,
     maximum_batching_window_in_seconds=1,
     maximum_concurrency=5,
-    name="process_feedback",
-)(do_process_feedback)
-sweep = app.schedule(Rate(1, unit=Rate.MINUTES), name="sweep")(do_sweep)
+)
+def process_feedback(event: SQSEvent) -> Any:
+    """Feedback that was just given."""
+    from chalicelib.functions import process_feedback as function
+
+    return function.process_feedback(event)
+
+
+@app.schedule(Rate(1, unit=Rate.MINUTES))
+def sweep(event: CloudWatchEvent) -> None:
+    """Whatever is overdue."""
+    from chalicelib.functions import sweep as function
+
+    function.sweep(event)

@@ -36,6 +36,7 @@ class Resource(BaseModel):
         serialize_by_alias=True,
         frozen=True,
         extra="ignore",
+        defer_build=True,
         json_schema_serialization_defaults_required=True,
     )
 
@@ -54,6 +55,7 @@ class Input(BaseModel):
         serialize_by_alias=True,
         frozen=True,
         extra="forbid",
+        defer_build=True,
         strict=True,
         str_strip_whitespace=True,
     )

@@ -1,19 +1,12 @@
-"""The partner interface: routes only, each a few lines over a service (interface, section 4)."""
+"""The partner interface: routes only, each a few lines over a service (interface, section 4).
+
+A view imports its service when it is first asked for: a function that starts to read one customer
+should not load forms and imports first.
+"""
 
 from chalice import Blueprint, Response
 
-from chalicelib.domain.customer import CustomerBody
 from chalicelib.domain.paging import PageRequest
-from chalicelib.services.accept_batch import accept_batch, read_import
-from chalicelib.services.create_customer import create_customer
-from chalicelib.services.read_customers import list_customers, read_customer
-from chalicelib.services.read_forms import (
-    list_contact_forms,
-    list_surveys,
-    read_contact_form,
-    read_survey,
-)
-from chalicelib.services.read_purchase import read_purchase
 from chalicelib.web.partner_endpoint import PartnerRequest, answer, partner_endpoint
 
 routes = Blueprint(__name__)
@@ -23,6 +16,8 @@ routes = Blueprint(__name__)
 @partner_endpoint(routes)
 def get_purchase(request: PartnerRequest) -> Response:
     """Endpoint 1: one purchase."""
+    from chalicelib.services.read_purchase import read_purchase
+
     return answer(read_purchase(request.account_id, request.identifier()))
 
 
@@ -30,6 +25,8 @@ def get_purchase(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def get_contact_form(request: PartnerRequest) -> Response:
     """Endpoint 2: one contact form."""
+    from chalicelib.services.read_forms import read_contact_form
+
     return answer(read_contact_form(request.account_id, request.identifier()))
 
 
@@ -37,6 +34,8 @@ def get_contact_form(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_contact_form_list(request: PartnerRequest) -> Response:
     """Endpoint 3: a page of contact forms."""
+    from chalicelib.services.read_forms import list_contact_forms
+
     page = request.optional_body(PageRequest)
     return answer(list_contact_forms(request.account_id, page), status=201)
 
@@ -45,6 +44,8 @@ def post_contact_form_list(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def get_survey(request: PartnerRequest) -> Response:
     """Endpoint 4: one survey."""
+    from chalicelib.services.read_forms import read_survey
+
     return answer(read_survey(request.account_id, request.identifier()))
 
 
@@ -52,6 +53,8 @@ def get_survey(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_survey_list(request: PartnerRequest) -> Response:
     """Endpoint 5: a page of surveys."""
+    from chalicelib.services.read_forms import list_surveys
+
     page = request.optional_body(PageRequest)
     return answer(list_surveys(request.account_id, page), status=201)
 
@@ -60,6 +63,8 @@ def post_survey_list(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def get_customer(request: PartnerRequest) -> Response:
     """Endpoint 6: one customer."""
+    from chalicelib.services.read_customers import read_customer
+
     return answer(read_customer(request.account_id, request.identifier()))
 
 
@@ -67,6 +72,9 @@ def get_customer(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_customer(request: PartnerRequest) -> Response:
     """Endpoint 7: a new customer."""
+    from chalicelib.domain.customer import CustomerBody
+    from chalicelib.services.create_customer import create_customer
+
     body = request.body(CustomerBody)
     customer = create_customer(request.account_id, body, request.idempotency_key)
     return answer(customer, status=201)
@@ -76,6 +84,8 @@ def post_customer(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_customer_list(request: PartnerRequest) -> Response:
     """Endpoint 8: a page of customers."""
+    from chalicelib.services.read_customers import list_customers
+
     page = request.optional_body(PageRequest)
     return answer(list_customers(request.account_id, page), status=201)
 
@@ -84,6 +94,8 @@ def post_customer_list(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_customer_batch(request: PartnerRequest) -> Response:
     """Endpoint 9: a batch of customers, kept and queued."""
+    from chalicelib.services.accept_batch import accept_batch
+
     accepted = accept_batch(
         request.account_id,
         request.json(),
@@ -97,4 +109,6 @@ def post_customer_batch(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def get_customer_batch(request: PartnerRequest) -> Response:
     """How far a batch has come."""
+    from chalicelib.services.accept_batch import read_import
+
     return answer(read_import(request.account_id, request.identifier()))

@@ -3,22 +3,22 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, CORSConfig, Response
 from chalice.app import Request
 
 from chalicelib.domain.errors import FeedbackError
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
-from chalicelib.domain.submission import MAX_SUBMISSION_BYTES
 from chalicelib.log import logger
-from chalicelib.services.held_forms import Reader
-from chalicelib.services.submit_feedback import Submitter
 from chalicelib.web import query
-from chalicelib.web.multipart import read_parts
 from chalicelib.web.observation import request_id_of
 from chalicelib.web.problems import bug, problem
-from chalicelib.web.submission_body import Submission, submission_in
+
+if TYPE_CHECKING:
+    from chalicelib.services.held_forms import Reader
+    from chalicelib.services.submit_feedback import Submitter
+    from chalicelib.web.submission_body import Submission
 
 VIEW_MAX_AGE_S: Final = 60
 _PREFLIGHT_MAX_AGE_S: Final = 86_400
@@ -56,15 +56,17 @@ class PublicRequest:
         return query.optional_identifier(self.http, name)
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> "Reader":
         """Who asks. The address is the gateway's word, never a header that callers can set."""
+        from chalicelib.services.held_forms import Reader
+
         return Reader(
             language=query.text(self.http, "language"),
             accept_language=self.http.headers.get("accept-language"),
             address=str(self.http.context.get("identity", {}).get("sourceIp") or ""),
         )
 
-    def submitted(self, model: type[Submission]) -> tuple[Submission, Submitter]:
+    def submitted(self, model: "type[Submission]") -> "tuple[Submission, Submitter]":
         """What was submitted, and by whom.
 
         Raises:
@@ -72,6 +74,11 @@ class PublicRequest:
             InputTooLarge: it is over `MAX_SUBMISSION_BYTES`.
             InvalidInput: it is malformed, or a part of it breaks a rule.
         """
+        from chalicelib.domain.submission import MAX_SUBMISSION_BYTES
+        from chalicelib.services.submit_feedback import Submitter
+        from chalicelib.web.multipart import read_parts
+        from chalicelib.web.submission_body import submission_in
+
         parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
         body = submission_in(parts, model)
         return body.submission, Submitter(

@@ -1,16 +1,12 @@
-"""The public interface: routes only, each a few lines over a service (interface, section 4)."""
+"""The public interface: routes only, each a few lines over a service (interface, section 4).
+
+As on the partners' side, a view imports its service when it is first asked for.
+"""
 
 from typing import Final
 
 from chalice import Blueprint, Response
 
-from chalicelib.domain.submission import (
-    ContactFormSubmission,
-    SurveySubmission,
-    SurveySubmitted,
-)
-from chalicelib.services.show_forms import SurveyRequest, show_contact_form, show_survey
-from chalicelib.services.submit_feedback import submit_contact_form, submit_survey
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.public_endpoint import (
     ANY_ORIGIN,
@@ -28,6 +24,8 @@ _JSON: Final = "application/json"
 @public_endpoint(routes)
 def get_public_contact_form(request: PublicRequest) -> Response:
     """Endpoint 10: a contact form as end users get it."""
+    from chalicelib.services.show_forms import show_contact_form
+
     return _view(request, show_contact_form(request.identifier("id"), request.reader))
 
 
@@ -35,6 +33,9 @@ def get_public_contact_form(request: PublicRequest) -> Response:
 @public_endpoint(routes)
 def post_public_contact_form(request: PublicRequest) -> Response:
     """Endpoint 11: what somebody answered to a contact form."""
+    from chalicelib.domain.submission import ContactFormSubmission
+    from chalicelib.services.submit_feedback import submit_contact_form
+
     submission, submitter = request.submitted(ContactFormSubmission)
     submit_contact_form(submission, submitter)
     return Response("", status_code=204, headers={"Cache-Control": "no-store"})
@@ -44,6 +45,8 @@ def post_public_contact_form(request: PublicRequest) -> Response:
 @public_endpoint(routes)
 def get_public_survey(request: PublicRequest) -> Response:
     """Endpoint 12: a survey as end users get it."""
+    from chalicelib.services.show_forms import SurveyRequest, show_survey
+
     asked = SurveyRequest(
         survey_id=request.identifier("survey"),
         tracker_id=request.optional_identifier("tracker"),
@@ -64,6 +67,9 @@ def get_public_survey(request: PublicRequest) -> Response:
 @public_endpoint(routes)
 def post_public_survey(request: PublicRequest) -> Response:
     """Endpoint 13: what somebody answered to a survey."""
+    from chalicelib.domain.submission import SurveySubmission, SurveySubmitted
+    from chalicelib.services.submit_feedback import submit_survey
+
     submission, submitter = request.submitted(SurveySubmission)
     submitted = SurveySubmitted(redirect_to=submit_survey(submission, submitter).redirect_to)
     return Response(
