@@ -48,10 +48,11 @@ def accept_batch(
         Unavailable: the batch could not be kept; nothing of it will be done.
     """
     rows = parse(document, BatchBody).batch
-    origin = origin_of(account_id, ENDPOINT, idempotency_key, [document, partial])
     judged = _judge(rows)
     if judged.faults and not partial:
         raise InvalidInput(judged.faults, judged.fault_count)
+    given = None if idempotency_key is None else [partial, *_as_parsed(rows, judged)]
+    origin = origin_of(account_id, ENDPOINT, idempotency_key, given)
     if idempotency_key is not None:
         earlier = imports.find(origin.record_id)
         if earlier:
@@ -96,6 +97,12 @@ def _judge(rows: list[Any]) -> _Judged:
             if len(faults) < MAX_LISTED_FAULTS:
                 faults.extend(listed)
     return _Judged(good, tuple(rejected), faults, fault_count)
+
+
+def _as_parsed(rows: list[Any], judged: _Judged) -> list[Any]:
+    """The rows as JSON values; a good one as it is understood, a bad one as it came."""
+    parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in judged.good}
+    return [parsed.get(index, row) for index, row in enumerate(rows)]
 
 
 def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
