@@ -23,6 +23,9 @@ from chalicelib.domain.schema import LeftOutWhenNone, Resource
 MEDIA_TYPE: Final = "application/problem+json"
 MAX_FAULTS: Final = 1_000
 
+_TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
+"""Titles where RFC 9110 has other words than the standard library."""
+
 Headers = dict[str, str | list[str]]
 
 
@@ -114,7 +117,7 @@ def _answer(
     invalid: InvalidInput | None = None,
 ) -> Response:
     body = Problem(
-        title=HTTPStatus(status).phrase,
+        title=_TITLES.get(status) or HTTPStatus(status).phrase,
         status=status,
         detail=detail,
         request_id=request_id,
