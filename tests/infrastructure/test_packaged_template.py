@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.session import get_session
 from cfnlint.decode import cfn_yaml
 
 from infrastructure import code_package, data_stack, gateway_responses
@@ -127,7 +128,13 @@ def test_gateway_answers_with_problem_details_of_its_own(template: dict[str, Any
         problem = json.loads(answer["ResponseTemplates"]["application/json"])
         assert problem["type"] == "about:blank"
         assert {"title", "detail", "requestId"} <= set(problem)
-        assert str(problem.get("status", "")) == answer.get("StatusCode", "")
+        assert str(problem["status"]) == answer["StatusCode"]
+
+
+def test_gateway_has_an_answer_for_each_kind_of_its_own() -> None:
+    gateway = get_session().get_service_model("apigateway")
+    kinds = gateway.shape_for("GatewayResponseType").enum
+    assert sorted(response.kind for response in gateway_responses.RESPONSES) == sorted(kinds)
 
 
 def test_byte_code_does_not_ship(tmp_path: Path) -> None:
