@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from chalice import Blueprint, CORSConfig, Response
+from chalice import Blueprint, Response
 from chalice.app import Request
 
 from chalicelib.domain.errors import FeedbackError
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.log import logger
 from chalicelib.web import query
+from chalicelib.web.cors import answer_preflight, open_to_any_origin
 from chalicelib.web.observation import request_id_of
 from chalicelib.web.problems import bug, problem
 
@@ -21,20 +22,6 @@ if TYPE_CHECKING:
     from chalicelib.web.submission_body import Submission
 
 VIEW_MAX_AGE_S: Final = 60
-_PREFLIGHT_MAX_AGE_S: Final = 86_400
-
-
-class _PublicCors(CORSConfig):
-    # Chalice would allow its own four headers too, which mean nothing here.
-    _REQUIRED_HEADERS = ["Content-Type"]
-
-
-ANY_ORIGIN: Final = _PublicCors(
-    allow_origin="*",
-    allow_headers=["Content-Type", IDEMPOTENCY_HEADER, "If-None-Match"],
-    expose_headers=["ETag", "Retry-After"],
-    max_age=_PREFLIGHT_MAX_AGE_S,
-)
 
 
 @dataclass(frozen=True)
@@ -91,21 +78,30 @@ class PublicRequest:
 PublicView = Callable[[PublicRequest], Response]
 
 
-def public_endpoint(routes: Blueprint) -> Callable[[PublicView], Callable[[], Response]]:
-    """Turns a view of a `PublicRequest` into one that Chalice can route to."""
+def public_route(
+    routes: Blueprint, method: str, path: str
+) -> Callable[[PublicView], Callable[[], Response]]:
+    """Makes a view of a `PublicRequest` a route that pages of any origin may use."""
 
     def decorate(view: PublicView) -> Callable[[], Response]:
         @functools.wraps(view)
         def endpoint() -> Response:
-            http = routes.current_request
-            try:
-                return view(PublicRequest(http))
-            except FeedbackError as error:
-                return problem(error, request_id_of(http))
-            except Exception:
-                logger.exception("bug", request_id=request_id_of(http))
-                return bug(request_id_of(http))
+            return open_to_any_origin(_answer(view, routes.current_request))
 
-        return endpoint
+        answer_preflight(routes, path, method)
+        routed: Callable[[], Response] = routes.route(path, methods=[method], content_types=[])(
+            endpoint
+        )
+        return routed
 
     return decorate
+
+
+def _answer(view: PublicView, http: Request) -> Response:
+    try:
+        return view(PublicRequest(http))
+    except FeedbackError as error:
+        return problem(error, request_id_of(http))
+    except Exception:
+        logger.exception("bug", request_id=request_id_of(http))
+        return bug(request_id_of(http))

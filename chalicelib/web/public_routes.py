@@ -8,20 +8,14 @@ from typing import Final
 from chalice import Blueprint, Response
 
 from chalicelib.web.cacheable import cacheable
-from chalicelib.web.public_endpoint import (
-    ANY_ORIGIN,
-    VIEW_MAX_AGE_S,
-    PublicRequest,
-    public_endpoint,
-)
+from chalicelib.web.public_endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
 
 routes = Blueprint(__name__)
 
 _JSON: Final = "application/json"
 
 
-@routes.route("/public/contact-form", methods=["GET"], content_types=[], cors=ANY_ORIGIN)
-@public_endpoint(routes)
+@public_route(routes, "GET", "/public/contact-form")
 def get_public_contact_form(request: PublicRequest) -> Response:
     """Endpoint 10: a contact form as end users get it."""
     from chalicelib.services.show_forms import show_contact_form
@@ -29,8 +23,7 @@ def get_public_contact_form(request: PublicRequest) -> Response:
     return _view(request, show_contact_form(request.identifier("id"), request.reader))
 
 
-@routes.route("/public/contact-form/submit", methods=["POST"], content_types=[], cors=ANY_ORIGIN)
-@public_endpoint(routes)
+@public_route(routes, "POST", "/public/contact-form/submit")
 def post_public_contact_form(request: PublicRequest) -> Response:
     """Endpoint 11: what somebody answered to a contact form."""
     from chalicelib.domain.submission import ContactFormSubmission
@@ -41,8 +34,7 @@ def post_public_contact_form(request: PublicRequest) -> Response:
     return Response("", status_code=204, headers={"Cache-Control": "no-store"})
 
 
-@routes.route("/public/survey", methods=["GET"], content_types=[], cors=ANY_ORIGIN)
-@public_endpoint(routes)
+@public_route(routes, "GET", "/public/survey")
 def get_public_survey(request: PublicRequest) -> Response:
     """Endpoint 12: a survey as end users get it."""
     from chalicelib.services.show_forms import SurveyRequest, show_survey
@@ -63,8 +55,7 @@ def get_public_survey(request: PublicRequest) -> Response:
     )
 
 
-@routes.route("/public/survey/submit", methods=["POST"], content_types=[], cors=ANY_ORIGIN)
-@public_endpoint(routes)
+@public_route(routes, "POST", "/public/survey/submit")
 def post_public_survey(request: PublicRequest) -> Response:
     """Endpoint 13: what somebody answered to a survey."""
     from chalicelib.domain.submission import SurveySubmission, SurveySubmitted

@@ -45,6 +45,10 @@ class EndUser:
     def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
         return self._ask("GET", path, None, headers or {})
 
+    def ask_beforehand(self, path: str, headers: dict[str, str]) -> Answer:
+        """What a browser asks before it sends a request to another origin."""
+        return self._ask("OPTIONS", path, None, headers)
+
     def submit(
         self,
         path: str,

@@ -1,0 +1,132 @@
+"""An account that is open to end users: a contact form, a public and a private survey, trackers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.customer import Customer
+from chalicelib.domain.ids import new_id
+from chalicelib.services.held import forget_everything_held
+from chalicelib.services.issue_tracker import issue_tracker
+from chalicelib.services.manage_accounts import create_account
+from chalicelib.services.read_customers import read_customer
+from chalicelib.services.read_forms import read_contact_form, read_survey
+from chalicelib.services.record_purchase import record_purchase
+from chalicelib.services.save_customer import save_customer
+from chalicelib.services.save_forms import save_contact_form, save_survey
+from chalicelib.services.save_places import save_brand, save_store
+from tests.domain import form_factories
+from tests.domain.form_factories import field, select
+from tests.web.loading import brand_document, customer_document, purchase_document, store_document
+
+CONTACT = "/public/contact-form"
+SURVEY = "/public/survey"
+SUBMIT_CONTACT = "/public/contact-form/submit"
+SUBMIT_SURVEY = "/public/survey/submit"
+REVIEW_PAGE = "https://reviews.example.com/new?place=1"
+
+
+def fields() -> dict[str, str]:
+    """New ids for the fields of `questions`, by key."""
+    return {key: new_id() for key in ("what", "note", "mail", "phone", "nps")}
+
+
+def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
+    """A required choice, a text, an e-mail address, a phone number and a rating."""
+    return [
+        select("what", "Food", "Price", id=ids["what"], required=True, verticalIndex=0),
+        field("note", "LONG_TEXT", id=ids["note"], verticalIndex=1),
+        field("mail", "EMAIL", id=ids["mail"], verticalIndex=2),
+        field("phone", "PHONE", id=ids["phone"], verticalIndex=3),
+        field("nps", "NPS", id=ids["nps"], verticalIndex=4),
+    ]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Ids of one account.
+
+    Attributes:
+        fields: ids of the fields of each form, by key; all forms ask the same.
+    """
+
+    account_id: str
+    brand_id: str
+    store_id: str
+    contact_form_id: str
+    survey_id: str
+    private_survey_id: str
+    customer_id: str
+    fields: dict[str, str]
+
+    def answered(self, **values: str) -> list[dict[str, Any]]:
+        """Answers by the fields' keys, with the required one among them."""
+        given = {"what": "Food", **values}
+        return [{"id": self.fields[key], "values": [value]} for key, value in given.items()]
+
+    def tracker(self, survey_id: str | None = None, **purchase: Any) -> str:
+        """A new tracker of the private survey, for a new purchase of the customer."""
+        document = {"customerId": self.customer_id, **purchase}
+        bought = record_purchase(self.account_id, purchase_document(self.store_id, **document))
+        survey = survey_id or self.private_survey_id
+        return issue_tracker(self.account_id, survey, bought.id, "SMS").id
+
+    def contact_form(self, **document: Any) -> None:
+        """Saves the contact form anew."""
+        save_contact_form(
+            self.account_id,
+            form_factories.contact_form(
+                id=self.contact_form_id,
+                brandId=self.brand_id,
+                **({"enabled": True, "fields": questions(self.fields)} | document),
+            ),
+        )
+        forget_everything_held()
+
+    def survey(self, survey_id: str | None = None, **document: Any) -> None:
+        """Saves the public survey, or another one, anew."""
+        target = {
+            "type": "STORE",
+            "targetId": self.store_id,
+            "enabled": True,
+            "newReviewUri": REVIEW_PAGE,
+        }
+        usual = {
+            "enabled": True,
+            "publiclyAvailable": survey_id != self.private_survey_id,
+            "fields": questions(self.fields),
+            "targets": [target],
+            "postRedirect": True,
+            "postRedirectThreshold": 8,
+        }
+        survey = form_factories.survey(id=survey_id or self.survey_id, **(usual | document))
+        save_survey(self.account_id, survey)
+        forget_everything_held()
+
+    @property
+    def customer(self) -> Customer:
+        """The customer as they are now."""
+        return read_customer(self.account_id, self.customer_id)
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Submissions of the contact form, the public and the private survey."""
+        return (
+            read_contact_form(self.account_id, self.contact_form_id).submission_count,
+            read_survey(self.account_id, self.survey_id).submission_count,
+            read_survey(self.account_id, self.private_survey_id).submission_count,
+        )
+
+
+def open_account() -> Opened:
+    """A new account, open to end users."""
+    account = create_account("Maison Lumen", new_id()).id
+    brand = save_brand(account, brand_document())
+    store = save_store(account, store_document(brand.id))
+    customer = save_customer(account, customer_document())
+    opened = Opened(
+        account, brand.id, store.id, new_id(), new_id(), new_id(), customer.id, fields()
+    )
+    opened.contact_form()
+    opened.survey()
+    opened.survey(opened.private_survey_id)
+    return opened
