@@ -158,7 +158,8 @@ Email = Annotated[
     str,
     Field(max_length=255),
     AfterValidator(_email),
-    WithJsonSchema({"type": "string", "format": "email", "maxLength": 255}),
+    # The syntax of addresses allows no more than 254 characters.
+    WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
 ]
 """An e-mail address, judged by its syntax alone and kept as it came."""
 
