@@ -19,7 +19,8 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
         return not (_says_nothing(response) or _key_was_used_before(response))
     if isinstance(failure, AcceptedNegativeData):
         return not (
-            _names_the_bad_rows(response)
+            response.status_code == 413  # refused for its size, before its faults
+            or _names_the_bad_rows(response)
             or _was_trimmed(case.body)
             or _differs_in_what_is_ignored(case)
         )
