@@ -1,10 +1,11 @@
 """The table of customers, and beside it the table that finds the oldest customer of a pair."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from pydantic_core import from_json
 from pynamodb.attributes import (
     BooleanAttribute,
     JSONAttribute,
@@ -23,7 +24,7 @@ from chalicelib.domain.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSo
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.table import Table, account_key, read_together
+from chalicelib.storage.table import Plain, Table, account_key, read_together
 from chalicelib.storage.transactions import transaction, until_uncontended
 
 _SOURCE_ORDER: Final = {source.value: place for place, source in enumerate(DataSource)}
@@ -89,11 +90,8 @@ class CustomerPairRow(Table):
 
 def find(account_id: str, customer_id: str) -> Customer | None:
     """The account's customer with this id, or None. One request."""
-    try:
-        row = CustomerRow.get(account_key(account_id, customer_id))
-    except CustomerRow.DoesNotExist:
-        return None
-    return _customer(row)
+    plain = CustomerRow.plain_get(account_key(account_id, customer_id))
+    return _customer_in(_with_json_read(plain)) if plain else None
 
 
 def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
@@ -110,11 +108,12 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
     total = counters.total(account_id, Listed.CUSTOMERS)
     if request.first_position > total:
         return [], total
-    rows = CustomerRow.by_position.query(
+    rows = CustomerRow.plain_query(
+        "by_position",
         account_id,
         CustomerRow.position.between(request.first_position, min(request.last_position, total)),
     )
-    return [_customer(row) for row in rows], total
+    return [_customer_in(_with_json_read(plain)) for plain in rows], total
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
@@ -329,10 +328,11 @@ def _same(attribute: Any, value: Any) -> Any:
     return attribute.does_not_exist() if value is None else attribute == value
 
 
-def _in_order(sources: set[DataSource] | set[str]) -> tuple[DataSource, ...]:
+def _in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
     return tuple(DataSource(s) for s in sorted(sources, key=_SOURCE_ORDER.__getitem__))
 
 
+_JSON_COLUMNS: Final = ("tags", "attributes", "import_metadata", "source_metadata")
 _COPIED: Final = (
     "id",
     "description",
@@ -382,15 +382,21 @@ def _row(account_id: str, customer: Customer, position: int) -> CustomerRow:
     )
 
 
+def _with_json_read(plain: Plain) -> Plain:
+    for name in _JSON_COLUMNS:
+        if name in plain:
+            plain[name] = from_json(plain[name])
+    return plain
+
+
 def _customer(row: CustomerRow) -> Customer:
-    values = row.attribute_values
-    metadata = values.get("source_metadata") or {}
-    if "import_metadata" in values:
-        metadata = {IMPORT_METADATA_KEY: values["import_metadata"], **metadata}
-    return Customer.model_validate(
-        {
-            **{name: value for name, value in values.items() if value is not None},
-            "metadata": metadata,
-            "data_sources": _in_order(values.get("data_sources") or set()),
-        }
-    )
+    return _customer_in({n: v for n, v in row.attribute_values.items() if v is not None})
+
+
+def _customer_in(columns: Plain) -> Customer:
+    metadata = columns.get("source_metadata", {})
+    if "import_metadata" in columns:
+        metadata = {IMPORT_METADATA_KEY: columns["import_metadata"], **metadata}
+    columns["metadata"] = metadata
+    columns["data_sources"] = _in_order(columns.get("data_sources", ()))
+    return Customer.model_validate(columns)

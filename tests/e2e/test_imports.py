@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.conftest import Cloud
 
-LONGEST_S = 420  # a killed chunk's message is hidden for three minutes before it comes again
+LONGEST_S = 420  # a killed chunk's message is hidden for a minute and a half before it comes again
 
 
 @dataclass(frozen=True)

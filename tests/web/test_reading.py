@@ -149,7 +149,7 @@ def test_a_bug_says_nothing_of_what_is_inside(
     def broken(*_: object) -> None:
         raise RuntimeError("the password is hunter2")
 
-    monkeypatch.setattr("chalicelib.web.partner_routes.read_customer", broken)
+    monkeypatch.setattr("chalicelib.services.read_customers.read_customer", broken)
     answer = loaded.partner.get(loaded.paths["customer"])
     assert answer.status == 500
     assert answer.headers["content-type"] == "application/problem+json"
