@@ -9,7 +9,7 @@ from chalicelib.domain.faults import Fault, json_pointer
 from chalicelib.web.problems import UnsupportedMediaType
 
 MEDIA_TYPE: Final = "multipart/form-data"
-MAX_PARTS: Final = 5_000
+MAX_PARTS: Final = 2_500
 MAX_HEADERS: Final = 8
 """Headers of one part."""
 MAX_HEADER_BYTES: Final = 1_024
