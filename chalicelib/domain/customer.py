@@ -90,44 +90,6 @@ def _identifier_fields(kind: Any) -> dict[str, Any]:
     }
 
 
-if TYPE_CHECKING:
-
-    class _AnsweredIdentifiers(Resource):
-        pass
-
-    class _GivenIdentifiers(Input):
-        pass
-
-    class MetadataDocument(Input):
-        """A customer's data by source, as an operator loads it."""
-
-else:
-    # The 13 identifiers follow from the table of platforms, so they are no hand-written fields.
-    _AnsweredIdentifiers = create_model(
-        "_AnsweredIdentifiers", __base__=Resource, **_identifier_fields(str | None)
-    )
-    _GivenIdentifiers = create_model(
-        "_GivenIdentifiers", __base__=Input, **_identifier_fields(Text | None)
-    )
-    MetadataDocument = create_model(
-        "MetadataDocument",
-        __base__=Input,
-        **{
-            key: ((ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject) | None, None)
-            for key in METADATA_KEYS
-        },
-    )
-
-
-class CustomerType(StrEnum):
-    """What a customer has done so far."""
-
-    UNKNOWN = "Unknown"
-    PURCHASER = "Purchaser"
-    REVIEWER = "Reviewer"
-    BOTH = "Both"
-
-
 class Tag(Resource):
     """A label on a customer."""
 
@@ -138,28 +100,8 @@ class Tag(Resource):
     color: str | None = Field(description="A hexadecimal colour.", examples=["#C0392B"])
 
 
-_METADATA_SCHEMA: Final = {
-    "type": "object",
-    "description": (
-        "Data by source. The import source's is a map of strings; every other record mirrors the "
-        "external system's own and is passed through as it is."
-    ),
-    "properties": {
-        key: {
-            "type": ["object", "null"],
-            "additionalProperties": {"type": "string"} if key == IMPORT_METADATA_KEY else True,
-        }
-        for key in METADATA_KEYS
-    },
-    "additionalProperties": False,
-}
-
-
-class Customer(_AnsweredIdentifiers):
-    """A customer as the interface answers it.
-
-    The type and the mean rating are worked out from counts that are kept but never answered.
-    """
+class _Person(Resource):
+    """Who a customer is, apart from the identifiers in external systems."""
 
     id: Identifier
     created_at: Timestamp
@@ -185,6 +127,69 @@ class Customer(_AnsweredIdentifiers):
     )
     email_optin: bool = Field(default=False, description=_EMAIL_OPTIN)
     sms_optin: bool = Field(default=False, description=_SMS_OPTIN)
+
+
+if TYPE_CHECKING:
+
+    class _IdentifiedPerson(_Person):
+        pass
+
+    class _GivenIdentifiers(Input):
+        pass
+
+    class MetadataDocument(Input):
+        """A customer's data by source, as an operator loads it."""
+
+else:
+    # The 13 identifiers follow from the table of platforms, so they are no hand-written fields.
+    _IdentifiedPerson = create_model(
+        "_IdentifiedPerson", __base__=_Person, **_identifier_fields(str | None)
+    )
+    _GivenIdentifiers = create_model(
+        "_GivenIdentifiers", __base__=Input, **_identifier_fields(Text | None)
+    )
+    MetadataDocument = create_model(
+        "MetadataDocument",
+        __base__=Input,
+        **{
+            key: ((ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject) | None, None)
+            for key in METADATA_KEYS
+        },
+    )
+
+
+class CustomerType(StrEnum):
+    """What a customer has done so far."""
+
+    UNKNOWN = "Unknown"
+    PURCHASER = "Purchaser"
+    REVIEWER = "Reviewer"
+    BOTH = "Both"
+
+
+_METADATA_SCHEMA: Final = {
+    "type": "object",
+    "description": (
+        "Data by source. The import source's is a map of strings; every other record mirrors the "
+        "external system's own and is passed through as it is."
+    ),
+    "properties": {
+        key: {
+            "type": ["object", "null"],
+            "additionalProperties": {"type": "string"} if key == IMPORT_METADATA_KEY else True,
+        }
+        for key in METADATA_KEYS
+    },
+    "additionalProperties": False,
+}
+
+
+class Customer(_IdentifiedPerson):
+    """A customer as the interface answers it.
+
+    The type and the mean rating are worked out from counts that are kept but never answered.
+    """
+
     feedback_count: int = Field(default=0, description="Feedbacks given.")
     purchase_count: int = Field(default=0, description="Purchases made.")
     data_sources: tuple[DataSource, ...] = Field(
