@@ -13,7 +13,7 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks import import_time, page_cost, request_cost
+from benchmarks import batch_cost, import_time, page_cost, request_cost
 from benchmarks.processes import PROJECT
 from benchmarks.report import Section, document
 
@@ -31,6 +31,7 @@ def main() -> None:
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "imports": import_time.measure,
+        "batches": batch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
     }
     sections = []
@@ -51,7 +52,9 @@ def _machine() -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=("requests", "imports", "pages"), help="one section")
+    parser.add_argument(
+        "--only", choices=("requests", "imports", "batches", "pages"), help="one section"
+    )
     parser.add_argument(
         "--output",
         type=Path,

@@ -1,4 +1,4 @@
-"""What reads cost in DynamoDB: the rows looked at and the capacity units they are billed as."""
+"""What requests cost in DynamoDB: the rows looked at, the capacity units they are billed as."""
 
 import math
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from typing import Any, Final
 _READ_UNIT_BYTES: Final = 4096
 _EVENTUALLY_CONSISTENT: Final = 0.5
 _NESTING_BYTES: Final = 3
+_READS: Final = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})
 
 
 @dataclass
@@ -17,13 +18,14 @@ class Consumed:
 
     Attributes:
         rows: rows that were looked at, answered or not.
-        units: capacity units as the service says, those of tables and indexes together.
-        read_units_by_size: units of eventually consistent reads, worked out by AWS's rule from the
-            sizes of the rows.
+        read_units: read units as the service says, those of tables and indexes together.
+        write_units: the same of writes.
+        read_units_by_size: read units worked out by AWS's rule from the sizes of the rows.
     """
 
     rows: int = 0
-    units: float = 0.0
+    read_units: float = 0.0
+    write_units: float = 0.0
     read_units_by_size: float = 0.0
 
 
@@ -32,19 +34,31 @@ def consumed_capacity(client: Any) -> Iterator[Consumed]:
     """What this boto3 client's requests consume inside the block."""
     consumed = Consumed()
 
-    def ask(params: dict[str, Any], **_: Any) -> None:
+    def ask(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         params["ReturnConsumedCapacity"] = "TOTAL"
+        context["asked"] = params
 
-    def add(parsed: dict[str, Any], **_: Any) -> None:
+    def add(parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
         told = parsed.get("ConsumedCapacity", [])
-        for table in [told] if isinstance(told, dict) else told:
-            consumed.units += table["CapacityUnits"]
-        rows = parsed.get("Items", [parsed["Item"]] if "Item" in parsed else [])
-        if rows:
+        tables = [told] if isinstance(told, dict) else told
+        units = sum(table["CapacityUnits"] for table in tables)
+        if model.name not in _READS:
+            consumed.write_units += units
+            return
+        consumed.read_units += units
+        asked = context["asked"]
+        if model.name == "BatchGetItem":
+            for table, wanted in asked["RequestItems"].items():
+                rows = parsed["Responses"].get(table, [])
+                missing = len(wanted["Keys"]) - len(rows)
+                consumed.rows += len(rows)
+                consumed.read_units_by_size += _unit(wanted) * (
+                    sum(_blocks([row]) for row in rows) + missing
+                )
+        else:
+            rows = parsed.get("Items", [parsed["Item"]] if "Item" in parsed else [])
             consumed.rows += parsed.get("ScannedCount", len(rows))
-            consumed.read_units_by_size += _EVENTUALLY_CONSISTENT * math.ceil(
-                sum(map(row_bytes, rows)) / _READ_UNIT_BYTES
-            )
+            consumed.read_units_by_size += _unit(asked) * _blocks(rows)
 
     events = client.meta.events
     events.register("provide-client-params.dynamodb.*", ask)
@@ -54,6 +68,14 @@ def consumed_capacity(client: Any) -> Iterator[Consumed]:
     finally:
         events.unregister("provide-client-params.dynamodb.*", ask)
         events.unregister("after-call.dynamodb.*", add)
+
+
+def _unit(asked: dict[str, Any]) -> float:
+    return 1.0 if asked.get("ConsistentRead") else _EVENTUALLY_CONSISTENT
+
+
+def _blocks(rows: list[dict[str, Any]]) -> int:
+    return max(1, math.ceil(sum(map(row_bytes, rows)) / _READ_UNIT_BYTES))
 
 
 def row_bytes(row: dict[str, Any]) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from chalicelib.outbound.queues import forget_client
+from chalicelib.storage.table import forget_connection
 from infrastructure import code_stack, data_stack, local_identity
 from infrastructure.emulator import Emulator
 
@@ -18,9 +20,11 @@ def own_cloud() -> Iterator[Emulator]:
         process = emulator.start()
         try:
             local_identity.adopt(emulator.port, code_stack.STAGE)
+            _forget_connections()
             data_stack.deploy(code_stack.STAGE)
             yield emulator
         finally:
+            _forget_connections()
             # Nothing in it is worth the time to save.
             emulator.kill(process.pid)
             process.wait()
@@ -30,6 +34,12 @@ def deploy_app(emulator: Emulator) -> str:
     """Deploys the packaged app to the cloud; answers the address of its gateway."""
     code_stack.deploy(emulator.folder / "build")
     return code_stack.base_url(emulator.port)
+
+
+def _forget_connections() -> None:
+    # This process may have used another cloud, and may use one more.
+    forget_connection()
+    forget_client()
 
 
 def _free_port() -> int:

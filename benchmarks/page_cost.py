@@ -150,7 +150,7 @@ def _row(cost: PageCost) -> tuple[str, ...]:
         f"{cost.asked.page:,}",
         str(cost.calls),
         str(cost.consumed.rows),
-        f"{cost.consumed.units:g}",
+        f"{cost.consumed.read_units:g}",
         f"{cost.consumed.read_units_by_size:g}",
         f"{cost.in_process_ms:,.0f}",
         "" if over_http is None else f"{over_http:,.0f}",

@@ -1,0 +1,31 @@
+"""The network between this process and AWS: its requests counted, and each made to take longer."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from botocore.awsrequest import AWSPreparedRequest
+from botocore.httpsession import URLLib3Session
+
+
+@contextmanager
+def network(added_ms: float = 0) -> Iterator[Counter[str]]:
+    """The requests that leave inside the block, by service and operation; each waits so long first.
+
+    It is in the one place that every botocore client sends through, so it is the same for all of
+    them, retries included.
+    """
+    requests: Counter[str] = Counter()
+    send = URLLib3Session.send
+
+    def counted(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
+        target = request.headers["X-Amz-Target"]
+        requests[target.decode() if isinstance(target, bytes) else target] += 1
+        time.sleep(added_ms / 1000)
+        return send(session, request)
+
+    with patch.object(URLLib3Session, "send", counted):
+        yield requests

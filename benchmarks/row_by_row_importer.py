@@ -1,0 +1,92 @@
+"""The straightforward importer: row by row, look for the pair, then put or update.
+
+What one would write first, with plain boto3 and one table. It validates nothing, keeps no list and
+no progress, and two of it at once may make one customer twice.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from boto3.dynamodb.types import TypeSerializer
+
+from chalicelib.domain.clock import now
+from chalicelib.domain.customer_pair import pair_of
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
+
+TABLE: Final = "row-by-row-customers"
+_INDEX: Final = "by_pair"
+
+_serialize: Final = TypeSerializer().serialize
+
+
+def create_table(dynamodb: Any) -> None:
+    """Makes the table, with an index by pair."""
+    dynamodb.create_table(
+        TableName=TABLE,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[
+            {"AttributeName": "id", "AttributeType": "S"},
+            {"AttributeName": "pair", "AttributeType": "S"},
+        ],
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": _INDEX,
+                "KeySchema": [{"AttributeName": "pair", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+    )
+    dynamodb.get_waiter("table_exists").wait(TableName=TABLE)
+
+
+def import_rows(dynamodb: Any, account_id: str, rows: Iterable[dict[str, Any]]) -> None:
+    """Makes a customer of each row, or fills what its pair's customer has not."""
+    for row in rows:
+        pair = pair_of(row.get("email"), row.get("phoneNumber"))
+        key = f"{account_id}#{pair.digest}" if pair else None
+        own_id = _find(dynamodb, key) if key else None
+        if own_id:
+            _fill(dynamodb, own_id, row)
+        else:
+            _put(dynamodb, account_id, key, row)
+
+
+def _find(dynamodb: Any, key: str) -> str | None:
+    found = dynamodb.query(
+        TableName=TABLE,
+        IndexName=_INDEX,
+        KeyConditionExpression="pair = :pair",
+        ExpressionAttributeValues={":pair": {"S": key}},
+        Limit=1,
+    )["Items"]
+    return str(found[0]["id"]["S"]) if found else None
+
+
+def _fill(dynamodb: Any, own_id: str, row: dict[str, Any]) -> None:
+    fields = list(enumerate(row.items()))
+    dynamodb.update_item(
+        TableName=TABLE,
+        Key={"id": {"S": own_id}},
+        UpdateExpression="SET updatedAt = :now, "
+        + ", ".join(f"#{n} = if_not_exists(#{n}, :{n})" for n, _ in fields),
+        ExpressionAttributeNames={f"#{n}": name for n, (name, _) in fields},
+        ExpressionAttributeValues={":now": {"S": format_timestamp(now())}}
+        | {f":{n}": _serialize(value) for n, (_, value) in fields},
+    )
+
+
+def _put(dynamodb: Any, account_id: str, key: str | None, row: dict[str, Any]) -> None:
+    created_at = format_timestamp(now())
+    customer = row | {
+        "id": new_id(),
+        "accountId": account_id,
+        "createdAt": created_at,
+        "updatedAt": created_at,
+    }
+    if key:
+        customer["pair"] = key
+    dynamodb.put_item(
+        TableName=TABLE, Item={name: _serialize(value) for name, value in customer.items()}
+    )
