@@ -47,6 +47,16 @@ def process_feedback(event: SQSEvent) -> Any:
     return function.process_feedback(event)
 
 
+@app.on_sqs_message(
+    queue=settings().resource_name("webhooks"), batch_size=10, maximum_concurrency=50
+)
+def send_webhook(event: SQSEvent) -> Any:
+    """Webhooks that workflows send."""
+    from chalicelib.functions import send_webhook as function
+
+    return function.send_webhook(event)
+
+
 @app.schedule(Rate(1, unit=Rate.MINUTES))
 def sweep(event: CloudWatchEvent) -> None:
     """Whatever is overdue."""

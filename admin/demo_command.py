@@ -13,6 +13,7 @@ from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.description import DemoDescription, OtherAccount
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
+from admin.demo.workflows import main_workflows
 from admin.document import Document, FoundDocument, Kind
 from admin.document_check import check
 from admin.document_writing import write
@@ -22,6 +23,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.services.issue_tracker import issue_tracker
 from chalicelib.services.manage_accounts import create_account, issue_key
+from chalicelib.services.manage_workflows import list_workflows, save_workflow
 from chalicelib.services.partner_access import authenticate
 from chalicelib.services.webhook_secret import rotate_webhook_secret
 from chalicelib.storage import accounts, trackers, webhook_secrets
@@ -35,6 +37,13 @@ def demo(
     output: Annotated[
         Path, typer.Option(dir_okay=False, help="The file that gets the ids and credentials.")
     ],
+    webhook_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the demo's workflows send their webhooks; none without it.",
+            envvar="DEMO_WEBHOOK_URL",
+        ),
+    ] = None,
 ) -> None:
     """Put the demo data in, unless it is there, and show how to try it.
 
@@ -47,6 +56,8 @@ def demo(
         outcome = "kept"
     else:
         outcome = counts_in_words(_load(documents))
+    if webhook_url:
+        _keep_workflows(webhook_url)
     described = _describe(base_url.rstrip("/"), documents, version, DemoDescription.read(output))
     try:
         described.write(output)
@@ -76,6 +87,14 @@ def _load(documents: list[FoundDocument]) -> Counter[Kind]:
     if problems:
         raise typer.Exit(1)
     return written
+
+
+def _keep_workflows(url: str) -> None:
+    """Saves the workflows that are missing or send to another place; the others are kept."""
+    there = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
+    for document in main_workflows(url):
+        if there.get(document["id"]) != url:
+            save_workflow(MAIN_ACCOUNT, document)
 
 
 def _describe(

@@ -15,6 +15,7 @@ class Kind(StrEnum):
     CUSTOMER = "customer"
     CONTACT_FORM = "contactForm"
     SURVEY = "survey"
+    WORKFLOW = "workflow"
     PURCHASE = "purchase"
 
 

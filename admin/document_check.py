@@ -21,6 +21,8 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.place import BrandDocument, Directory, Place, PlaceKind, StoreDocument
 from chalicelib.domain.purchase import PurchaseDocument
 from chalicelib.domain.survey_document import parse_survey, save_survey
+from chalicelib.domain.workflow_document import parse_workflow, save_workflow
+from chalicelib.settings import settings
 
 
 class Known(Protocol):
@@ -138,6 +140,11 @@ class _Run:
         save_survey(survey, self._directory(document.account_id), self._now)
         return []
 
+    def workflow(self, document: Document) -> list[Fault]:
+        workflow = parse_workflow(document.content)
+        save_workflow(workflow, self._now, allow_private=settings().private_webhooks)
+        return []
+
     def purchase(self, document: Document) -> list[Fault]:
         purchase = parse(document.content, PurchaseDocument)
         faults: list[Fault] = []
@@ -177,6 +184,7 @@ _SHAPES: Final[dict[Kind, Callable[[Any], object]]] = {
     Kind.CUSTOMER: partial(parse, model=CustomerDocument),
     Kind.CONTACT_FORM: parse_contact_form,
     Kind.SURVEY: parse_survey,
+    Kind.WORKFLOW: parse_workflow,
     Kind.PURCHASE: partial(parse, model=PurchaseDocument),
 }
 
@@ -186,5 +194,6 @@ _CHECKS: Final[dict[Kind, Callable[[_Run, Document], list[Fault]]]] = {
     Kind.CUSTOMER: _Run.customer,
     Kind.CONTACT_FORM: _Run.contact_form,
     Kind.SURVEY: _Run.survey,
+    Kind.WORKFLOW: _Run.workflow,
     Kind.PURCHASE: _Run.purchase,
 }

@@ -9,6 +9,7 @@ from typing import Any, Final
 from admin.document import Document, Kind, Problem
 from chalicelib.domain.errors import Conflict, InputTooLarge, InvalidInput, NotFound
 from chalicelib.domain.faults import Fault
+from chalicelib.services.manage_workflows import save_workflow
 from chalicelib.services.record_purchase import record_purchase
 from chalicelib.services.save_customer import save_customer
 from chalicelib.services.save_forms import save_contact_form, save_survey
@@ -22,6 +23,7 @@ _WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
     Kind.CUSTOMER: save_customer,
     Kind.CONTACT_FORM: save_contact_form,
     Kind.SURVEY: save_survey,
+    Kind.WORKFLOW: save_workflow,
     Kind.PURCHASE: record_purchase,
 }
 

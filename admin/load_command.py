@@ -54,10 +54,10 @@ def load(
 ) -> None:
     """Create or replace what documents describe.
 
-    Each document has a kind: brand, store, customer, contactForm, survey or purchase; and may name
-    its account. A file may hold several: YAML documents, the items of a list, or lines. Everything
-    is checked first, and nothing is written while anything is wrong. Loading the same documents
-    again changes nothing.
+    Each document has a kind: brand, store, customer, contactForm, survey, workflow or purchase;
+    and may name its account. A file may hold several: YAML documents, the items of a list, or
+    lines. Everything is checked first, and nothing is written while anything is wrong. Loading the
+    same documents again changes nothing.
 
     A CSV file holds purchases, a row each. Its columns: source, externalId, storeId, date,
     startDate, endDate, customerId, account; customer.email, customer.phoneNumber,

@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from admin import account_commands, key_commands, work_commands
+from admin import (
+    account_commands,
+    delivery_commands,
+    key_commands,
+    webhook_secret_commands,
+    work_commands,
+    workflow_commands,
+)
 from admin.demo_command import demo
 from admin.failures import OneLineFailures
 from admin.load_command import load
@@ -21,6 +28,9 @@ app = typer.Typer(
 )
 app.add_typer(account_commands.app, name="account")
 app.add_typer(key_commands.app, name="key")
+app.add_typer(workflow_commands.app, name="workflow")
+app.add_typer(delivery_commands.app, name="deliveries")
+app.add_typer(webhook_secret_commands.app, name="webhook-secret")
 app.add_typer(work_commands.app, name="work")
 app.command()(load)
 app.command()(demo)

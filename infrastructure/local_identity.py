@@ -26,6 +26,7 @@ def environment(port: int, stage: str) -> dict[str, str]:
         "NO_PROXY": past_proxy,
         "no_proxy": past_proxy,
         "STAGE": stage,
+        "PRIVATE_WEBHOOKS": "true",
     }
 
 

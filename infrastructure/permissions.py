@@ -70,8 +70,18 @@ FUNCTIONS: Mapping[str, Permissions] = {
             "customer-pairs": ("BatchGetItem", "PutItem"),
             "contact-forms": ("UpdateItem",),
             "surveys": ("UpdateItem",),
+            "workflows": ("Query",),
+            "executions": ("PutItem",),
         },
-        queues={"feedback": _CONSUMED},
+        queues={"feedback": _CONSUMED, "webhooks": _PRODUCED},
+    ),
+    "send_webhook": Permissions(
+        tables={
+            "workflows": ("Query",),
+            "webhook-secrets": ("Query",),
+            "executions": ("PutItem", "UpdateItem"),
+        },
+        queues={"webhooks": _CONSUMED},
     ),
     "sweep": Permissions(
         tables={
@@ -79,8 +89,10 @@ FUNCTIONS: Mapping[str, Permissions] = {
             "imports/due": ("Query",),
             "feedback": ("UpdateItem",),
             "feedback/due": ("Query",),
+            "executions": ("UpdateItem",),
+            "executions/due": ("Query",),
         },
-        queues={"imports.fifo": _PRODUCED, "feedback": _PRODUCED},
+        queues={"imports.fifo": _PRODUCED, "feedback": _PRODUCED, "webhooks": _PRODUCED},
     ),
 }
 

@@ -43,6 +43,24 @@ class Credential:
         return same and self.revoked_at is None
 
 
+@dataclass(frozen=True)
+class SigningSecrets:
+    """The secrets that an account's webhooks are signed with, each from a moment on.
+
+    Attributes:
+        by_start: pairs of that moment and the secret, the earliest first.
+    """
+
+    by_start: tuple[tuple[datetime, str], ...]
+
+    def active(self, at: datetime) -> str | None:
+        """The secret that signs at this moment, or None."""
+        return next((secret for start, secret in reversed(self.by_start) if start <= at), None)
+
+    def __repr__(self) -> str:
+        return f"SigningSecrets({len(self.by_start)})"
+
+
 def new_api_key() -> str:
     """A new public key: ``fk_`` and 24 hexadecimal digits."""
     return f"fk_{secrets.token_hex(12)}"

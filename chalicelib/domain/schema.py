@@ -127,6 +127,15 @@ def _timestamp(value: Any) -> Any:
         ) from None
 
 
+def parse_timestamp(text: str) -> datetime | None:
+    """The moment that an ISO 8601 text names, or None. Without a zone it is taken as UTC."""
+    try:
+        moment: datetime = _timestamp(text)
+    except PydanticCustomError:
+        return None
+    return moment
+
+
 def format_timestamp(moment: datetime) -> str:
     """UTC, milliseconds, ``Z``: ``2026-11-20T10:00:00.000Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"

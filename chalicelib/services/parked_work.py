@@ -10,7 +10,8 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.work import ParkedWork
 from chalicelib.outbound.feedback_queue import queue_feedback
 from chalicelib.outbound.import_queue import queue_chunks
-from chalicelib.storage import feedback, imports
+from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.storage import executions, feedback, imports
 
 MOST_LISTED = 100
 
@@ -32,6 +33,7 @@ class _Kind:
 _KINDS: Final = (
     _Kind(imports.parked, imports.revive, queue_chunks),
     _Kind(feedback.parked, feedback.revive, queue_feedback),
+    _Kind(executions.parked, executions.revive, queue_executions),
 )
 
 

@@ -2,7 +2,8 @@
 
 The steps before the last make what they make under ids that follow from the feedback, so making it
 again changes nothing. The last step counts everything in one transaction with the marks that the
-feedback is done; a feedback that is done is left alone.
+feedback is done; a feedback that is done is left alone, so its workflows are not matched again.
+Webhooks are queued after that mark; those that are not, the sweeper finds.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +11,12 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from chalicelib.domain import clock
+from chalicelib.domain.execution import Execution, new_execution
 from chalicelib.domain.feedback import Feedback, FeedbackState, FormKind
-from chalicelib.storage import customers, feedback
+from chalicelib.domain.workflow import reactions
+from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.services.held_workflows import workflows_of
+from chalicelib.storage import customers, executions, feedback
 from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
@@ -30,13 +35,17 @@ _TABLES: Final[dict[FormKind, FormTable]] = {
 def process_feedback(feedback_ids: Collection[str]) -> int:
     """Does what follows from these feedbacks, at most `MOST_AT_ONCE`; answers how many were open.
 
-    Requests to AWS: three together, and one or two more for each whose respondent must be found.
+    Requests to AWS: three together, one or two more for each whose respondent must be found, one
+    more for each 25 webhooks, and one for each ten of them to queue them.
 
     Raises:
         Unavailable: the database throttles or contention does not end; all are as they were, or
             some of the earlier steps are done.
     """
-    return until_uncontended(lambda: _attempt(feedback_ids))
+    made: dict[str, list[Execution]] = {}
+    done = until_uncontended(lambda: _attempt(feedback_ids, made))
+    queue_executions([execution.pointer for each in made.values() for execution in each])
+    return done
 
 
 def note_failed_claim(feedback_id: str, reason: str) -> bool:
@@ -44,14 +53,29 @@ def note_failed_claim(feedback_id: str, reason: str) -> bool:
     return feedback.note_failure(feedback_id, reason, clock.now())
 
 
-def _attempt(feedback_ids: Collection[str]) -> int:
+def _attempt(feedback_ids: Collection[str], made: dict[str, list[Execution]]) -> int:
     found = feedback.find_many(set(feedback_ids))
     pending = [kept.feedback for kept in found.values() if kept.state is FeedbackState.PENDING]
     if not pending:
         return 0
+    _start_workflows([each for each in pending if each.id not in made], made)
     identified = [_with_customer(each) for each in pending]
     _count(identified)
     return len(identified)
+
+
+def _start_workflows(pending: Sequence[Feedback], made: dict[str, list[Execution]]) -> None:
+    """Makes the webhooks that follow, and notes them, so that another round need not."""
+    now = clock.now()
+    following = {
+        each.id: [
+            new_execution(workflow, action, each, now)
+            for workflow, action in reactions(workflows_of(each.account_id), each)
+        ]
+        for each in pending
+    }
+    executions.create([execution for own in following.values() for execution in own])
+    made.update(following)
 
 
 def _with_customer(each: Feedback) -> Feedback:

@@ -12,7 +12,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.work import DueWork
 from chalicelib.outbound.feedback_queue import queue_feedback
 from chalicelib.outbound.import_queue import queue_chunks
-from chalicelib.storage import feedback, imports
+from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.storage import executions, feedback, imports
 
 MOST_OF_A_SHARD: Final = 250
 _QUEUED_AT_ONCE: Final = 10
@@ -36,7 +37,8 @@ class SweptWork:
 
 IMPORTS: Final = SweptWork("imports", imports.overdue, imports.put_off, queue_chunks)
 FEEDBACK: Final = SweptWork("feedback", feedback.overdue, feedback.put_off, queue_feedback)
-ALL_WORK: Final = (IMPORTS, FEEDBACK)
+WEBHOOKS: Final = SweptWork("webhooks", executions.overdue, executions.put_off, queue_executions)
+ALL_WORK: Final = (IMPORTS, FEEDBACK, WEBHOOKS)
 
 
 def sweep(work: SweptWork, has_time_left: Callable[[], bool] = lambda: True) -> int:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
 
+from chalicelib.domain.account import SigningSecrets
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.table import Table
 
@@ -36,3 +37,10 @@ def active(account_id: str, at: datetime) -> str | None:
         limit=1,
     )
     return next((row.secret for row in rows), None)
+
+
+def of_account(account_id: str) -> SigningSecrets | None:
+    """Every secret of the account, those to come included; None when it has none. One request."""
+    rows = WebhookSecretRow.query(account_id)
+    found = tuple((datetime.fromisoformat(row.active_from), row.secret) for row in rows)
+    return SigningSecrets(found) if found else None

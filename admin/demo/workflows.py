@@ -1,0 +1,64 @@
+"""The demo's workflows, which send their webhooks to a receiver that is told apart from them."""
+
+from typing import Any
+
+from admin.demo.ids import demo_id
+
+
+def main_workflows(url: str) -> list[dict[str, Any]]:
+    """Workflows that react to the main account's public survey and to its contact form."""
+    return [
+        {
+            "id": demo_id("workflow visit"),
+            "name": "Every visit that was rated",
+            "conditions": [
+                {"subject": "survey", "operator": "$eq", "value": demo_id("survey visit")}
+            ],
+            "actions": [
+                {
+                    "key": "crm",
+                    "description": "Tells the CRM what was answered",
+                    "url": url,
+                    "headers": {
+                        "Authorization": "Bearer demo",
+                        "X-Team": "care",
+                        # These two are the system's own, whatever is asked for.
+                        "user-agent": "Custom-Agent",
+                        "x-service-webhook-signature": "sha256=custom",
+                    },
+                    "metadata": {"team": "care", "channel": "survey"},
+                }
+            ],
+        },
+        {
+            "id": demo_id("workflow contact"),
+            "name": "Every message from the contact form",
+            "conditions": [
+                {"subject": "form", "operator": "$eq", "value": demo_id("contact-form lumen")}
+            ],
+            "actions": [
+                {
+                    "key": "helpdesk",
+                    "description": "Opens a ticket",
+                    "url": url,
+                    "metadata": {"queue": "contact"},
+                }
+            ],
+        },
+        {
+            "id": demo_id("workflow unhappy"),
+            "name": "Unhappy guests of the brand",
+            "conditions": [
+                {"subject": "rating", "operator": "$lte", "value": "4"},
+                {"subject": "brand", "operator": "$eq", "value": demo_id("brand lumen")},
+            ],
+            "actions": [
+                {
+                    "key": "alert",
+                    "description": "Calls the manager on duty",
+                    "url": url,
+                    "attempts": 3,
+                }
+            ],
+        },
+    ]

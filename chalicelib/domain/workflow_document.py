@@ -1,0 +1,226 @@
+"""A workflow as an operator writes it, checked and turned into what is saved."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from chalicelib.domain.comparison import Combination, Comparator
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.faults import Fault, json_pointer
+from chalicelib.domain.form_document import read_document
+from chalicelib.domain.form_fields import CombinationName
+from chalicelib.domain.form_rules import duplicate, duplicates
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.schema import Identifier, Input, format_timestamp
+from chalicelib.domain.webhook_headers import UnfitHeader, require_fit_headers
+from chalicelib.domain.webhook_url import UnfitWebhookUrl, parse_webhook_url
+from chalicelib.domain.workflow import (
+    MAX_BODY_BYTES,
+    MOST_ATTEMPTS,
+    Action,
+    Condition,
+    Operator,
+    Subject,
+    Workflow,
+    body_size,
+)
+
+MOST_ACTIONS: Final = 20
+_MOST_CONDITIONS: Final = 50
+_DEEPEST: Final = 5
+_MOST_HEADERS: Final = 50
+_LONGEST_HEADER: Final = 4096
+_MOST_METADATA: Final = 500
+
+
+class ConditionDocument(Input):
+    """A comparison (`subject`, `operator`, `value`), or a group (`operator`, `conditions`)."""
+
+    operator: Annotated[Operator, Field(strict=False)]
+    subject: Annotated[Subject | None, Field(strict=False)] = None
+    field: str | None = Field(default=None, min_length=1, max_length=100)
+    value: str | None = None
+    conditions: list["ConditionDocument"] | None = Field(default=None, max_length=_MOST_CONDITIONS)
+
+
+class ActionDocument(Input):
+    """A webhook. Without an id one follows from the workflow's id and the key."""
+
+    id: Identifier | None = None
+    key: str = Field(min_length=1, max_length=100)
+    description: str = Field(default="", max_length=2000)
+    url: str
+    headers: dict[str, str] = Field(default={}, max_length=_MOST_HEADERS)
+    metadata: dict[str, str] = Field(default={}, max_length=_MOST_METADATA)
+    attempts: int = Field(default=MOST_ATTEMPTS, ge=1, le=MOST_ATTEMPTS)
+
+
+class WorkflowDocument(Input):
+    """A workflow."""
+
+    id: Identifier
+    name: str = Field(min_length=1, max_length=255)
+    enabled: bool = True
+    operator: CombinationName = Combination.AND
+    conditions: list[ConditionDocument] = Field(default=[], max_length=_MOST_CONDITIONS)
+    actions: list[ActionDocument] = Field(min_length=1, max_length=MOST_ACTIONS)
+
+
+def parse_workflow(document: Any) -> WorkflowDocument:
+    """The document as its model.
+
+    Raises:
+        InvalidInput: with every key and value that does not fit.
+    """
+    return read_document(WorkflowDocument, document)
+
+
+def save_workflow(
+    document: WorkflowDocument,
+    now: datetime,
+    others: Iterable[Workflow] = (),
+    earlier: Workflow | None = None,
+    *,
+    allow_private: bool = False,
+) -> Workflow:
+    """The workflow to save, in place of the earlier one if there is one.
+
+    Args:
+        others: the account's other workflows.
+        allow_private: whether plain http and private addresses will do.
+
+    Raises:
+        InvalidInput: with every rule that the document breaks.
+    """
+    written = format_timestamp(now)
+    workflow = Workflow(
+        id=document.id,
+        name=document.name,
+        enabled=document.enabled,
+        operator=document.operator,
+        conditions=tuple(_condition(each) for each in document.conditions),
+        actions=tuple(_action(document.id, each) for each in document.actions),
+        created_at=earlier.created_at if earlier else written,
+        updated_at=written,
+    )
+    faults = [
+        *_group_faults(document.conditions, 1, "conditions"),
+        *_uniqueness_faults(document, workflow, others),
+    ]
+    for position, (each, action) in enumerate(zip(document.actions, workflow.actions, strict=True)):
+        faults += _action_faults(each, allow_private, "actions", position)
+        if body_size(workflow, action) > MAX_BODY_BYTES:
+            faults.append(
+                Fault(
+                    json_pointer("actions", position, "metadata"),
+                    "too_large",
+                    f"The webhook's body would be larger than {MAX_BODY_BYTES} bytes.",
+                )
+            )
+    if faults:
+        raise InvalidInput(faults)
+    return workflow
+
+
+def _condition(document: ConditionDocument) -> Condition:
+    return Condition(
+        operator=document.operator,
+        subject=document.subject,
+        field=document.field or "",
+        value=document.value or "",
+        conditions=tuple(_condition(each) for each in document.conditions or ()),
+    )
+
+
+def _action(workflow_id: str, document: ActionDocument) -> Action:
+    return Action(
+        id=document.id or derived_id(workflow_id, "action", document.key),
+        key=document.key,
+        description=document.description,
+        url=document.url,
+        headers=document.headers,
+        metadata=document.metadata,
+        attempts=document.attempts,
+    )
+
+
+def _group_faults(
+    conditions: Sequence[ConditionDocument], depth: int, *path: str | int
+) -> Iterator[Fault]:
+    for position, condition in enumerate(conditions):
+        yield from _condition_faults(condition, depth, *path, position)
+
+
+def _condition_faults(
+    condition: ConditionDocument, depth: int, *path: str | int
+) -> Iterator[Fault]:
+    if isinstance(condition.operator, Combination):
+        for key in ("subject", "field", "value"):
+            if getattr(condition, key) is not None:
+                yield _not_here("A group of conditions has none.", *path, key)
+        if not condition.conditions:
+            yield Fault(json_pointer(*path, "conditions"), "required", "Give a condition.")
+        elif depth == _DEEPEST:
+            yield _not_here(f"Groups are at most {_DEEPEST} deep.", *path, "conditions")
+        else:
+            yield from _group_faults(condition.conditions, depth + 1, *path, "conditions")
+        return
+    if condition.conditions is not None:
+        yield _not_here("Only $and and $or have conditions.", *path, "conditions")
+    if condition.subject is None:
+        yield Fault(json_pointer(*path, "subject"), "required", "This is required.")
+    if condition.subject is Subject.ANSWER and not condition.field:
+        yield Fault(json_pointer(*path, "field"), "required", "Name the field by its id or key.")
+    if condition.subject is not Subject.ANSWER and condition.field is not None:
+        yield _not_here("Only an answer has a field.", *path, "field")
+    if condition.operator is Comparator.EXISTS:
+        if condition.value not in ("true", "false"):
+            yield Fault(json_pointer(*path, "value"), "not_allowed", "This must be true or false.")
+    elif not condition.value:
+        yield Fault(json_pointer(*path, "value"), "required", "This is required.")
+
+
+def _uniqueness_faults(
+    document: WorkflowDocument, workflow: Workflow, others: Iterable[Workflow]
+) -> Iterator[Fault]:
+    taken = {action.id for other in others if other.id != workflow.id for action in other.actions}
+    ids = [action.id for action in workflow.actions]
+    repeated = duplicates(ids)
+    for position, action_id in enumerate(ids):
+        if position in repeated or action_id in taken:
+            named_by = "key" if document.actions[position].id is None else "id"
+            yield duplicate("actions", position, named_by)
+    for position in duplicates([action.key for action in workflow.actions]):
+        if position not in repeated:
+            yield duplicate("actions", position, "key")
+
+
+def _action_faults(
+    action: ActionDocument, allow_private: bool, *path: str | int
+) -> Iterator[Fault]:
+    try:
+        parse_webhook_url(action.url, allow_private=allow_private)
+    except UnfitWebhookUrl as error:
+        yield Fault(json_pointer(*path, "url"), "invalid_url", str(error))
+    seen: set[str] = set()
+    for name, value in action.headers.items():
+        where = (*path, "headers", name)
+        try:
+            require_fit_headers({name: value})
+        except UnfitHeader as error:
+            yield _not_here(str(error), *where)
+        if name.lower() in seen:
+            yield duplicate(*where)
+        seen.add(name.lower())
+        if len(value) > _LONGEST_HEADER:
+            yield Fault(
+                json_pointer(*where),
+                "too_long",
+                f"This is over {_LONGEST_HEADER} characters.",
+            )
+
+
+def _not_here(detail: str, *path: str | int) -> Fault:
+    return Fault(json_pointer(*path), "not_allowed", detail)

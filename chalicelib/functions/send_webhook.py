@@ -1,0 +1,79 @@
+"""The function behind the webhooks queue: one execution a message, all of a batch side by side."""
+
+from typing import Any
+
+from chalice.app import SQSEvent
+
+from chalicelib.domain.execution import ExecutionPointer
+from chalicelib.functions.measuring import measured
+from chalicelib.log import logger
+from chalicelib.outbound.webhook_queue import pointer_in
+from chalicelib.services import send_webhook as deliveries
+from chalicelib.services.send_webhook import DeliveryOutcome
+
+
+def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
+    """Makes an attempt for each message; answers which messages are to come again.
+
+    What failed waits in its record. A message comes again only when it cannot be read, or when not
+    even the failure could be written.
+    """
+    left: list[str] = []
+    readable: list[tuple[str, ExecutionPointer]] = []
+    for record in event.to_dict()["Records"]:
+        try:
+            readable.append((record["messageId"], pointer_in(record["body"])))
+        except (ValueError, KeyError, TypeError):
+            # After so many receives the queue moves it to its dead letters.
+            logger.error("unreadable message", message_id=record["messageId"])
+            left.append(record["messageId"])
+    pointers = [pointer for _, pointer in readable]
+    _make_ready(pointers)
+    outcomes = deliveries.side_by_side(_outcome_of, pointers) if pointers else []
+    for (message_id, pointer), outcome in zip(readable, outcomes, strict=True):
+        if outcome is None:
+            left.append(message_id)
+            continue
+        logger.info(
+            "webhook",
+            account_id=pointer.account_id,
+            execution_id=pointer.execution_id,
+            outcome=outcome.value,
+            **_counted(outcome),
+        )
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in left]}
+
+
+def _make_ready(pointers: list[ExecutionPointer]) -> None:
+    try:
+        deliveries.make_ready({pointer.account_id for pointer in pointers})
+    except Exception as error:
+        # Each delivery tries again for itself, and counts its own failure.
+        logger.warning("workflows or secrets out of reach", error=type(error).__name__)
+
+
+def _outcome_of(pointer: ExecutionPointer) -> DeliveryOutcome | None:
+    """What came of a delivery; None when its message is to come again."""
+    try:
+        return deliveries.send_webhook(pointer)
+    except Exception as error:
+        logger.exception("webhook failed", execution_id=pointer.execution_id)
+        return _noted(pointer, type(error).__name__)
+
+
+def _noted(pointer: ExecutionPointer, reason: str) -> DeliveryOutcome | None:
+    try:
+        is_parked = deliveries.note_failed_claim(pointer.execution_id, reason)
+    except Exception:
+        logger.exception("webhook left on the queue", execution_id=pointer.execution_id)
+        return None
+    return DeliveryOutcome.PARKED if is_parked else DeliveryOutcome.TO_BE_RETRIED
+
+
+def _counted(outcome: DeliveryOutcome) -> dict[str, Any]:
+    return measured(
+        "webhook",
+        parked=int(outcome is DeliveryOutcome.PARKED),
+        delivered=int(outcome is DeliveryOutcome.SUCCEEDED),
+        failed=int(outcome is DeliveryOutcome.FAILED),
+    )

@@ -1,0 +1,53 @@
+"""Hosts that let attempt after attempt run into its time limit, as far as this process has seen.
+
+While a host is silent its webhooks are put off without an attempt, so that those who wait for it
+hold up nobody else. After a minute it gets another chance, and one success forgets the rest.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Final
+
+SILENT_AFTER: Final = 3
+PUT_OFF_FOR: Final = timedelta(minutes=1)
+_MOST_HOSTS: Final = 1_000
+
+
+@dataclass
+class _Host:
+    time_outs: int = 0
+    silent_until: datetime | None = None
+
+
+@dataclass
+class SilentHosts:
+    """What this process knows of hosts."""
+
+    _hosts: dict[str, _Host] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def silent_until(self, host: str, now: datetime) -> datetime | None:
+        """Until when the host is to be left alone, or None."""
+        with self._lock:
+            known = self._hosts.get(host)
+            until = known.silent_until if known else None
+            return until if until and until > now else None
+
+    def note(self, host: str, now: datetime, *, timed_out: bool) -> None:
+        """Takes in how an attempt ended."""
+        with self._lock:
+            if not timed_out:
+                self._hosts.pop(host, None)
+                return
+            if host not in self._hosts and len(self._hosts) >= _MOST_HOSTS:
+                self._hosts.clear()
+            known = self._hosts.setdefault(host, _Host())
+            known.time_outs += 1
+            if known.time_outs >= SILENT_AFTER:
+                known.silent_until = now + PUT_OFF_FOR
+
+    def forget(self) -> None:
+        """Starts anew, as a new process does."""
+        with self._lock:
+            self._hosts.clear()
