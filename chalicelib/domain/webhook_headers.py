@@ -1,0 +1,83 @@
+"""The headers of a webhook: the system's, and the custom ones that may stand beside them."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+LONGEST_VALUE: Final = 4096
+
+_LONGEST_NAME: Final = 100
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?")
+_FRAMING: Final = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+
+class UnfitHeader(ValueError):
+    """A custom header breaks a rule; the message is one sentence that says which.
+
+    Attributes:
+        name: the header's name.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
+
+
+def require_fit_headers(custom: Mapping[str, str]) -> None:
+    """Return if none of these headers can split a request, or say where it goes or where it ends.
+
+    Raises:
+        UnfitHeader: the first that is not fit. Names are tokens, values printable ASCII with spaces
+            and tabs between (RFC 9110, sections 5.1 and 5.5), and no name comes twice.
+    """
+    seen: set[str] = set()
+    for name, value in custom.items():
+        if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+            raise UnfitHeader(name, f"This is no name of a header, of at most {_LONGEST_NAME}.")
+        if frames_the_message(name):
+            raise UnfitHeader(name, "This header says how the request is sent; it is not yours.")
+        if len(value) > LONGEST_VALUE or not _VALUE.fullmatch(value):
+            raise UnfitHeader(
+                name, f"The value must be printable ASCII on one line, at most {LONGEST_VALUE}."
+            )
+        if name.lower() in seen:
+            raise UnfitHeader(name, "This name comes twice; case makes no difference.")
+        seen.add(name.lower())
+
+
+def frames_the_message(name: str) -> bool:
+    """Whether the header says where the message goes, where it ends, or how it is packed."""
+    return name.lower() in _FRAMING
+
+
+def webhook_headers(
+    custom: Mapping[str, str], *, execution_id: str, timestamp: int, signature: str
+) -> dict[str, str]:
+    """All headers of one attempt. A system header wins over a custom one, whatever its case."""
+    system = {
+        "Content-Type": "application/json",
+        "User-Agent": "Service-Workflow-Webhook",
+        "X-Service-Webhook-Timestamp": str(timestamp),
+        "X-Service-Webhook-Signature": signature,
+        "X-Service-Webhook-Id": execution_id,
+    }
+    taken = {name.lower() for name in system}
+    return {name: value for name, value in custom.items() if name.lower() not in taken} | system
