@@ -26,6 +26,7 @@ from infrastructure import code_stack, data_stack, local_identity
 from infrastructure.code_package import PROJECT
 from infrastructure.emulator import Emulator
 from infrastructure.progress import DeploymentError, console, fail, step
+from infrastructure.webhook_receiver import WebhookReceiver
 
 STAGE = code_stack.STAGE
 GATEWAY_TIMEOUT_S = 60
@@ -56,7 +57,7 @@ def main(arguments: list[str]) -> int:
 
 def run(emulator: Emulator) -> int:
     """Bring the cloud up and keep it until it is stopped, by Ctrl-C or by ``stop``."""
-    process = _start(emulator)
+    process = _start(emulator, printing=True)
     try:
         console.print("Running until you press Ctrl-C.")
         ended = process.wait()
@@ -78,6 +79,7 @@ def up(emulator: Emulator) -> int:
                 f"The local cloud of {emulator.folder} runs on port {port}: use make stop first, or"
                 f" PORT={port}."
             )
+        WebhookReceiver(emulator.folder).start()
         deploy(emulator)
     else:
         _start(emulator)
@@ -87,7 +89,9 @@ def up(emulator: Emulator) -> int:
 
 def stop(emulator: Emulator) -> int:
     """End the cloud; its state is kept."""
-    console.print("Stopped." if emulator.stop() else "No local cloud is running here.")
+    receiver_ran = WebhookReceiver(emulator.folder).stop()
+    ran = emulator.stop() or receiver_ran
+    console.print("Stopped." if ran else "No local cloud is running here.")
     return 0
 
 
@@ -142,7 +146,7 @@ def deploy(emulator: Emulator) -> None:
     with step("Gateway") as shown:
         _wait_until_it_answers(base_url)
         shown.outcome = "answers"
-    _load_demo(base_url, demo_file(emulator))
+    _load_demo(base_url, demo_file(emulator), WebhookReceiver(emulator.folder).url)
 
 
 def demo_file(emulator: Emulator) -> Path:
@@ -150,16 +154,21 @@ def demo_file(emulator: Emulator) -> Path:
     return emulator.folder / "demo.json"
 
 
-def _start(emulator: Emulator) -> "subprocess.Popen[bytes]":
+def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
     with step("Emulator") as shown:
         process = emulator.start()
         shown.outcome = f"on port {emulator.port}"
+    receiver = WebhookReceiver(emulator.folder)
     try:
+        with step("Webhook receiver") as shown:
+            receiver.start(printing=printing)
+            shown.outcome = receiver.url
         deploy(emulator)
     except BaseException:
         # What was kept before this start stays as it was: half a deployment is not worth saving.
         emulator.kill(process.pid)
         process.wait()
+        receiver.stop()
         raise
     return process
 
@@ -173,10 +182,11 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
             raise
 
 
-def _load_demo(base_url: str, output: Path) -> None:
+def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "admin", "demo", "--base-url", base_url, "--output", str(output)],
         cwd=PROJECT,
+        env=os.environ | {"DEMO_WEBHOOK_URL": webhook_url},
         stdin=subprocess.DEVNULL,
     )
     if done.returncode != 0:
@@ -203,6 +213,7 @@ def _stop_in_peace(emulator: Emulator) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     emulator.stop()
+    WebhookReceiver(emulator.folder).stop()
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
