@@ -32,7 +32,15 @@ class Subject(StrEnum):
     ANSWER = "answer"
 
 
-Operator = Comparator | Combination
+Operator = StrEnum(  # type: ignore[misc]
+    "Operator", {each.name: each.value for each in (*Combination, *Comparator)}
+)
+Operator.__doc__ = "How something is compared, or how several conditions become one."
+
+
+def combination_of(operator: Operator) -> Combination | None:
+    """The combination that an operator is, or None when it compares."""
+    return Combination(operator.value) if operator.value in list(Combination) else None
 
 
 class Condition(Resource):
@@ -52,9 +60,14 @@ class Condition(Resource):
 
     def holds_for(self, feedback: Feedback) -> bool:
         """Whether the feedback is as this condition wants it."""
-        if isinstance(self.operator, Combination):
-            return self.operator.of(each.holds_for(feedback) for each in self.conditions)
-        return holds(self.operator, self._given(feedback), self.value)
+        if self.combination:
+            return self.combination.of(each.holds_for(feedback) for each in self.conditions)
+        return holds(Comparator(self.operator.value), self._given(feedback), self.value)
+
+    @property
+    def combination(self) -> Combination | None:
+        """How its conditions combine; None for a comparison."""
+        return combination_of(self.operator)
 
     def _given(self, feedback: Feedback) -> list[str]:
         match self.subject:

@@ -15,7 +15,7 @@ from chalicelib.domain.form_rules import duplicate, duplicates
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.schema import Identifier, Input, format_timestamp
 from chalicelib.domain.webhook_headers import UnfitHeader, require_fit_headers
-from chalicelib.domain.webhook_url import UnfitWebhookUrl, parse_webhook_url
+from chalicelib.domain.webhook_url import url_fault
 from chalicelib.domain.workflow import (
     MAX_BODY_BYTES,
     MOST_ATTEMPTS,
@@ -25,13 +25,13 @@ from chalicelib.domain.workflow import (
     Subject,
     Workflow,
     body_size,
+    combination_of,
 )
 
 MOST_ACTIONS: Final = 20
 _MOST_CONDITIONS: Final = 50
 _DEEPEST: Final = 5
 _MOST_HEADERS: Final = 50
-_LONGEST_HEADER: Final = 4096
 _MOST_METADATA: Final = 500
 
 
@@ -156,7 +156,7 @@ def _group_faults(
 def _condition_faults(
     condition: ConditionDocument, depth: int, *path: str | int
 ) -> Iterator[Fault]:
-    if isinstance(condition.operator, Combination):
+    if combination_of(condition.operator):
         for key in ("subject", "field", "value"):
             if getattr(condition, key) is not None:
                 yield _not_here("A group of conditions has none.", *path, key)
@@ -175,7 +175,7 @@ def _condition_faults(
         yield Fault(json_pointer(*path, "field"), "required", "Name the field by its id or key.")
     if condition.subject is not Subject.ANSWER and condition.field is not None:
         yield _not_here("Only an answer has a field.", *path, "field")
-    if condition.operator is Comparator.EXISTS:
+    if condition.operator.value == Comparator.EXISTS:
         if condition.value not in ("true", "false"):
             yield Fault(json_pointer(*path, "value"), "not_allowed", "This must be true or false.")
     elif not condition.value:
@@ -200,10 +200,9 @@ def _uniqueness_faults(
 def _action_faults(
     action: ActionDocument, allow_private: bool, *path: str | int
 ) -> Iterator[Fault]:
-    try:
-        parse_webhook_url(action.url, allow_private=allow_private)
-    except UnfitWebhookUrl as error:
-        yield Fault(json_pointer(*path, "url"), "invalid_url", str(error))
+    refused = url_fault(action.url, allow_private=allow_private)
+    if refused:
+        yield Fault(json_pointer(*path, "url"), "invalid_url", refused)
     seen: set[str] = set()
     for name, value in action.headers.items():
         where = (*path, "headers", name)
@@ -214,12 +213,6 @@ def _action_faults(
         if name.lower() in seen:
             yield duplicate(*where)
         seen.add(name.lower())
-        if len(value) > _LONGEST_HEADER:
-            yield Fault(
-                json_pointer(*where),
-                "too_long",
-                f"This is over {_LONGEST_HEADER} characters.",
-            )
 
 
 def _not_here(detail: str, *path: str | int) -> Fault:

@@ -34,7 +34,7 @@ from chalicelib.storage import executions, workflows
 
 SIDE_BY_SIDE: Final = 10
 
-_TIME_OUTS: Final = frozenset({WebhookFailure.TIMED_OUT})
+_TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
 hosts: Final = SilentHosts()
 """What this process has seen of receivers."""

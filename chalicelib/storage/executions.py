@@ -6,6 +6,7 @@ write: both carry the attempt's number.
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
@@ -135,7 +136,7 @@ def claim(execution_id: str, now: datetime) -> Execution | None:
     """
     row = ExecutionRow(execution_id, _EXECUTION)
     seconds = int(now.timestamp())
-    lease_end = int((now + LEASE).timestamp()) + 1
+    lease_end = ceil((now + LEASE).timestamp())
     claimed = _succeeds(
         lambda: row.update(
             [
@@ -192,7 +193,7 @@ def settle(
 def wait(execution_id: str, until: datetime, now: datetime) -> bool:
     """Leaves a pending execution alone until then, without an attempt. One request."""
     row = ExecutionRow(execution_id, _EXECUTION)
-    seconds, then = int(now.timestamp()), int(until.timestamp())
+    seconds, then = int(now.timestamp()), ceil(until.timestamp())
     return _succeeds(
         lambda: row.update(
             [ExecutionRow.not_before.set(then), ExecutionRow.due_at.set(then)],
@@ -382,7 +383,7 @@ def _outcome_actions(execution: Execution, outcome: Outcome, now: datetime) -> l
     if outcome.ambiguous:
         actions.append(ExecutionRow.ambiguous.set(True))
     if outcome.state is ExecutionState.PENDING:
-        then = int((outcome.retry_at or now).timestamp())
+        then = ceil((outcome.retry_at or now).timestamp())
         return [
             *actions,
             ExecutionRow.claims.set(0),
@@ -418,13 +419,15 @@ def _is_pending() -> Condition:
 
 
 def _is_free(seconds: int) -> Condition:
-    free: Condition = ExecutionRow.leased_until.does_not_exist()
-    return free | (ExecutionRow.leased_until <= seconds)
+    free: Condition = ExecutionRow.leased_until.does_not_exist() | (
+        ExecutionRow.leased_until <= seconds
+    )
+    return free
 
 
 def _is_due(seconds: int) -> Condition:
-    free: Condition = ExecutionRow.not_before.does_not_exist()
-    return free | (ExecutionRow.not_before <= seconds)
+    due: Condition = ExecutionRow.not_before.does_not_exist() | (ExecutionRow.not_before <= seconds)
+    return due
 
 
 def _succeeds(write: Callable[[], Any]) -> bool:

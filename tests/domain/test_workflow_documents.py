@@ -1,0 +1,136 @@
+"""What a workflow's document may hold, and every fault of one that holds something else."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.workflow import MAX_BODY_BYTES, raw_body
+from chalicelib.domain.workflow_document import parse_workflow, save_workflow
+from tests.domain.workflow_factories import NOW, action_document, workflow, workflow_document
+
+
+def faults_of(**document: Any) -> list[tuple[str, str]]:
+    with pytest.raises(InvalidInput) as caught:
+        workflow(**document)
+    return [(fault.pointer, fault.code) for fault in caught.value.faults]
+
+
+def test_what_is_left_out_has_its_default() -> None:
+    saved = workflow()
+    (action,) = saved.actions
+    assert (saved.enabled, saved.conditions, action.attempts) == (True, (), 8)
+    assert (action.headers, action.metadata, action.description) == ({}, {}, "")
+
+
+def test_an_action_without_an_id_has_the_same_one_each_time() -> None:
+    document = workflow_document()
+    first, again = (save_workflow(parse_workflow(document), NOW) for _ in range(2))
+    assert first.actions[0].id == again.actions[0].id
+
+
+def test_a_replaced_workflow_keeps_when_it_was_made() -> None:
+    earlier = workflow()
+    later = NOW.replace(year=2027)
+    saved = save_workflow(parse_workflow(workflow_document(id=earlier.id)), later, (), earlier)
+    assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
+
+
+def test_every_fault_of_the_shape_is_listed() -> None:
+    actions = [action_document(attempts=9, extra=1), {"key": "x"}]
+    assert faults_of(name="", actions=actions, conditions="x") == [
+        ("/name", "required"),
+        ("/conditions", "wrong_type"),
+        ("/actions/0/attempts", "out_of_range"),
+        ("/actions/0/extra", "unknown_key"),
+        ("/actions/1/url", "required"),
+    ]
+
+
+def test_every_fault_of_the_rules_is_listed() -> None:
+    conditions = [
+        {"subject": "rating", "operator": "$lte"},
+        {"operator": "$eq", "value": "x"},
+        {"subject": "answer", "operator": "$eq", "value": "x"},
+        {"subject": "rating", "field": "x", "operator": "$exists", "value": "perhaps"},
+        {"operator": "$or"},
+        {"operator": "$and", "value": "1", "conditions": [{"subject": "form", "operator": "$eq"}]},
+    ]
+    actions = [
+        action_document(url="ftp://x.example.com/"),
+        action_document(headers={"a b": "x", "ok": "a\r\nb: c", "X": "1", "x": "2"}),
+    ]
+    assert faults_of(conditions=conditions, actions=actions) == [
+        ("/conditions/0/value", "required"),
+        ("/conditions/1/subject", "required"),
+        ("/conditions/2/field", "required"),
+        ("/conditions/3/field", "not_allowed"),
+        ("/conditions/3/value", "not_allowed"),
+        ("/conditions/4/conditions", "required"),
+        ("/conditions/5/value", "not_allowed"),
+        ("/conditions/5/conditions/0/value", "required"),
+        ("/actions/1/key", "duplicate"),
+        ("/actions/0/url", "invalid_url"),
+        ("/actions/1/headers/a b", "not_allowed"),
+        ("/actions/1/headers/ok", "not_allowed"),
+        ("/actions/1/headers/x", "duplicate"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.example.com/",
+        "https://user:pass@hooks.example.com/",
+        "https://127.0.0.1/",
+        "https://[::ffff:169.254.169.254]/",
+        "https:///x",
+        "hooks.example.com",
+        "",
+    ],
+)
+def test_a_url_that_is_not_public_https_is_refused(url: str) -> None:
+    assert faults_of(actions=[action_document(url=url)]) == [("/actions/0/url", "invalid_url")]
+
+
+def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
+    url = "http://127.0.0.1:8080/hook"
+    document = parse_workflow(workflow_document(actions=[action_document(url=url)]))
+    assert save_workflow(document, NOW, allow_private=True).actions[0].url == url
+
+
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
+def test_a_header_that_frames_the_request_is_refused(name: str) -> None:
+    found = faults_of(actions=[action_document(headers={name: "x"})])
+    assert found == [(f"/actions/0/headers/{name}", "not_allowed")]
+
+
+def test_system_headers_may_be_given() -> None:
+    headers = {"user-agent": "x", "X-SERVICE-WEBHOOK-SIGNATURE": "y", "content-type": "z"}
+    assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
+
+
+def test_a_body_over_its_bound_is_refused() -> None:
+    def document(length: int) -> list[Any]:
+        return [action_document(metadata={"note": "x" * length})]
+
+    (action,) = workflow(actions=document(0)).actions
+    room = MAX_BODY_BYTES - len(raw_body(workflow(actions=document(0)), action, new_id(), new_id()))
+    workflow(actions=document(room))
+    assert faults_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
+
+
+def test_groups_are_not_endlessly_deep() -> None:
+    condition: dict[str, Any] = {"subject": "rating", "operator": "$gt", "value": "1"}
+    for _ in range(5):
+        condition = {"operator": "$and", "conditions": [condition]}
+    assert [code for _, code in faults_of(conditions=[condition])] == ["not_allowed"]
+
+
+def test_an_actions_id_is_the_only_one_of_its_account() -> None:
+    other = workflow()
+    document = workflow_document(actions=[action_document(id=other.actions[0].id)])
+    with pytest.raises(InvalidInput) as caught:
+        save_workflow(parse_workflow(document), NOW, [other])
+    assert [fault.pointer for fault in caught.value.faults] == ["/actions/0/id"]

@@ -1,0 +1,143 @@
+"""Delivering webhooks by hand: messages are given to the function, answers come from the test."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from chalice.app import SQSEvent
+
+from chalicelib.domain import clock
+from chalicelib.functions.send_webhook import send_webhook
+from chalicelib.outbound.webhook_http import WebhookAnswer, WebhookFailure
+from chalicelib.services import send_webhook as service
+from chalicelib.services.manage_workflows import save_workflow
+from chalicelib.services.sweep import WEBHOOKS, sweep
+from chalicelib.services.webhook_secret import rotate_webhook_secret
+from chalicelib.storage.executions import ExecutionRow
+from tests.domain.workflow_factories import workflow_document
+
+TIMED_OUT = WebhookAnswer(10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No answer.")
+NO_CONNECTION = WebhookAnswer(
+    5_000, was_sent=False, error=WebhookFailure.NO_CONNECTION, detail="Refused."
+)
+
+
+def answered(status: int, **more: Any) -> WebhookAnswer:
+    return WebhookAnswer(12, was_sent=True, status=status, **more)
+
+
+@dataclass(frozen=True)
+class Got:
+    """A request as the receiver got it."""
+
+    url: str
+    headers: dict[str, str]
+    body: bytes
+    status: int | None
+
+    @property
+    def execution_id(self) -> str:
+        return self.headers["X-Service-Webhook-Id"]
+
+
+@dataclass
+class Receiver:
+    """A receiver that answers as it is told, the last answer again and again."""
+
+    answers: list[WebhookAnswer | BaseException] = field(default_factory=list)
+    got: list[Got] = field(default_factory=list)
+
+    def post(
+        self, url: str, headers: dict[str, str], body: bytes, *, allow_private: bool
+    ) -> WebhookAnswer:
+        answer = self.answers[min(len(self.got), len(self.answers) - 1)]
+        is_answer = isinstance(answer, WebhookAnswer)
+        self.got.append(Got(url, headers, body, answer.status if is_answer else None))
+        if isinstance(answer, WebhookAnswer):
+            return answer
+        raise answer
+
+
+class Time:
+    """A clock that tests move."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def now(self, real: Callable[[], datetime]) -> datetime:
+        return real() + self.ahead
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    moved, real = Time(), clock.now
+    monkeypatch.setattr(clock, "now", lambda: moved.now(real))
+    monkeypatch.setattr("chalicelib.storage.transactions.time.sleep", lambda _: None)
+    return moved
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Receiver:
+    made = Receiver([answered(200)])
+    monkeypatch.setattr(service, "post", made.post)
+    # Moto copies whole tables in a transaction, which two threads cannot do at once.
+    monkeypatch.setattr(service, "SIDE_BY_SIDE", 1)
+    service.hosts.forget()
+    return made
+
+
+def react(account_id: str, *actions: dict[str, Any], **document: Any) -> Any:
+    """Gives the account a secret and a workflow; answers the workflow."""
+    rotate_webhook_secret(account_id)
+    if actions:
+        document["actions"] = list(actions)
+    return save_workflow(account_id, workflow_document(**document))
+
+
+def queued_messages(account_id: str) -> list[str]:
+    """The bodies of the account's messages, which are taken off the queue."""
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName="feedback-test-webhooks")["QueueUrl"]
+    bodies: list[str] = []
+    while True:
+        messages = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+        if not messages:
+            return [body for body in bodies if json.loads(body)["accountId"] == account_id]
+        for message in messages:
+            bodies.append(message["Body"])
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+
+
+def deliver(bodies: Sequence[str], receive_count: int = 1) -> list[str]:
+    """Gives messages to the function in one event; answers the bodies of those to come again."""
+    event: dict[str, Any] = {
+        "Records": [
+            {
+                "messageId": str(number),
+                "body": body,
+                "receiptHandle": "",
+                "attributes": {"ApproximateReceiveCount": str(receive_count)},
+            }
+            for number, body in enumerate(bodies)
+        ]
+    }
+    failures = send_webhook(SQSEvent(event, None))["batchItemFailures"]
+    return [bodies[int(failure["itemIdentifier"])] for failure in failures]
+
+
+def pass_time(account_id: str, time: Time, ahead: timedelta) -> None:
+    """Lets time pass, then sweeps and delivers what is due."""
+    time.ahead += ahead
+    sweep(WEBHOOKS)
+    bodies = queued_messages(account_id)
+    if bodies:
+        assert deliver(bodies) == []
+
+
+def executions_of(account_id: str) -> list[ExecutionRow]:
+    """The account's executions as they are kept."""
+    return list(ExecutionRow.scan(ExecutionRow.account_id == account_id))
