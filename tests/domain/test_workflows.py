@@ -83,7 +83,9 @@ def test_without_conditions_every_feedback_starts_it_unless_it_is_disabled() -> 
 
 
 def test_the_body_is_that_of_the_interface() -> None:
-    found = workflow(name="Élan", actions=[action_document(description="d", metadata={"k": "é\n€"})])
+    found = workflow(
+        name="Élan", actions=[action_document(description="d", metadata={"k": "é\n€"})]
+    )
     given = feedback()
     body = raw_body(found, found.actions[0], given.id, given.context_id)
     assert json.loads(body) == {

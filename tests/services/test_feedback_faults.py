@@ -14,6 +14,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.services import held_forms, limit_submissions
 from chalicelib.services.held_forms import Reader
+from chalicelib.services.held_workflows import workflows_of
 from chalicelib.services.parked_work import list_parked_work, replay
 from chalicelib.services.submit_feedback import Submitter, submit_contact_form, submit_survey
 from chalicelib.services.sweep import FEEDBACK, sweep
@@ -138,6 +139,7 @@ def warm(opened: Opened) -> None:
         held_forms.survey(opened.private_survey_id),
     ):
         assert form.directory.places
+    assert workflows_of(opened.account_id) == ()
 
 
 @pytest.mark.parametrize("fault", Fault)

@@ -12,6 +12,7 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.services.create_customer import create_customer
+from chalicelib.services.held_workflows import workflows_of
 from chalicelib.services.read_customers import list_customers
 from chalicelib.services.submit_feedback import Submitter, submit_contact_form, submit_survey
 from chalicelib.storage import feedback
@@ -157,6 +158,7 @@ def test_a_batch_costs_three_requests_whatever_its_size(opened: Opened) -> None:
         answer_survey(opened, opened.tracker(), nps="9")
     messages = queued_messages(opened.account_id)
     assert len(messages) == 24
+    assert workflows_of(opened.account_id) == ()
     with counted_calls() as calls:
         deliver(messages)
     assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 1}
