@@ -212,11 +212,12 @@ def _section(imports: list[Import]) -> Section:
             " validates nothing, keeps no positions for a list and no progress, and is not safe"
             " against another one beside it. Through the gateway: from the start of the POST until"
             " the import was completed, as its progress then tells, with the packaged functions"
-            " behind gateway and queue; the row by row has neither to pass. In process: one process and one thread for either"
-            " importer; this service's takes the batch in, then receives the messages from the"
-            f" queue, {MESSAGES_AT_ONCE} at a time as its function gets them, does them and deletes"
-            " them. The added network is a wait before each request, put into the one place through"
-            " which all of botocore's clients send, so it is the same for both.",
+            " behind gateway and queue; the row by row has neither to pass. In process: one process"
+            " and one thread for either importer; this service's takes the batch in, then receives"
+            f" the messages from the queue, {MESSAGES_AT_ONCE} at a time as its function gets them,"
+            " does them and deletes them. The added network is a wait before each request, put into"
+            " the one place through which all of botocore's clients send, so it is the same for"
+            " both. A ratio is to the row by row with the same network added.",
             Table(
                 ("importer", "network added", "rows", "seconds", "rows a second", "ratio"),
                 [
@@ -241,7 +242,7 @@ def _section(imports: list[Import]) -> Section:
             " and index entries as AWS does, twice for a table's rows in a transaction; read units"
             " by AWS's rule from the sizes of the rows, since the emulator tells the same for every"
             " read. This service pays more units: for the transaction, and for the pair's own row,"
-            " by which no pair is ever made twice.",
+            " by which no import makes a pair's customer twice.",
             Table(
                 ("importer", "requests", "DynamoDB", "SQS", "read units", "write units"),
                 [_per_thousand(it) for it in counted],
