@@ -72,10 +72,10 @@ class FormTable:
         rows = {row.part: row for row in self._row.query(form_id, consistent_read=consistent)}
         if _DOCUMENT not in rows:
             return None
-        document, summary = rows[_DOCUMENT], rows[_SUMMARY]
-        return StoredForm(
-            form_id, document.account_id, document.document, int(summary.submission_count or 0)
-        )
+        document, summary = rows[_DOCUMENT], rows.get(_SUMMARY)
+        # A read that is not consistent may meet a new form's document before its summary.
+        count = int(summary.submission_count or 0) if summary else 0
+        return StoredForm(form_id, document.account_id, document.document, count)
 
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:
         """One page in creation order, and the total. Three requests, whatever the page's number."""

@@ -138,11 +138,13 @@ def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str
     """The rows of several tables under these keys, consistently, in one request.
 
     Each key is a model, a hash key and, where the table has one, a range key. The answer keeps the
-    order; None stands for what is not there. At most 100 keys.
+    order; None stands for what is not there. At most 100 keys; none asks for nothing.
 
     Raises:
         Unavailable: some keys stay unread for want of throughput.
     """
+    if not wanted:
+        return []
     places: dict[tuple[str, str], int] = {}
     asked: dict[str, dict[str, Any]] = {}
     for place, (model, *key) in enumerate(wanted):
