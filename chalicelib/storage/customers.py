@@ -109,9 +109,9 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
     if request.first_position > total:
         return [], total
     rows = CustomerRow.plain_query(
-        "by_position",
         account_id,
         CustomerRow.position.between(request.first_position, min(request.last_position, total)),
+        index="by_position",
     )
     return [_customer_in(_with_json_read(plain)) for plain in rows], total
 
