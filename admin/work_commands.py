@@ -6,7 +6,6 @@ import typer
 
 from admin.account_commands import account_id_of
 from admin.terminal import notices, show_table
-from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.parked_work import list_parked_work, replay
 
@@ -15,7 +14,7 @@ app = typer.Typer(help="Work that was given up.", no_args_is_help=True)
 
 @app.command("list")
 def list_work() -> None:
-    """List parked work of every account, the longest waiting first."""
+    """List parked work of every account, the longest waiting first, at most 100."""
     show_table(
         ["Kind", "Account", "Id", "Part", "Tries", "Reason", "Parked"],
         [
@@ -44,9 +43,4 @@ def replay_work(
     ] = None,
 ) -> None:
     """Open parked work again, with all its tries, and queue it."""
-    parked = [part] if part else [w.part for w in list_parked_work() if w.owner_id == owner_id]
-    if not parked:
-        raise NotFound("parked work")
-    for each in parked:
-        replay(owner_id, each)
-    notices().print(f"Queued again: {len(parked)}.")
+    notices().print(f"Queued again: {replay(owner_id, part)}.")

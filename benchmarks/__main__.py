@@ -13,7 +13,7 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks import batch_cost, import_time, page_cost, request_cost
+from benchmarks import batch_cost, import_time, page_cost, public_cost, request_cost
 from benchmarks.processes import PROJECT
 from benchmarks.report import Section, document
 
@@ -30,6 +30,7 @@ def main() -> None:
     # What turns this process to a local cloud comes last.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
+        "public": public_cost.measure,
         "imports": import_time.measure,
         "batches": batch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
@@ -53,7 +54,7 @@ def _machine() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--only", choices=("requests", "imports", "batches", "pages"), help="one section"
+        "--only", choices=("requests", "public", "imports", "batches", "pages"), help="one section"
     )
     parser.add_argument(
         "--output",

@@ -229,9 +229,9 @@ def _free_port() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="local_cloud", description=__doc__)
-    parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 4566))
+    parser.add_argument("--port", type=int, default=os.environ.get("PORT") or "4566")
     parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
-    parser.add_argument("--local-port", type=int, default=int(os.environ.get("LOCAL_PORT") or 8000))
+    parser.add_argument("--local-port", type=int, default=os.environ.get("LOCAL_PORT") or "8000")
     actions = parser.add_subparsers(dest="action", required=True)
     for name in ("run", "up", "stop", "reload"):
         actions.add_parser(name)

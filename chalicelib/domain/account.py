@@ -1,6 +1,7 @@
 """Accounts and the credentials that partners prove themselves with."""
 
 import hmac
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,6 +9,7 @@ from hashlib import sha256
 from typing import Final
 
 _SECRET_BYTES: Final = 32
+_API_KEY_FORM: Final = re.compile(r"fk_[0-9a-f]{24}")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class SigningSecrets:
         return f"SigningSecrets({len(self.by_start)})"
 
 
+def is_api_key(text: str) -> bool:
+    """Whether the text has the form of a key; whatever else it is, it is nobody's."""
+    return bool(_API_KEY_FORM.fullmatch(text))
+
+
 def new_api_key() -> str:
     """A new public key: ``fk_`` and 24 hexadecimal digits."""
     return f"fk_{secrets.token_hex(12)}"
@@ -83,4 +90,4 @@ NO_CREDENTIAL: Final = Credential(
     label="",
     created_at=datetime.min.replace(tzinfo=UTC),
 )
-"""Accepts nothing; compared in place of an unknown key so that both take the same time."""
+"""Accepts nothing; compared in place of an unknown key, so that the comparison tells nothing."""

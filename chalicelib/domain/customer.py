@@ -337,6 +337,13 @@ def customer_from_body(
     return customer
 
 
+def _records_of(metadata: MetadataDocument | None) -> dict[str, Any]:
+    records = metadata.model_dump(exclude_none=True) if metadata else {}
+    if not records.get(IMPORT_METADATA_KEY, True):
+        del records[IMPORT_METADATA_KEY]  # an empty map is not given, so an import may fill it
+    return records
+
+
 def customer_from_document(document: CustomerDocument, now: datetime) -> Customer:
     """The customer that an operator's document describes.
 
@@ -354,7 +361,7 @@ def customer_from_document(document: CustomerDocument, now: datetime) -> Custome
         for tag in document.tags
     )
     known: dict[str, Any] = {
-        "metadata": document.metadata.model_dump(exclude_none=True) if document.metadata else {},
+        "metadata": _records_of(document.metadata),
         "tags": tags,
         "attributes": tuple(a.value_of(document.id, now) for a in document.attributes),
         "email_bounced": document.email_bounced,

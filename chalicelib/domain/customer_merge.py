@@ -1,11 +1,10 @@
 """The fill rule of imports (interface, rule 4.2.2): what a row gives to the customer of its pair.
 
-The rows of one pair are folded, in order, into one group. Each row keeps only what no row before
-it gave, so the group is as large as one customer however many rows it has, and still tells for
-each row what it did.
+The rows of one pair are one group, in their order, and have one effect together: a customer made,
+or fields of one filled. The effect still tells for each row what it did.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -17,6 +16,7 @@ Fields = dict[str, Any]
 """Values of a customer by the name of its field; the import's own metadata is one field."""
 
 IMPORT_METADATA: Final = "import_metadata"
+_MOST_UNFOLDED: Final = 100_000
 _NEVER_FILLED: Final = frozenset({"email_optin", "sms_optin"})
 
 
@@ -26,6 +26,7 @@ class RowOutcome(StrEnum):
     CREATED = "created"
     FILLED = "filled"
     UNCHANGED = "unchanged"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class GroupRow:
 
     Attributes:
         index: the row's place in the batch, from 0.
-        fields: what it gives that no earlier row of its group gave.
+        fields: what it gives.
     """
 
     index: int
@@ -94,35 +95,66 @@ def fields_of(body: CustomerBody) -> Fields:
 
 
 def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
-    """The rows folded by pair, groups in the order of their first rows."""
-    groups: dict[object, tuple[str | None, list[GroupRow], set[str]]] = {}
+    """The rows by pair, groups in the order of their first rows."""
+    groups: dict[object, tuple[str | None, list[GroupRow]]] = {}
     for index, body in rows:
         pair = pair_of(body.email, body.phone_number)
         digest = pair.digest if pair else None
-        _, folded, given_before = groups.setdefault(digest or index, (digest, [], set()))
+        groups.setdefault(digest or index, (digest, []))[1].append(GroupRow(index, fields_of(body)))
+    return [RowGroup(digest, _bounded(group)) for digest, group in groups.values()]
+
+
+def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
+    """The rows, or, where they are too many for one record, what each gives that none before gave.
+
+    Folded like this, thousands of rows take no more room than one customer. What is lost is that
+    a row cannot give again what one before it gave and failed with.
+    """
+    if sum(text_length(row.fields) for row in rows) <= _MOST_UNFOLDED:
+        return tuple(rows)
+    folded: list[GroupRow] = []
+    given_before: set[str] = set()
+    for row in rows:
         known = given_before | _NEVER_FILLED if folded else given_before
-        fields = {name: value for name, value in fields_of(body).items() if name not in known}
-        folded.append(GroupRow(index, fields))
-        given_before.update(fields)
-    return [RowGroup(digest, tuple(folded)) for digest, folded, _ in groups.values()]
+        fresh = {name: value for name, value in row.fields.items() if name not in known}
+        folded.append(GroupRow(row.index, fresh))
+        given_before.update(fresh)
+    return tuple(folded)
 
 
-def effect_of(group: RowGroup, existing: Sequence[str] | None) -> GroupEffect:
-    """What the group does to a customer who has these fields set; None: there is none yet."""
-    creates = existing is None
+def text_length(fields: Fields) -> int:
+    """About how many characters these fields have, names included."""
+    return sum(len(name) + len(str(value)) for name, value in fields.items())
+
+
+def effect_of(
+    group: RowGroup,
+    existing: Iterable[str] | None,
+    fits: Callable[[Fields], bool] = lambda _: True,
+) -> GroupEffect:
+    """What the group does to a customer who has these fields set; None: there is none yet.
+
+    ``fits`` says whether the customer may have the fields given so far; a row that would give too
+    much fails alone.
+    """
+    creates = False
     set_fields = set(existing or ())
     fields: Fields = {}
     outcomes = []
-    for place, row in enumerate(group.rows):
-        making = creates and place == 0
+    for row in group.rows:
+        making = existing is None and not creates
         fresh = {
             name: value
             for name, value in row.fields.items()
             if making or (name not in set_fields and name not in _NEVER_FILLED)
         }
+        if fresh and not fits(fields | fresh):
+            outcomes.append(RowOutcome.FAILED)
+            continue
         fields |= fresh
-        set_fields |= fresh.keys()
+        set_fields.update(fresh)
         if making:
+            creates = True
             outcomes.append(RowOutcome.CREATED)
         else:
             outcomes.append(RowOutcome.FILLED if fresh else RowOutcome.UNCHANGED)

@@ -23,7 +23,7 @@ class InvalidInput(FeedbackError):
     """The input breaks one or more rules; nothing was done with it.
 
     Attributes:
-        faults: what is wrong and where, in document order; of very many, the first.
+        faults: what is wrong and where, in the order of the rules; of very many, the first.
         fault_count: how many there are in all.
     """
 
@@ -92,7 +92,9 @@ class TooManyRequests(FeedbackError):
 
 
 class Unavailable(FeedbackError):
-    """The database throttles, does not answer, or contention does not end. Safe to try again.
+    """The database throttles, does not answer, or contention does not end.
+
+    Trying again is safe under an idempotency key; without one, what was asked may yet be done.
 
     Attributes:
         retry_after: seconds to wait before asking again.

@@ -27,6 +27,7 @@ _CODES: Final = {
     "greater_than_equal": "out_of_range",
     "less_than_equal": "out_of_range",
     "finite_number": "out_of_range",
+    "string_pattern_mismatch": "invalid",
 }
 
 _DETAILS: Final = {
@@ -71,7 +72,7 @@ def faults_of(error: ValidationError, *prefix: str | int) -> list[Fault]:
         Fault(
             pointer=json_pointer(*prefix, *_path(found["loc"])),
             code=_code(found["type"], found.get("ctx", {})),
-            detail=_DETAILS.get(found["type"]) or _sentence(found["msg"]),
+            detail=_detail(found["type"], found["msg"], found.get("ctx", {})),
         )
         for found in error.errors(include_url=False, include_input=False)
     ]
@@ -86,6 +87,13 @@ def _code(kind: str, context: dict[str, Any]) -> str:
     if kind == "string_too_short" and context.get("min_length") == 1:
         return "required"
     return _CODES.get(kind, kind if kind in _OWN_CODES else "invalid")
+
+
+def _detail(kind: str, message: str, context: dict[str, Any]) -> str:
+    if kind in ("too_long", "too_short"):
+        most, least = context.get("max_length"), context.get("min_length")
+        return f"At most {most} of these." if most is not None else f"At least {least} of these."
+    return _DETAILS.get(kind) or _sentence(message)
 
 
 def _sentence(message: str) -> str:

@@ -14,7 +14,6 @@ from chalicelib.domain.customer_merge import GroupRow, RowGroup
 from chalicelib.domain.schema import Identifier, Input, ItemsDescribedAs, Resource, Timestamp
 
 MAX_ROWS: Final = 10_000
-MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
 MAX_LISTED_ERRORS: Final = 1_000
 
 MAX_CHUNK_ACTIONS: Final = 98

@@ -37,7 +37,9 @@ class BrandDocument(Input):
 
     id: Identifier
     name: str = Field(min_length=1, max_length=255)
-    color: str = Field(default="", max_length=32)
+    color: str = Field(
+        default="", pattern=r"^(#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
+    )
 
 
 class StoreDocument(BrandDocument):

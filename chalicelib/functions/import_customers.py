@@ -4,19 +4,26 @@ from typing import Any
 
 from chalice.app import SQSEvent
 
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.import_batch import ChunkPointer
 from chalicelib.functions.measuring import measured
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import pointer_in
-from chalicelib.services.import_chunk import ChunkOutcome, import_chunk, note_failed_claim
+from chalicelib.services.import_chunk import (
+    ChunkOutcome,
+    defer,
+    import_chunk,
+    note_failed_claim,
+)
 
 
 def import_customers(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     """Does each message's chunk, and answers which messages are to come again.
 
     A chunk that fails is counted and waits in its record, not on the queue, so that it holds up no
-    other. Only when not even that can be written is its message left, with all later ones, which
-    is what keeps a FIFO queue's order.
+    other; one that the database is too busy for waits there too, and is not counted. Only when
+    not even that can be written is its message left, with all later ones, which is what keeps a
+    FIFO queue's order.
     """
     records = event.to_dict()["Records"]
     for place, record in enumerate(records):
@@ -54,6 +61,8 @@ def _do(pointer: ChunkPointer, *, came_before: bool) -> ChunkOutcome:
         return ChunkOutcome.PARKED
     try:
         return import_chunk(pointer)
+    except Unavailable:
+        return defer(pointer)
     except Exception as error:
         logger.exception("chunk failed", import_id=pointer.import_id)
         return note_failed_claim(pointer, type(error).__name__)

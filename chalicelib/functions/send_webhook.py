@@ -4,6 +4,7 @@ from typing import Any
 
 from chalice.app import SQSEvent
 
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.execution import ExecutionPointer
 from chalicelib.functions.measuring import measured
 from chalicelib.log import logger
@@ -53,9 +54,15 @@ def _make_ready(pointers: list[ExecutionPointer]) -> None:
 
 
 def _outcome_of(pointer: ExecutionPointer) -> DeliveryOutcome | None:
-    """What came of a delivery; None when its message is to come again."""
+    """What came of a delivery; None when its message is to come again.
+
+    What the database is too busy for waits in its record, and is not held against it.
+    """
     try:
         return deliveries.send_webhook(pointer)
+    except Unavailable as error:
+        logger.warning("webhook waits", execution_id=pointer.execution_id, reason=str(error))
+        return DeliveryOutcome.TO_BE_RETRIED
     except Exception as error:
         logger.exception("webhook failed", execution_id=pointer.execution_id)
         return _noted(pointer, type(error).__name__)

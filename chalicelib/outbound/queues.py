@@ -34,11 +34,16 @@ class Message:
 def send(queue: str, messages: Sequence[Message]) -> int:
     """Sends messages, ten to a request, and answers how many the queue took.
 
-    What it does not take is tried again, only that, and then left to the sweeper. Never raises.
+    What it does not take is tried again, only that, and then left to the sweeper, as is everything
+    that remains once the queue is out of reach. Never raises.
     """
     sent = 0
     for start in range(0, len(messages), _MESSAGES_A_REQUEST):
-        sent += _send_some(queue, messages[start : start + _MESSAGES_A_REQUEST])
+        try:
+            sent += _send_some(queue, messages[start : start + _MESSAGES_A_REQUEST])
+        except (ClientError, BotoCoreError) as error:
+            logger.warning("queue out of reach", queue=queue, error=type(error).__name__)
+            break
     if sent < len(messages):
         logger.warning("queueing left to the sweeper", queue=queue, unsent=len(messages) - sent)
     return sent
@@ -53,14 +58,10 @@ def forget_client() -> None:
 def _send_some(queue: str, messages: Sequence[Message]) -> int:
     left = {str(number): message for number, message in enumerate(messages)}
     for _ in range(_ROUNDS):
-        try:
-            answer = _client().send_message_batch(
-                QueueUrl=_url(queue),
-                Entries=[_entry(number, message) for number, message in left.items()],
-            )
-        except (ClientError, BotoCoreError) as error:
-            logger.warning("queue out of reach", queue=queue, error=type(error).__name__)
-            break
+        answer = _client().send_message_batch(
+            QueueUrl=_url(queue),
+            Entries=[_entry(number, message) for number, message in left.items()],
+        )
         for taken in answer.get("Successful", []):
             left.pop(taken["Id"])
         if not left:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from chalicelib.domain import clock
 from chalicelib.domain.customer import CustomerBody, customer_from_body
 from chalicelib.domain.customer_merge import group_rows
-from chalicelib.domain.errors import InputTooLarge, InvalidInput, NotFound
+from chalicelib.domain.errors import InputTooLarge, InvalidInput, NotFound, Unavailable
 from chalicelib.domain.faults import Fault, json_pointer
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.domain.ids import new_id
@@ -66,10 +66,10 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
     Raises:
         NotFound: the account has no such import.
     """
-    found = imports.progress(import_id)
-    if found is None or found[0].account_id != account_id:
+    header = imports.find(import_id)
+    if header is None or header.account_id != account_id:
         raise NotFound("batch")
-    return progress_of(*found)
+    return progress_of(header, imports.progress(header))
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _keep(account_id: str, judged: _Judged, origin: Origin) -> AcceptedBatch:
         # The same request came twice at once, and the other one was first.
         earlier = imports.find(header.id)
         if earlier is None:
-            raise NotFound("batch")
+            raise Unavailable("The batch was not kept.")
         return _answer_again(earlier, origin, judged.rejected)
     queue_chunks(pointers)
     return AcceptedBatch(
@@ -156,10 +156,9 @@ def _answer_again(
 ) -> AcceptedBatch:
     origin.check_same_input(earlier.input_hash)
     queue_chunks(imports.unfinished(earlier.id, earlier.edition, clock.now()))
-    found = imports.progress(earlier.id)
     return AcceptedBatch(
         id=earlier.id,
-        status=status_of(found[1]) if found else ImportStatus.QUEUED,
+        status=status_of(imports.progress(earlier)),
         row_count=earlier.row_count,
         rejected=rejected,
     )

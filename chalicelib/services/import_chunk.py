@@ -1,5 +1,6 @@
 """Doing one chunk of an import, once, however often its message comes."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,9 +15,11 @@ from chalicelib.domain.customer_merge import (
     RowGroup,
     RowOutcome,
     effect_of,
+    text_length,
 )
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.import_batch import ChunkPointer, ChunkProgress, ChunkState, RowError
+from chalicelib.domain.language import Language
 from chalicelib.domain.platforms import IMPORT_METADATA_KEY
 from chalicelib.storage import customers, imports
 from chalicelib.storage.counters import Listed, raise_total
@@ -31,6 +34,7 @@ class ChunkOutcome(StrEnum):
 
     DONE = "done"
     NOTHING_TO_DO = "nothing to do"
+    DEFERRED = "deferred"
     FAILED = "failed"
     PARKED = "parked"
 
@@ -46,6 +50,12 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     return until_uncontended(lambda: _attempt(pointer))
 
 
+def defer(pointer: ChunkPointer) -> ChunkOutcome:
+    """Has the chunk tried again in some minutes; that it could not be begun is not its fault."""
+    imports.defer(pointer, clock.now())
+    return ChunkOutcome.DEFERRED
+
+
 def note_failed_claim(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
     """Counts a claim that came to no end; the chunk is tried again later, or parked at the last."""
     is_parked = imports.note_failure(pointer, reason, clock.now())
@@ -54,12 +64,11 @@ def note_failed_claim(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be done for one group."""
+    """What is to be done for one group, and the customer that comes of it."""
 
     group: RowGroup
     effect: GroupEffect
     customer: Customer
-    is_too_large: bool
 
 
 def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
@@ -74,16 +83,14 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     plans = [_plan(chunk, group, found, now) for group in chunk.groups]
     position = chunk.total
     with transaction() as write:
-        created = sum(plan.effect.creates for plan in plans if not plan.is_too_large)
+        created = sum(plan.effect.creates for plan in plans)
         if created:
             raise_total(write, pointer.account_id, Listed.CUSTOMERS, read=chunk.total, by=created)
         for plan in plans:
-            if plan.is_too_large or not plan.effect.fields:
-                continue
             if plan.effect.creates:
                 position += 1
                 customers.add(write, pointer.account_id, plan.customer, position, plan.group.pair)
-            else:
+            elif plan.effect.fields:
                 fields = plan.effect.fields
                 customers.fill(write, pointer.account_id, plan.customer.id, fields, now)
         imports.finish_chunk(write, chunk, _progress(plans, now), now)
@@ -100,17 +107,21 @@ def _clear_away(chunk: LoadedChunk, now: datetime) -> None:
 def _plan(chunk: LoadedChunk, group: RowGroup, found: dict[str, Customer], now: datetime) -> _Plan:
     known_id = chunk.known.get(group.pair) if group.pair else None
     existing = found[known_id] if known_id else None
-    effect = effect_of(group, _set_fields(existing) if existing else None)
-    if existing:
-        customer = _with_fields(existing, effect.fields)
-    else:
-        own_id = derived_id(chunk.row.import_id, str(group.first_index))
-        blank = Customer(id=own_id, created_at=now, updated_at=now)
-        customer = _with_fields(blank, effect.fields)
-    is_too_large = (
-        bool(effect.fields) and len(customer.model_dump_json().encode()) > MAX_CUSTOMER_BYTES
+    base = existing or Customer(
+        id=derived_id(chunk.row.import_id, str(group.first_index)), created_at=now, updated_at=now
     )
-    return _Plan(group, effect, customer, is_too_large)
+    effect = effect_of(
+        group, _set_fields(existing) if existing else None, lambda fields: _fits(base, fields)
+    )
+    return _Plan(group, effect, _with_fields(base, effect.fields))
+
+
+def _fits(base: Customer, fields: Fields) -> bool:
+    known = text_length(dict(base))
+    # No character takes more than six bytes of JSON, so most customers need not be written out.
+    if (known + text_length(fields)) * 6 < MAX_CUSTOMER_BYTES:
+        return True
+    return len(_with_fields(base, fields).model_dump_json().encode()) <= MAX_CUSTOMER_BYTES
 
 
 def _set_fields(customer: Customer) -> list[str]:
@@ -123,19 +134,26 @@ def _with_fields(customer: Customer, fields: Fields) -> Customer:
     imported = update.pop(IMPORT_METADATA, None)
     if imported:
         update["metadata"] = customer.metadata | {IMPORT_METADATA_KEY: imported}
-    return Customer.model_validate({**dict(customer), **update})
+    if "language" in update:
+        update["language"] = Language(update["language"])
+    return customer.model_copy(update=update)
 
 
 def _progress(plans: list[_Plan], now: datetime) -> ChunkProgress:
-    outcomes = [o for plan in plans if not plan.is_too_large for o in plan.effect.outcomes]
-    refused = [row.index for plan in plans if plan.is_too_large for row in plan.group.rows]
+    outcomes = [
+        (row.index, outcome)
+        for plan in plans
+        for row, outcome in zip(plan.group.rows, plan.effect.outcomes, strict=True)
+    ]
+    counts = Counter(outcome for _, outcome in outcomes)
+    failed = sorted(index for index, outcome in outcomes if outcome is RowOutcome.FAILED)
     detail = f"The customer would be larger than {MAX_CUSTOMER_BYTES} bytes."
     return ChunkProgress(
         state=ChunkState.DONE,
-        created=outcomes.count(RowOutcome.CREATED),
-        filled=outcomes.count(RowOutcome.FILLED),
-        unchanged=outcomes.count(RowOutcome.UNCHANGED),
-        failed=len(refused),
-        errors=tuple(RowError(index=i, code="too_large", detail=detail) for i in sorted(refused)),
+        created=counts[RowOutcome.CREATED],
+        filled=counts[RowOutcome.FILLED],
+        unchanged=counts[RowOutcome.UNCHANGED],
+        failed=counts[RowOutcome.FAILED],
+        errors=tuple(RowError(index=i, code="too_large", detail=detail) for i in failed),
         ended_at=now,
     )

@@ -1,7 +1,14 @@
 """What an operator does for an account: creating it, issuing and revoking its keys."""
 
 from chalicelib.domain import clock
-from chalicelib.domain.account import Account, Credential, hash_of, new_api_key, new_secret
+from chalicelib.domain.account import (
+    Account,
+    Credential,
+    hash_of,
+    is_api_key,
+    new_api_key,
+    new_secret,
+)
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import accounts, credentials
@@ -39,6 +46,8 @@ def revoke_key(api_key: str) -> None:
     Raises:
         NotFound: there is no such key.
     """
+    if not is_api_key(api_key):
+        raise NotFound("API key")
     credentials.revoke(api_key, clock.now())
 
 

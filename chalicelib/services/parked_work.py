@@ -22,18 +22,20 @@ class _Kind:
 
     Attributes:
         parked: what waits, at most so many, the longest waiting first.
+        parked_parts: the parts of one owner's work that wait.
         revive: opens one record again by owner and part, and answers its pointer.
     """
 
     parked: Callable[[int], list[ParkedWork]]
+    parked_parts: Callable[[str], list[str]]
     revive: Callable[[str, str, datetime], Any]
     queue: Callable[[list[Any]], int]
 
 
 _KINDS: Final = (
-    _Kind(imports.parked, imports.revive, queue_chunks),
-    _Kind(feedback.parked, feedback.revive, queue_feedback),
-    _Kind(executions.parked, executions.revive, queue_executions),
+    _Kind(imports.parked, imports.parked_parts, imports.revive, queue_chunks),
+    _Kind(feedback.parked, feedback.parked_parts, feedback.revive, queue_feedback),
+    _Kind(executions.parked, executions.parked_parts, executions.revive, queue_executions),
 )
 
 
@@ -43,17 +45,20 @@ def list_parked_work() -> list[ParkedWork]:
     return sorted(everything, key=lambda work: work.parked_at)[:MOST_LISTED]
 
 
-def replay(owner_id: str, part: str) -> None:
-    """Makes parked work open again, with all its claims, and queues it.
+def replay(owner_id: str, part: str | None = None) -> int:
+    """Makes parked work open again, with all its claims, and queues it; answers how many records.
+
+    Without a part, everything of the owner that is parked.
 
     Raises:
         NotFound: there is no such parked work.
     """
+    replayed = 0
     for kind in _KINDS:
-        try:
-            pointer = kind.revive(owner_id, part, clock.now())
-        except NotFound:
-            continue
-        kind.queue([pointer])
-        return
-    raise NotFound("parked work")
+        for each in kind.parked_parts(owner_id):
+            if part is None or part == each:
+                kind.queue([kind.revive(owner_id, each, clock.now())])
+                replayed += 1
+    if not replayed:
+        raise NotFound("parked work")
+    return replayed

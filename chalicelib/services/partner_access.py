@@ -1,6 +1,6 @@
 """Who a partner is: credentials in, account out (interface, section 5)."""
 
-from chalicelib.domain.account import NO_CREDENTIAL, Credential
+from chalicelib.domain.account import NO_CREDENTIAL, Credential, is_api_key
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.services.held import held
 from chalicelib.storage import credentials
@@ -14,7 +14,7 @@ def authenticate(api_key: str, api_secret: str) -> str:
     Raises:
         NotAuthenticated: the key is unknown or revoked, or the secret is not its own.
     """
-    credential = _credential(api_key) if api_key else None
+    credential = _credential(api_key) if is_api_key(api_key) else None
     known = credential or NO_CREDENTIAL
     if not known.accepts(api_secret) or credential is None:
         raise NotAuthenticated

@@ -3,7 +3,7 @@
 from typing import Any
 
 from chalicelib.domain import clock
-from chalicelib.domain.customer import CustomerBody, customer_from_body
+from chalicelib.domain.customer import customer_from_body
 from chalicelib.domain.customer_pair import pair_of
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.faults import Fault
@@ -55,29 +55,21 @@ def record_purchase(account_id: str, document: Any) -> Purchase:
 
 def _customer_of(account_id: str, own_id: str, arrived: PurchaseDocument) -> str | None:
     if arrived.customer_id:
-        if customers.find(account_id, arrived.customer_id) is None:
+        if not customers.find_many(account_id, [arrived.customer_id]):
             raise InvalidInput(
                 [Fault("/customerId", "unknown_reference", "The account has no such customer.")]
             )
         return arrived.customer_id
     if arrived.customer is None:
         return None
-    return _known_customer(account_id, arrived.customer) or _new_customer(
-        account_id, own_id, arrived
-    )
-
-
-def _known_customer(account_id: str, body: CustomerBody) -> str | None:
-    pair = pair_of(body.email, body.phone_number)
-    return customers.find_by_pair(account_id, pair) if pair else None
-
-
-def _new_customer(account_id: str, own_id: str, arrived: PurchaseDocument) -> str:
     # The id follows from the purchase, so that a second arrival makes no second customer.
     customer = customer_from_body(
-        arrived.customer or CustomerBody(),
+        arrived.customer,
         derived_id(own_id, "customer"),
         clock.now(),
         data_sources=(arrived.source,),
     )
+    pair = pair_of(customer.email, customer.phone_number)
+    if pair:
+        return customers.find_or_create(account_id, customer, pair)
     return customers.create(account_id, customer)[0].id

@@ -210,8 +210,9 @@ def _or_earlier(submit: Callable[[], Feedback], origin: Origin, submitter: Submi
 def _origin(
     submission: ContactFormSubmission | SurveySubmission, submitter: Submitter, endpoint: str
 ) -> Origin:
-    given = submission.model_dump(mode="json", exclude_none=True)
-    return origin_of(submission.id, endpoint, submitter.idempotency_key, given)
+    key = submitter.idempotency_key
+    given = None if key is None else submission.model_dump(mode="json", exclude_none=True)
+    return origin_of(submission.id, endpoint, key, given)
 
 
 def _require_enabled(form: HeldForm[SavedContactForm] | HeldForm[SavedSurvey]) -> None:

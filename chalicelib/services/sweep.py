@@ -50,17 +50,20 @@ def sweep(work: SweptWork, has_time_left: Callable[[], bool] = lambda: True) -> 
     now = clock.now()
     pointers: list[Any] = []
     swept = 0
-    for due in work.overdue(now, MOST_OF_A_SHARD):
-        if not has_time_left():
-            break
-        pointer = work.put_off(due, now)
-        if pointer is None:
-            continue
-        swept += 1
-        pointers.append(pointer)
-        if len(pointers) == _QUEUED_AT_ONCE:
+    try:
+        for due in work.overdue(now, MOST_OF_A_SHARD):
+            if not has_time_left():
+                break
+            pointer = work.put_off(due, now)
+            if pointer is None:
+                continue
+            swept += 1
+            pointers.append(pointer)
+            if len(pointers) == _QUEUED_AT_ONCE:
+                work.queue(pointers)
+                pointers = []
+    finally:
+        # Also when the database fails halfway: what was put off must not wait for nothing.
+        if pointers:
             work.queue(pointers)
-            pointers = []
-    if pointers:
-        work.queue(pointers)
     return swept

@@ -21,7 +21,7 @@ class AccountRow(Table):
 
 
 def put(account: Account) -> None:
-    """Keeps an account; the same id again replaces its name."""
+    """Keeps an account, in place of the one with its id if there is one."""
     AccountRow(
         account.id, name=account.name, created_at=format_timestamp(account.created_at)
     ).save()

@@ -9,6 +9,11 @@ from pynamodb.attributes import Attribute
 from pynamodb.constants import BINARY
 
 
+def decompress(value: bytes) -> bytes:
+    """The JSON text of a column's value."""
+    return zlib.decompress(value)
+
+
 class CompressedJsonAttribute(Attribute[bytes]):
     """JSON text as UTF-8 bytes, kept deflated."""
 
@@ -20,4 +25,4 @@ class CompressedJsonAttribute(Attribute[bytes]):
 
     def deserialize(self, value: bytes) -> bytes:
         """The JSON text."""
-        return zlib.decompress(value)
+        return decompress(value)

@@ -109,9 +109,9 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
     if request.first_position > total:
         return [], total
     rows = CustomerRow.plain_query(
-        "by_position",
         account_id,
         CustomerRow.position.between(request.first_position, min(request.last_position, total)),
+        index="by_position",
     )
     return [_customer_in(_with_json_read(plain)) for plain in rows], total
 
@@ -184,7 +184,7 @@ def replace(account_id: str, customer: Customer) -> Customer:
         new_pair = pair_of(merged.email, merged.phone_number)
         with transaction() as write:
             write.save(
-                _row(account_id, merged, position=int(earlier_row.position)),
+                _replaced(earlier_row, account_id, merged),
                 (CustomerRow.updated_at == earlier_row.updated_at)
                 & _same(CustomerRow.purchase_count, earlier_row.purchase_count)
                 & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
@@ -387,6 +387,12 @@ def _with_json_read(plain: Plain) -> Plain:
         if name in plain:
             plain[name] = from_json(plain[name])
     return plain
+
+
+def _replaced(earlier: CustomerRow, account_id: str, customer: Customer) -> CustomerRow:
+    row = _row(account_id, customer, position=int(earlier.position))
+    row.input_hash = earlier.input_hash
+    return row
 
 
 def _customer(row: CustomerRow) -> Customer:

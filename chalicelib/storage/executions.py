@@ -4,13 +4,13 @@ An attempt is begun by a claim and ended by its outcome, which only the claim th
 write: both carry the attempt's number.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import PutError, UpdateError
+from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
@@ -39,7 +39,7 @@ from chalicelib.domain.work import (
 )
 from chalicelib.storage.compressed_json import CompressedJsonAttribute
 from chalicelib.storage.table import Table, read_together
-from chalicelib.storage.transactions import Contended, transaction
+from chalicelib.storage.transactions import Contended, condition_holds, transaction
 
 LEASE: Final = timedelta(seconds=45)
 """Longer than the function may run, shorter than its messages stay hidden."""
@@ -137,7 +137,7 @@ def claim(execution_id: str, now: datetime) -> Execution | None:
     row = ExecutionRow(execution_id, _EXECUTION)
     seconds = int(now.timestamp())
     lease_end = ceil((now + LEASE).timestamp())
-    claimed = _succeeds(
+    claimed = condition_holds(
         lambda: row.update(
             [
                 ExecutionRow.attempt.add(1),
@@ -194,7 +194,7 @@ def wait(execution_id: str, until: datetime, now: datetime) -> bool:
     """Leaves a pending execution alone until then, without an attempt. One request."""
     row = ExecutionRow(execution_id, _EXECUTION)
     seconds, then = int(now.timestamp()), ceil(until.timestamp())
-    return _succeeds(
+    return condition_holds(
         lambda: row.update(
             [ExecutionRow.not_before.set(then), ExecutionRow.due_at.set(then)],
             condition=_is_pending() & _is_free(seconds) & _is_due(seconds),
@@ -209,7 +209,7 @@ def note_failure(execution_id: str, reason: str, now: datetime) -> bool:
     """
     row = ExecutionRow(execution_id, _EXECUTION)
     free = _is_pending() & _is_free(int(now.timestamp()))
-    counted = _succeeds(
+    counted = condition_holds(
         lambda: row.update(
             [ExecutionRow.claims.add(1), ExecutionRow.reason.set(reason)], condition=free
         )
@@ -219,10 +219,10 @@ def note_failure(execution_id: str, reason: str, now: datetime) -> bool:
     claims = int(row.claims or 0)
     if claims < MAX_CLAIMS:
         due = due_after_failure(now, claims)
-        _succeeds(lambda: row.update([ExecutionRow.due_at.set(due)], condition=free))
+        condition_holds(lambda: row.update([ExecutionRow.due_at.set(due)], condition=free))
         return False
     parked = Outcome(ExecutionState.PARKED, reason)
-    return _succeeds(
+    return condition_holds(
         lambda: row.update(_outcome_actions(_execution(row), parked, now), condition=free)
     )
 
@@ -277,7 +277,7 @@ def put_off(due: DueWork, now: datetime) -> ExecutionPointer | None:
     None when it ended or was put off meanwhile.
     """
     row = ExecutionRow(due.owner_id, due.part)
-    moved = _succeeds(
+    moved = condition_holds(
         lambda: row.update(
             [ExecutionRow.due_at.set(due_once_requeued(now))],
             condition=_is_pending() & (ExecutionRow.due_at == due.due_at),
@@ -289,8 +289,7 @@ def put_off(due: DueWork, now: datetime) -> ExecutionPointer | None:
 def parked(at_most: int) -> list[ParkedWork]:
     """Executions that wait for an operator, the longest waiting first."""
     nominated = list(_in_shard(PARKED_SHARD, None, at_most))
-    keys = [(ExecutionRow, due.owner_id, due.part) for due in nominated]
-    rows = read_together(*keys) if keys else []
+    rows = read_together(*((ExecutionRow, due.owner_id, due.part) for due in nominated))
     return [
         ParkedWork(
             kind="webhook",
@@ -304,6 +303,12 @@ def parked(at_most: int) -> list[ParkedWork]:
         for row in rows
         if row and row.state == ExecutionState.PARKED.value
     ]
+
+
+def parked_parts(execution_id: str) -> list[str]:
+    """The one part of an execution that may wait for an operator, if it does."""
+    execution = find(execution_id)
+    return [_EXECUTION] if execution and execution.state is ExecutionState.PARKED else []
 
 
 def revive(execution_id: str, part: str, now: datetime) -> ExecutionPointer:
@@ -325,7 +330,7 @@ def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
         Conflict: it is pending, or had its success.
     """
     row = ExecutionRow(execution.id, _EXECUTION)
-    reopened = _succeeds(
+    reopened = condition_holds(
         lambda: row.update(
             [
                 ExecutionRow.state.set(ExecutionState.PENDING.value),
@@ -365,8 +370,17 @@ def _create_together(executions: Sequence[Execution]) -> None:
                 _add(write, execution)
     except Contended:
         for execution in executions:
-            row = _row(execution)
-            _succeeds(lambda row=row: row.save(_is_new()))  # type: ignore[misc]
+            _create_alone(execution)
+
+
+def _create_alone(execution: Execution) -> None:
+    try:
+        _row(execution).save(_is_new())
+    except PutError as error:
+        if error.cause_response_code == "TransactionConflictException":
+            raise Contended from error  # whether the other one writes it is not known yet
+        if error.cause_response_code != "ConditionalCheckFailedException":
+            raise
 
 
 def _add(write: TransactWrite, execution: Execution) -> None:
@@ -428,16 +442,6 @@ def _is_free(seconds: int) -> Condition:
 def _is_due(seconds: int) -> Condition:
     due: Condition = ExecutionRow.not_before.does_not_exist() | (ExecutionRow.not_before <= seconds)
     return due
-
-
-def _succeeds(write: Callable[[], Any]) -> bool:
-    try:
-        write()
-    except (PutError, UpdateError) as error:
-        if error.cause_response_code == "ConditionalCheckFailedException":
-            return False
-        raise
-    return True
 
 
 def _expiry(now: datetime) -> int:

@@ -1,12 +1,11 @@
 """The table of feedback. Each is a record of work too, until everything that follows was done."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import PutError, UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
@@ -31,6 +30,7 @@ from chalicelib.storage import trackers
 from chalicelib.storage.compressed_json import CompressedJsonAttribute
 from chalicelib.storage.table import Table, read_together
 from chalicelib.storage.trackers import TrackerRow
+from chalicelib.storage.transactions import condition_holds
 
 _ONLY_PART: Final = "feedback"
 
@@ -83,7 +83,7 @@ class KeptFeedback:
 def create(feedback: Feedback, input_hash: str | None) -> bool:
     """Keeps a new feedback; False, and nothing changed, when its id is already there."""
     row = _row(feedback, input_hash)
-    return _succeeds(lambda: row.save(FeedbackRow.feedback_id.does_not_exist()))
+    return condition_holds(lambda: row.save(FeedbackRow.feedback_id.does_not_exist()))
 
 
 def add(write: TransactWrite, feedback: Feedback, input_hash: str | None) -> None:
@@ -131,7 +131,7 @@ def note_failure(feedback_id: str, reason: str, now: datetime) -> bool:
     It is tried again after a wait that grows with each failure.
     """
     row = FeedbackRow(feedback_id)
-    counted = _succeeds(
+    counted = condition_holds(
         lambda: row.update(
             [FeedbackRow.claims.add(1), FeedbackRow.last_error.set(reason)],
             condition=_is_pending(),
@@ -141,13 +141,13 @@ def note_failure(feedback_id: str, reason: str, now: datetime) -> bool:
         return False
     claims = int(row.claims or 0)
     if claims < MAX_CLAIMS:
-        _succeeds(
+        condition_holds(
             lambda: row.update(
                 [FeedbackRow.due_at.set(due_after_failure(now, claims))], condition=_is_pending()
             )
         )
         return False
-    return _succeeds(
+    return condition_holds(
         lambda: row.update(
             [
                 FeedbackRow.state.set(FeedbackState.PARKED.value),
@@ -172,7 +172,7 @@ def put_off(due: DueWork, now: datetime) -> FeedbackPointer | None:
     None when it ended or was put off meanwhile.
     """
     row = FeedbackRow(due.owner_id)
-    moved = _succeeds(
+    moved = condition_holds(
         lambda: row.update(
             [FeedbackRow.due_at.set(due_once_requeued(now))],
             condition=_is_pending() & (FeedbackRow.due_at == due.due_at),
@@ -200,6 +200,12 @@ def parked(at_most: int) -> list[ParkedWork]:
     ]
 
 
+def parked_parts(feedback_id: str) -> list[str]:
+    """The one part of a feedback, if it waits for an operator."""
+    kept = find(feedback_id)
+    return [_ONLY_PART] if kept and kept.state is FeedbackState.PARKED else []
+
+
 def revive(feedback_id: str, part: str, now: datetime) -> FeedbackPointer:
     """Makes a parked feedback pending again, and answers its pointer, to be queued.
 
@@ -209,7 +215,7 @@ def revive(feedback_id: str, part: str, now: datetime) -> FeedbackPointer:
     if part != _ONLY_PART:
         raise NotFound("parked work")
     row = FeedbackRow(feedback_id)
-    revived = _succeeds(
+    revived = condition_holds(
         lambda: row.update(
             [
                 FeedbackRow.state.set(FeedbackState.PENDING.value),
@@ -233,16 +239,6 @@ def _in_shard(shard: str, until: Condition | None, at_most: int) -> Iterator[Due
 
 def _is_pending() -> Condition:
     return FeedbackRow.state == FeedbackState.PENDING.value
-
-
-def _succeeds(write: Callable[[], Any]) -> bool:
-    try:
-        write()
-    except (PutError, UpdateError) as error:
-        if error.cause_response_code == "ConditionalCheckFailedException":
-            return False
-        raise
-    return True
 
 
 def _row(feedback: Feedback, input_hash: str | None) -> FeedbackRow:

@@ -14,7 +14,7 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import counters
-from chalicelib.storage.compressed_json import CompressedJsonAttribute
+from chalicelib.storage.compressed_json import CompressedJsonAttribute, decompress
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.table import Table, read_together
 from chalicelib.storage.transactions import transaction, until_uncontended
@@ -69,12 +69,16 @@ class FormTable:
 
     def find(self, form_id: str, *, consistent: bool = False) -> StoredForm | None:
         """The form with this id, of whatever account, or None. One request."""
-        rows = {row.part: row for row in self._row.query(form_id, consistent_read=consistent)}
+        rows = {row["part"]: row for row in self._row.plain_query(form_id, consistent=consistent)}
         if _DOCUMENT not in rows:
             return None
-        document, summary = rows[_DOCUMENT], rows[_SUMMARY]
+        document, summary = rows[_DOCUMENT], rows.get(_SUMMARY)
+        # A read that is not consistent may meet a new form's document before its summary.
         return StoredForm(
-            form_id, document.account_id, document.document, int(summary.submission_count or 0)
+            form_id,
+            document["account_id"],
+            decompress(document["document"]),
+            summary.get("submission_count", 0) if summary else 0,
         )
 
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:

@@ -4,13 +4,13 @@ The chunks of an import are written before its header, and belong to it by their
 header the import is accepted, without it its chunks are leftovers that nobody works on.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import PutError, UpdateError
+from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
@@ -43,9 +43,22 @@ from chalicelib.storage.compressed_json import CompressedJsonAttribute
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.table import Table, account_key, read_together
+from chalicelib.storage.transactions import condition_holds
 
 _HEADER: Final = "header"
 _KEPT_FOR: Final = timedelta(days=90)
+_NOT_DONE: Final = "The row could not be done. It is kept, and may be done later."
+_PROGRESS_COLUMNS: Final = [
+    "import_id",
+    "part",
+    "state",
+    "created",
+    "filled",
+    "unchanged",
+    "failed",
+    "errors",
+    "ended_at",
+]
 
 
 class _Due(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -160,7 +173,7 @@ def accept(header: ImportHeader, now: datetime) -> bool:
         chunk_count=header.chunk_count,
         input_hash=header.input_hash,
     )
-    return _succeeds(lambda: row.save(ImportRow.import_id.does_not_exist()))
+    return condition_holds(lambda: row.save(ImportRow.import_id.does_not_exist()))
 
 
 def find(import_id: str) -> ImportHeader | None:
@@ -169,13 +182,15 @@ def find(import_id: str) -> ImportHeader | None:
     return _header(row) if row else None
 
 
-def progress(import_id: str) -> tuple[ImportHeader, list[ChunkProgress]] | None:
-    """The accepted import and how far each of its chunks has come, or None."""
-    rows = {row.part: row for row in ImportRow.query(import_id, consistent_read=True)}
-    if _HEADER not in rows:
-        return None
-    header = _header(rows.pop(_HEADER))
-    return header, [_progress(row) for row in rows.values() if row.edition == header.edition]
+def progress(header: ImportHeader) -> list[ChunkProgress]:
+    """How far each chunk of an accepted import has come."""
+    rows = ImportRow.query(
+        header.id,
+        ImportRow.part.startswith(f"chunk#{header.edition}#"),
+        consistent_read=True,
+        attributes_to_get=_PROGRESS_COLUMNS,
+    )
+    return [_progress(row) for row in rows]
 
 
 def unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPointer]:
@@ -237,7 +252,7 @@ def note_failure(pointer: ChunkPointer, reason: str, now: datetime) -> bool:
     The chunk is tried again after a wait that grows with each failure.
     """
     row = ImportRow(pointer.import_id, pointer.part)
-    counted = _succeeds(
+    counted = condition_holds(
         lambda: row.update(
             [ImportRow.claims.add(1), ImportRow.last_error.set(reason)], condition=_is_pending()
         )
@@ -246,8 +261,8 @@ def note_failure(pointer: ChunkPointer, reason: str, now: datetime) -> bool:
         return False
     claims = int(row.claims)
     if claims >= MAX_CLAIMS:
-        return _park(row, reason, now)
-    _succeeds(
+        return _park(row, now)
+    condition_holds(
         lambda: row.update(
             [ImportRow.due_at.set(due_after_failure(now, claims))], condition=_is_pending()
         )
@@ -267,7 +282,7 @@ def put_off(due: DueWork, now: datetime) -> ChunkPointer | None:
     None when it ended or was put off meanwhile.
     """
     row = ImportRow(due.owner_id, due.part)
-    moved = _succeeds(
+    moved = condition_holds(
         lambda: row.update(
             [ImportRow.due_at.set(due_once_requeued(now))],
             condition=_is_pending() & (ImportRow.due_at == due.due_at),
@@ -300,6 +315,25 @@ def parked(at_most: int) -> list[ParkedWork]:
     ]
 
 
+def parked_parts(import_id: str) -> list[str]:
+    """The parts of an import that wait for an operator."""
+    rows = ImportRow.query(
+        import_id,
+        filter_condition=ImportRow.state == ChunkState.PARKED.value,
+        consistent_read=True,
+        attributes_to_get=["import_id", "part"],
+    )
+    return [row.part for row in rows]
+
+
+def defer(pointer: ChunkPointer, now: datetime) -> None:
+    """Has a chunk that could not be begun tried again later; nothing is held against it."""
+    row = ImportRow(pointer.import_id, pointer.part)
+    condition_holds(
+        lambda: row.update([ImportRow.due_at.set(due_once_requeued(now))], condition=_is_pending())
+    )
+
+
 def revive(import_id: str, part: str, now: datetime) -> ChunkPointer:
     """Makes a parked chunk pending again, and answers its pointer, to be queued.
 
@@ -307,7 +341,7 @@ def revive(import_id: str, part: str, now: datetime) -> ChunkPointer:
         NotFound: there is no such parked chunk.
     """
     row = ImportRow(import_id, part)
-    revived = _succeeds(
+    revived = condition_holds(
         lambda: row.update(
             [
                 ImportRow.state.set(ChunkState.PENDING.value),
@@ -326,13 +360,13 @@ def revive(import_id: str, part: str, now: datetime) -> ChunkPointer:
     return _pointer_of(row, now)
 
 
-def _park(row: ImportRow, reason: str, now: datetime) -> bool:
+def _park(row: ImportRow, now: datetime) -> bool:
     indexes = [r.index for group in groups_from_json(row.rows) for r in group.rows]
     errors = [
-        RowError(index=index, code="not_done", detail=f"The row could not be done: {reason}.")
+        RowError(index=index, code="not_done", detail=_NOT_DONE)
         for index in sorted(indexes)[:MAX_LISTED_ERRORS]
     ]
-    return _succeeds(
+    return condition_holds(
         lambda: row.update(
             [
                 ImportRow.state.set(ChunkState.PARKED.value),
@@ -354,16 +388,6 @@ def _in_shard(shard: str, until: Condition | None, at_most: int) -> Iterator[Due
 
 def _is_pending() -> Condition:
     return ImportRow.state == ChunkState.PENDING.value
-
-
-def _succeeds(write: Callable[[], Any]) -> bool:
-    try:
-        write()
-    except (PutError, UpdateError) as error:
-        if error.cause_response_code == "ConditionalCheckFailedException":
-            return False
-        raise
-    return True
 
 
 def _pointer_of(row: ImportRow, now: datetime) -> ChunkPointer:

@@ -1,10 +1,10 @@
 """The table of brands and stores, read as one directory an account."""
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.exceptions import PutError
 
 from chalicelib.domain.place import Directory, Place, PlaceKind
 from chalicelib.storage.table import Table
+from chalicelib.storage.transactions import condition_holds
 
 
 class PlaceRow(Table):
@@ -31,13 +31,9 @@ def put(account_id: str, place: Place) -> bool:
         color=place.color or None,
         brand_id=place.brand_id,
     )
-    try:
-        row.save(PlaceRow.kind.does_not_exist() | (PlaceRow.kind == place.kind.value))
-    except PutError as error:
-        if error.cause_response_code == "ConditionalCheckFailedException":
-            return False
-        raise
-    return True
+    return condition_holds(
+        lambda: row.save(PlaceRow.kind.does_not_exist() | (PlaceRow.kind == place.kind.value))
+    )
 
 
 def directory(account_id: str, *, consistent: bool = False) -> Directory:

@@ -110,12 +110,23 @@ class Table(Model):
         return _plain(cls._get_connection().get_item(hash_key).get("Item"))
 
     @classmethod
-    def plain_query(cls, index: str, hash_key: str, condition: Condition) -> Iterator[Plain]:
-        """The rows of an index as plain values, page by page."""
+    def plain_query(
+        cls,
+        hash_key: str,
+        condition: Condition | None = None,
+        *,
+        index: str | None = None,
+        consistent: bool = False,
+    ) -> Iterator[Plain]:
+        """The rows under a hash key of the table or an index as plain values, page by page."""
         start: Any = None
         while True:
             found = cls._get_connection().query(
-                hash_key, condition, index_name=index, exclusive_start_key=start
+                hash_key,
+                condition,
+                index_name=index,
+                consistent_read=consistent,
+                exclusive_start_key=start,
             )
             for item in found["Items"]:
                 yield _plain(item) or {}
@@ -138,11 +149,13 @@ def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str
     """The rows of several tables under these keys, consistently, in one request.
 
     Each key is a model, a hash key and, where the table has one, a range key. The answer keeps the
-    order; None stands for what is not there. At most 100 keys.
+    order; None stands for what is not there. At most 100 keys; none asks for nothing.
 
     Raises:
         Unavailable: some keys stay unread for want of throughput.
     """
+    if not wanted:
+        return []
     places: dict[tuple[str, str], int] = {}
     asked: dict[str, dict[str, Any]] = {}
     for place, (model, *key) in enumerate(wanted):

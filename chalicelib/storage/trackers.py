@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.exceptions import PutError
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.tracker import Tracker
 from chalicelib.storage.table import Table
+from chalicelib.storage.transactions import condition_holds
 
 
 class TrackerRow(Table):
@@ -41,13 +41,7 @@ def create(tracker: Tracker) -> bool:
         send_mode=tracker.send_mode,
         created_at=format_timestamp(tracker.created_at),
     )
-    try:
-        row.save(TrackerRow.tracker_id.does_not_exist())
-    except PutError as error:
-        if error.cause_response_code == "ConditionalCheckFailedException":
-            return False
-        raise
-    return True
+    return condition_holds(lambda: row.save(TrackerRow.tracker_id.does_not_exist()))
 
 
 def find(tracker_id: str) -> Tracker | None:

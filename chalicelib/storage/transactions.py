@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
-from pynamodb.exceptions import TransactWriteError
+from pynamodb.exceptions import PutError, TransactWriteError, UpdateError
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Unavailable
@@ -14,6 +14,10 @@ from chalicelib.storage.table import connection
 
 _ROUNDS: Final = 12
 _LONGEST_PAUSE_S: Final = 0.4
+
+_SOMEBODY_ELSE_WAS_FIRST: Final = frozenset(
+    {"ConditionalCheckFailedException", "TransactionConflictException"}
+)
 
 Made = TypeVar("Made")
 
@@ -46,6 +50,21 @@ def transaction() -> Iterator[TransactWrite]:
         if codes & {"ThrottlingError", "ProvisionedThroughputExceeded"}:
             raise Unavailable("The database is busy.") from error
         raise
+
+
+def condition_holds(write: Callable[[], object]) -> bool:
+    """Whether this conditional write of one record was done.
+
+    It was not when its condition does not hold, or when another transaction holds the record just
+    now; either way somebody else was first.
+    """
+    try:
+        write()
+    except (PutError, UpdateError) as error:
+        if error.cause_response_code in _SOMEBODY_ELSE_WAS_FIRST:
+            return False
+        raise
+    return True
 
 
 def until_uncontended(attempt: Callable[[], Made]) -> Made:

@@ -21,6 +21,8 @@ TRAP: Final = "homepage"
 """A part that a form may have in a place that no person sees: whoever fills it is a machine."""
 
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
+_NOT_GIVEN: Final = ("", "null")
+"""What clients write for a value that they do not have: a script's ``null`` becomes this text."""
 _ITEMS: Final = ("fields", "fields[]")
 
 Submission = TypeVar("Submission", ContactFormSubmission, SurveySubmission)
@@ -56,7 +58,9 @@ def submission_in(parts: Sequence[Part], model: type[Submission]) -> SubmittedBo
         else:
             plain[name] = value
     trap = plain.pop(TRAP, "")
-    document: dict[str, Any] = {name: value for name, value in plain.items() if value.strip()}
+    document: dict[str, Any] = {
+        name: value for name, value in plain.items() if value.strip() not in _NOT_GIVEN
+    }
     try:
         document["fields"] = written.as_array()
     except InvalidInput as error:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accept_batch import accept_batch, read_import
 from tests.admin.command import an_account, run
@@ -46,6 +47,15 @@ def test_replayed_work_is_done(name_the_part: bool) -> None:
     assert (result.exit_code, result.stderr.strip()) == (0, "Queued again: 1.")
     deliver(queued_messages(account))
     assert read_import(account, import_id).created == 2
+
+
+def test_nothing_parked_is_an_empty_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chalicelib.storage.imports.PARKED_SHARD", "nowhere")
+    monkeypatch.setattr("chalicelib.storage.feedback.PARKED_SHARD", "nowhere")
+    with counted_calls() as calls:
+        result = run("work", "list")
+    assert result.exit_code == 0
+    assert "dynamodb.BatchGetItem" not in calls  # which AWS refuses when it asks for nothing
 
 
 def test_replaying_what_is_not_parked_says_so() -> None:

@@ -9,7 +9,8 @@ from chalicelib.domain.account import Account
 from chalicelib.domain.clock import now
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import accounts
-from chalicelib.storage.table import connection
+from chalicelib.storage.accounts import AccountRow
+from chalicelib.storage.table import connection, read_together
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,11 @@ def test_reads_inside_the_block_are_added_up(cloud: None) -> None:
         accounts.find(account.id)
     accounts.find(account.id)
     assert (consumed.rows, consumed.read_units_by_size) == (2, 2.0)
+
+
+def test_a_read_of_several_rows_is_billed_row_by_row_and_missing_ones_too(cloud: None) -> None:
+    account = Account(new_id(), "x" * 5000, now())
+    accounts.put(account)
+    with consumed_capacity(connection().client) as consumed:
+        read_together((AccountRow, account.id), (AccountRow, new_id()))
+    assert (consumed.rows, consumed.read_units_by_size) == (1, 3.0)

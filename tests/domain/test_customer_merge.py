@@ -10,6 +10,7 @@ from chalicelib.domain.customer import CustomerBody
 from chalicelib.domain.customer_merge import (
     IMPORT_METADATA,
     RowGroup,
+    RowOutcome,
     effect_of,
     fields_of,
     group_rows,
@@ -130,8 +131,20 @@ def test_rows_of_one_pair_are_one_group_however_many_they_are() -> None:
     body = parse({"email": "a@example.test", "firstName": "Zoé"}, CustomerBody)
     (group,) = group_rows((n, body) for n in range(10_000))
     assert len(group.rows) == 10_000
-    assert all(not row.fields for row in group.rows[1:])
     assert len(groups_to_json([group])) < 150_000
+    effect = effect_of(group, None)
+    assert effect.fields == fields_of(body)
+    assert effect.outcomes == (RowOutcome.CREATED, *[RowOutcome.UNCHANGED] * 9_999)
+
+
+def test_a_row_that_would_give_too_much_fails_alone() -> None:
+    rows = [{"company": "x" * 60}, {"description": "y" * 60}, {"firstName": "Zoé"}]
+    (group,) = group_rows(
+        (n, parse({"email": "a@example.test"} | row, CustomerBody)) for n, row in enumerate(rows)
+    )
+    effect = effect_of(group, None, lambda fields: sum(map(len, fields.values())) < 110)
+    assert effect.outcomes == (RowOutcome.CREATED, RowOutcome.FAILED, RowOutcome.FILLED)
+    assert effect.fields.keys() == {"email", "company", "first_name", "display_name"}
 
 
 def a_group(n: int, *, paired: bool, size: int = 10) -> RowGroup:

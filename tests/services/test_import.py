@@ -9,6 +9,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accept_batch import accept_batch, read_import
 from chalicelib.services.create_customer import create_customer
+from chalicelib.services.save_customer import save_customer
 from tests.services.importing import deliver, everyone, numbers, queued_messages, run_import
 
 
@@ -155,6 +156,27 @@ def test_a_customer_that_would_grow_too_large_fails_alone(account: str) -> None:
     progress = run_import(account, accepted.id)
     assert (progress.status, numbers(progress)) == ("COMPLETED", {"created": 1, "failed": 1})
     assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
+
+
+def test_of_rows_that_together_are_too_large_only_the_one_too_many_fails(account: str) -> None:
+    email = {"email": "a@example.test"}
+    first = email | {"metadata": {f"k{n}": "\u20ac" * 400 for n in range(19)}}
+    too_many = email | {"description": "\u20ac" * 2000, "company": "\u20ac" * 255}
+    too_many |= dict.fromkeys(("theForkId", "mewsId", "operaId", "comoId"), "€" * 255)
+    batch = [first, too_many, email | {"firstName": "Zoé"}]
+    accepted = accept_batch(account, {"batch": batch})
+    progress = run_import(account, accepted.id)
+    assert numbers(progress) == {"created": 1, "filled": 1, "failed": 1}
+    assert [error.index for error in progress.errors] == [1]
+    (customer,) = everyone(account)
+    assert (customer.first_name, customer.company) == ("Zoé", None)
+
+
+def test_replacing_a_customer_keeps_the_mark_of_the_request_that_made_it(account: str) -> None:
+    body = parse({"email": "a@example.test"}, CustomerBody)
+    made = create_customer(account, body, idempotency_key="k")
+    save_customer(account, {"id": made.id, "email": "a@example.test", "company": "Lumen"})
+    assert create_customer(account, body, idempotency_key="k").company == "Lumen"
 
 
 def test_accepting_costs_one_request_and_some_for_chunks_and_messages(account: str) -> None:

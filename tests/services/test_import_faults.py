@@ -2,13 +2,17 @@
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 
 from chalicelib.domain import clock
 from chalicelib.domain.customer import CustomerBody
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accept_batch import accept_batch, read_import
@@ -202,6 +206,8 @@ def test_an_operator_replays_what_was_parked(
     (parked,) = [work for work in list_parked_work() if work.account_id == account]
     assert (parked.kind, parked.owner_id, parked.claims) == ("import", accepted.id, 8)
     assert parked.reason == "RuntimeError"
+    details = {error.detail for error in read_import(account, accepted.id).errors}
+    assert "RuntimeError" not in "".join(details)
     replay(parked.owner_id, parked.part)
     progress = run_import(account, accepted.id)
     assert (progress.status, numbers(progress), progress.errors) == (
@@ -223,6 +229,89 @@ def test_a_message_that_kills_its_process_again_and_again_is_parked(
                 deliver(bodies, receive_count)
     deliver(bodies, 9)
     assert read_import(account, import_id).status == "FAILED"
+
+
+def test_everything_of_an_import_that_is_parked_is_replayed(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.import_batch.MAX_CHUNK_ACTIONS", 1)
+    rows = [{"firstName": f"P{n}"} for n in range(105)]
+    accepted = accept_batch(account, {"batch": rows})
+    bodies = queued_messages(account)
+    with monkeypatch.context() as patch:
+        patch.setattr("chalicelib.storage.imports.MAX_CLAIMS", 1)
+        always_cancelled(patch, account)
+        deliver(bodies)
+    assert len(list_parked_work()) == 100
+    assert replay(accepted.id) == 105
+    assert numbers(run_import(account, accepted.id)) == {"created": 105}
+
+
+def test_a_database_that_is_too_busy_is_not_held_against_a_chunk(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    bodies = queued_messages(account)
+    for _ in range(9):
+        with faulty(monkeypatch, 0, Fault.THROTTLED):
+            assert deliver(bodies) == []
+    finish(account, accepted.id, time)
+    assert numbers(read_import(account, accepted.id)) == {"created": 1}
+
+
+def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.import_batch.MAX_CHUNK_ACTIONS", 1)
+    accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(4)]})
+    queued_messages(account)
+    time.ahead += timedelta(minutes=3)
+    held: list[str] = []
+
+    def hold_the_first(client: BaseClient, operation: str, arguments: Any) -> Any:
+        if operation == "UpdateItem" and not held:
+            held.append(operation)
+            raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
+        return real(client, operation, arguments)
+
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", hold_the_first)
+        sweep(IMPORTS)
+    assert held
+    assert len(queued_messages(account)) == 3
+
+
+def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.import_batch.MAX_CHUNK_ACTIONS", 1)
+    accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(3)]})
+    queued_messages(account)
+    time.ahead += timedelta(minutes=3)
+    put_off = IMPORTS.put_off
+    seen: list[Any] = []
+
+    def fail_at_the_third(due: Any, now: datetime) -> Any:
+        seen.append(due)
+        if len(seen) == 3:
+            raise Unavailable("busy")
+        return put_off(due, now)
+
+    with pytest.raises(Unavailable):
+        sweep(replace(IMPORTS, put_off=fail_at_the_third))
+    assert len(queued_messages(account)) == 2
+
+
+def test_a_queue_out_of_reach_is_not_asked_again_for_every_ten_messages(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.import_batch.MAX_CHUNK_ACTIONS", 1)
+    with faulty(monkeypatch, 3, Fault.UNANSWERED) as requests:
+        accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(30)]})
+    assert requests.operations.count("SendMessageBatch") == 1
+    finish(account, accepted.id, time)
+    assert numbers(read_import(account, accepted.id)) == {"created": 30}
 
 
 def test_a_message_that_cannot_be_read_does_not_harm_its_neighbours(

@@ -143,6 +143,13 @@ def test_the_number_of_answers_has_an_end(opened: Opened) -> None:
     assert answer.faults == [("/fields", "too_many")]
 
 
+@pytest.mark.parametrize("nothing", ["", " ", "null"])
+def test_an_empty_part_is_not_given(opened: Opened, nothing: str) -> None:
+    fields = ("fields", json.dumps(opened.answered()))
+    answer = submit(opened, ("store", nothing), ("brand", nothing), fields)
+    assert answer.status == 204
+
+
 def test_the_id_is_required(opened: Opened) -> None:
     answer = USER.submit(SUBMIT_SURVEY, [("fields", "[]")])
     assert answer.faults == [("/id", "required")]

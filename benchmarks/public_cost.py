@@ -1,0 +1,46 @@
+"""What showing, submitting and judging forms costs, beside handlers of boto3 alone."""
+
+import json
+
+from benchmarks.processes import run
+from benchmarks.report import Section, Table
+
+
+def measure() -> Section:
+    """Measures in a process of its own, whose network answers at once."""
+    printed = run("-m", "benchmarks.public_cost_process").splitlines()
+    figures = json.loads(next(line for line in reversed(printed) if '"judging"' in line))
+    requests = Table(
+        ("Request", "AWS", "this service, µs", "bare, µs", "ratio", "p50, µs", "p99, µs"),
+        [
+            (
+                {"show": "contact form, shown", "submit": "contact form, submitted"}[name],
+                str(it["calls"]),
+                f"{it['own_us']:.0f}",
+                f"{it['bare_us']:.0f}",
+                f"{it['own_us'] / it['bare_us']:.2f}",
+                f"{it['p50_us']:.0f}",
+                f"{it['p99_us']:.0f}",
+            )
+            for name, it in figures["requests"].items()
+        ],
+    )
+    judging = Table(
+        ("Form", "dependencies", "judged in, ms"),
+        [
+            (name, str(it["dependencies"]), f"{it['ms']:.2f}")
+            for name, it in figures["judging"].items()
+        ],
+    )
+    return Section(
+        "Public forms",
+        [
+            "CPU time of a warm request in process, AWS answering at once; the last two columns are"
+            " this service's own latency by the clock. The bare handler holds the view as text and"
+            " looks at nothing; to submit it parses the body, makes the same requests to AWS, and"
+            " judges, checks and logs nothing.",
+            requests,
+            "Judging a submission that answers every field:",
+            judging,
+        ],
+    )

@@ -1,0 +1,258 @@
+"""Measures showing, submitting and judging forms; prints the figures as JSON.
+
+A program, since it replaces its process's network: ``python -m benchmarks.public_cost_process``.
+"""
+
+import base64
+import json
+import os
+import time
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from statistics import median, quantiles
+from typing import Any, Final
+from uuid import uuid4
+
+import boto3
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
+from botocore.httpsession import URLLib3Session
+from moto import mock_aws
+from python_multipart.multipart import MultipartParser
+
+from app import app
+from benchmarks import sample_account
+from benchmarks.gateway_event import gateway_event
+from benchmarks.lambda_context import LambdaContext
+from benchmarks.processes import PROJECT
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import form_saving
+from chalicelib.domain.answers import GivenAnswer, Questionnaire
+from chalicelib.domain.contact_form import SavedContactForm
+from chalicelib.domain.contact_form_document import parse_contact_form, save_contact_form
+from chalicelib.domain.place import Directory, Place, PlaceKind
+from chalicelib.outbound.queues import forget_client
+from chalicelib.services import held, held_forms
+from chalicelib.settings import settings
+from chalicelib.storage.table import forget_connection
+
+ROUNDS: Final = 300
+BOUNDARY: Final = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
+_BRAND: Final = "b0000000-0000-4000-8000-000000000001"
+_FORM: Final = "f0000000-0000-4000-8000-000000000001"
+
+Handler = Callable[[dict[str, Any], Any], Any]
+
+
+def main() -> None:
+    """Prints what was measured."""
+    os.environ["SUBMISSIONS"] = "1000000000"
+    settings.cache_clear()
+    started = time.monotonic()
+    held.monotonic = lambda: started  # what is held stays held
+    with mock_aws():
+        boto3.client("cloudformation").create_stack(
+            StackName="data",
+            TemplateBody=(PROJECT / "infrastructure" / "data.yaml").read_text(),
+            Parameters=[{"ParameterKey": "Stage", "ParameterValue": os.environ["STAGE"]}],
+        )
+        sample = sample_account.load()
+        form = held_forms.contact_form(sample.contact_form_id)
+        submit = _submit_event(form.saved)
+        show = gateway_event(
+            "GET", "/public/contact-form", headers={}, query={"id": sample.contact_form_id}
+        )
+        view = app(show, LambdaContext())["body"]
+        assert app(submit, LambdaContext())["statusCode"] == 204
+        forget_connection()
+        forget_client()
+    setattr(URLLib3Session, "send", _answer)  # noqa: B010 - a method, replaced on purpose
+    requests: dict[str, tuple[dict[str, Any], Handler]] = {
+        "show": (show, _bare_show(view)),
+        "submit": (submit, _BareSubmit(form.saved)),
+    }
+    figures: dict[str, Any] = {"requests": {}, "judging": {}}
+    for name, (event, bare) in requests.items():
+        app(event, LambdaContext())  # the connections are made
+        with counted_calls() as calls:
+            assert app(event, LambdaContext())["statusCode"] < 300
+        figures["requests"][name] = _compared(event, bare) | {"calls": calls.total()}
+    figures["judging"]["5 fields"] = _judging_ms(5, dependent=False)
+    figures["judging"]["200 fields"] = _judging_ms(200, dependent=True)
+    print(json.dumps(figures))
+
+
+def _compared(event: dict[str, Any], bare: Handler) -> dict[str, float]:
+    own, others, walls = [], [], []
+    pair: list[tuple[str, Handler]] = [("own", app), ("bare", bare)]
+    for turn in range(ROUNDS):
+        for who, handler in pair if turn % 2 else reversed(pair):
+            cpu, wall = time.process_time_ns(), time.perf_counter_ns()
+            handler(event, LambdaContext())
+            spent = (time.process_time_ns() - cpu) / 1000
+            if who == "own":
+                own.append(spent)
+                walls.append((time.perf_counter_ns() - wall) / 1000)
+            else:
+                others.append(spent)
+    return {
+        "own_us": median(own),
+        "bare_us": median(others),
+        "p50_us": median(walls),
+        "p99_us": quantiles(walls, n=100)[98],
+    }
+
+
+def _submit_event(form: SavedContactForm) -> dict[str, Any]:
+    event = gateway_event(
+        "POST",
+        "/public/contact-form/submit",
+        headers={"content-type": f"multipart/form-data; boundary={BOUNDARY}"},
+    )
+    fields = [{"id": field.id, "values": [_example(field)]} for field in form.fields]
+    parts = {"id": form.id, "fields": json.dumps(fields)}
+    body = "".join(
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
+        for name, text in parts.items()
+    )
+    encoded = base64.b64encode(f"{body}--{BOUNDARY}--\r\n".encode()).decode()
+    return event | {"body": encoded, "isBase64Encoded": True}
+
+
+def _example(field: Any) -> str:
+    examples = {
+        "EMAIL": "zoe@example.com", "PHONE": "+33612345678", "NUMBER": "3", "DATE": "2026-11-20",
+        "CHECKBOX": "true", "NPS": "9", "RATING": "9", "CSAT_STAR": "5", "CSAT_SMILEY": "5",
+        "BINARY": "satisfied",
+    }  # fmt: skip
+    if field.values:
+        return str(field.values[0])
+    return examples.get(field.type.value, "Everything was fine, thank you.")
+
+
+def _bare_show(view: str) -> Handler:
+    """A handler that holds the answer, and looks at nothing but the id."""
+    views = {json.loads(view)["id"]: view}
+
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        body = views[event["queryStringParameters"]["id"]]
+        return {"statusCode": 200, "headers": {"Content-Type": "application/json"}, "body": body}
+
+    return handler
+
+
+class _BareSubmit:
+    """A handler of boto3 alone: parses, writes the same, judges nothing."""
+
+    def __init__(self, form: SavedContactForm) -> None:
+        self._dynamodb = boto3.client("dynamodb")
+        self._sqs = boto3.client("sqs")
+
+    def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        parts: list[bytes] = []
+        data: list[bytes] = []
+
+        def end() -> None:
+            parts.append(b"".join(data))
+            data.clear()
+
+        parser = MultipartParser(
+            BOUNDARY,
+            {
+                "on_part_data": lambda chunk, start, end: data.append(chunk[start:end]),
+                "on_part_end": end,
+            },
+        )
+        parser.write(base64.b64decode(event["body"]))
+        now = datetime.now(UTC)
+        feedback_id, form_id = str(uuid4()), parts[0].decode()
+        answers = json.dumps(json.loads(parts[1])).encode()
+        self._dynamodb.update_item(
+            TableName="feedback-test-rate-limits",
+            Key={"key": {"S": form_id}},
+            UpdateExpression="ADD asked :one SET expires_at = :end",
+            ExpressionAttributeValues={":one": {"N": "1"}, ":end": {"N": "1"}},
+            ReturnValues="ALL_NEW",
+        )
+        self._dynamodb.put_item(
+            TableName="feedback-test-feedback",
+            Item={
+                "feedback_id": {"S": feedback_id},
+                "form_id": {"S": form_id},
+                "document": {"B": zlib.compress(answers)},
+                "created_at": {"S": now.isoformat()},
+                "state": {"S": "PENDING"},
+                "work_shard": {"S": "open-0"},
+                "due_at": {"N": str(int(now.timestamp()) + 120)},
+            },
+            ConditionExpression="attribute_not_exists(feedback_id)",
+        )
+        self._sqs.send_message_batch(
+            QueueUrl="https://sqs.eu-west-1.amazonaws.com/123456789012/feedback-test-feedback",
+            Entries=[{"Id": "0", "MessageBody": feedback_id, "MessageGroupId": "x"}],
+        )
+        return {"statusCode": 204, "headers": {}, "body": ""}
+
+
+def _answer(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
+    """What AWS would answer to a submission."""
+    target = request.headers["X-Amz-Target"]
+    operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
+    answers = {
+        "UpdateItem": {"Attributes": {"asked": {"N": "1"}, "key": {"S": "x"}}},
+        "SendMessageBatch": {"Successful": [{"Id": "0", "MessageId": "1", "MD5OfMessageBody": ""}]},
+        "GetQueueUrl": {
+            "QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/feedback-test-feedback"
+        },
+    }
+    body = json.dumps(answers.get(operation, {})).encode()
+    return AWSResponse(request.url, 200, HTTPHeaders(), _Body(body))
+
+
+class _Body:
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def stream(self, **_: Any) -> Any:
+        yield self._body
+
+
+def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
+    """The time to judge a form whose fields may depend on two before them; all are answered."""
+    directory = Directory.of([Place(id=_BRAND, kind=PlaceKind.BRAND, name="Maison Lumen")])
+    document = {
+        "id": _FORM,
+        "name": "Measured",
+        "language": "en",
+        "brandId": _BRAND,
+        "fields": [
+            {"key": f"f{n}", "type": "SINGLE_SELECT", "label": f"F{n}", "values": ["Yes", "No"]}
+            for n in range(count)
+        ],
+        "fieldDependencies": [
+            {
+                "field": f"f{n}",
+                "dependsOnField": f"f{before}",
+                "dependsOnFieldValues": [{"value": "Yes"}],
+            }
+            for n in range(count)
+            for before in {max(0, n - 1), n // 2}
+            if dependent and before != n
+        ],
+    }
+    # The largest is larger than what may be saved.
+    form_saving.FORM_LIMIT = 10**9  # type: ignore[misc]
+    saved = save_contact_form(parse_contact_form(document), directory, datetime.now(UTC))
+    questionnaire = Questionnaire.of(saved)
+    given = [GivenAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
+    times = []
+    for _ in range(200):
+        started = time.process_time_ns()
+        questionnaire.judge(given)
+        times.append((time.process_time_ns() - started) / 1e6)
+    return {"ms": median(times), "dependencies": len(saved.field_dependencies)}
+
+
+if __name__ == "__main__":
+    main()

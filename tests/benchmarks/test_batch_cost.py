@@ -1,0 +1,16 @@
+"""The importer that is measured in process does the whole of an import."""
+
+from benchmarks.batch_cost import batch_of, import_in_process
+from benchmarks.consumed_capacity import consumed_capacity
+from chalicelib.aws_calls import counted_calls
+from chalicelib.storage.table import connection
+
+
+def test_a_batch_is_imported_with_three_requests_a_chunk_at_most(cloud: None) -> None:
+    import_in_process(batch_of(1))
+    with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
+        import_in_process(batch_of(120))  # three chunks, and a progress that is read
+    assert calls["dynamodb.TransactWriteItems"] == 3
+    assert calls["dynamodb.BatchGetItem"] == 3
+    assert consumed.rows >= 3 * 3
+    assert consumed.read_units_by_size >= 120 + 3 * 3

@@ -1,0 +1,24 @@
+"""Requests are counted and made to wait in the one place that all of them pass."""
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.httpsession import URLLib3Session
+
+from benchmarks.network import network
+
+
+def test_requests_inside_the_block_are_counted_and_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(URLLib3Session, "send", lambda _session, request: request.headers)
+    session: Any = URLLib3Session()
+    first = SimpleNamespace(headers={"X-Amz-Target": b"DynamoDB_20120810.GetItem"})
+    second = SimpleNamespace(headers={"X-Amz-Target": "AmazonSQS.SendMessageBatch"})
+    with network(added_ms=20) as requests:
+        started = time.perf_counter()
+        assert session.send(first) is first.headers
+        assert time.perf_counter() - started >= 0.02
+        session.send(second)
+    session.send(second)
+    assert requests == {"DynamoDB_20120810.GetItem": 1, "AmazonSQS.SendMessageBatch": 1}

@@ -1,0 +1,64 @@
+"""A headless Chromium, and pages of another origin for it to open."""
+
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from playwright.sync_api import Page, sync_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def chromium() -> str:
+    """The path of a Chromium, which is installed if there is none (Debian, as root)."""
+    for name in _NAMES:
+        if found := shutil.which(name):
+            return found
+    for command in (["apt-get", "update"], ["apt-get", "install", "--yes", "chromium"]):
+        subprocess.run(command, check=True, capture_output=True)
+    found = shutil.which("chromium")
+    assert found, "Chromium could not be installed"
+    return found
+
+
+@contextmanager
+def opened_page() -> Iterator[Page]:
+    """An empty page in a browser of its own."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
+        )
+        try:
+            yield browser.new_page()
+        finally:
+            browser.close()
+
+
+@contextmanager
+def served(html: str) -> Iterator[str]:
+    """The address of a page, on an origin of its own."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = html.encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,78 @@
+"""End users of the running cloud: what they may answer, and what became of it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.e2e.conftest import Cloud
+
+COUNTED_WITHIN_S = 60
+
+_EXAMPLES = {
+    "TEXT": "Zoé ☃ مرحبا",
+    "LONG_TEXT": 'Très bien,\nvraiment "bien"; 100 % \\ </form>',
+    "EMAIL": "zoe@example.test",
+    "PHONE": "+33 6 12 34 56 78",
+    "NUMBER": "3",
+    "DATE": "2026-11-20",
+    "CHECKBOX": "true",
+    "NPS": "10",
+    "RATING": "9",
+    "CSAT_STAR": "5",
+    "CSAT_SMILEY": "5",
+    "BINARY": "satisfied",
+}
+
+
+@dataclass(frozen=True)
+class PublicForms:
+    """The demo's forms, as end users and as their owner see them."""
+
+    cloud: Cloud
+
+    def view(self, kind: str, form_id: str, **parameters: str) -> Any:
+        """The public view of a contact form or a survey."""
+        name = "id" if kind == "contact-form" else "survey"
+        answer = self.cloud.http.get(f"/public/{kind}", params={name: form_id, **parameters})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def unused_tracker(self) -> str:
+        """A tracker of the private survey that nobody has used yet."""
+        survey = self.cloud.demo["privateSurveyId"]
+        for tracker in self.cloud.demo["trackers"]:
+            asked = {"survey": survey, "tracker": tracker}
+            if self.cloud.http.get("/public/survey", params=asked).status_code == 200:
+                return str(tracker)
+        raise AssertionError("every tracker of the demo is used")
+
+    def answers(self, view: Any) -> list[dict[str, Any]]:
+        """An answer to every field of a view, also to those that may turn out hidden."""
+        return [
+            {
+                "id": field["id"],
+                "values": [field["values"][0] if field["values"] else _EXAMPLES[field["type"]]],
+            }
+            for field in view["fields"]
+        ]
+
+    def submissions(self, kind: str, form_id: str) -> int:
+        """How many submissions the form's owner sees."""
+        demo = self.cloud.demo
+        headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
+        answer = self.cloud.http.get(f"/partners/{kind}", params={"id": form_id}, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return int(answer.json()["submissionCount"])
+
+    def wait_for(self, expected: int, kind: str, form_id: str) -> None:
+        """Returns when the form's owner sees this many submissions."""
+        wait_until(lambda: self.submissions(kind, form_id) == expected)
+
+
+def wait_until(holds: Callable[[], bool], within_s: float = COUNTED_WITHIN_S) -> None:
+    """Returns when it holds."""
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, "it does not come to hold"
+        time.sleep(0.3)

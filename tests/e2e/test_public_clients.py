@@ -1,0 +1,223 @@
+"""Real clients submit through the gateway, and what they submit is counted."""
+
+import html
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import requests
+
+from tests.e2e.browser import opened_page, served
+from tests.e2e.conftest import Cloud
+from tests.e2e.public_forms import PublicForms
+
+Parts = Sequence[tuple[str, str]]
+
+_NODE = """
+const [url, parts, headers] = JSON.parse(require('fs').readFileSync(0));
+const body = new FormData();
+for (const [name, text] of parts) body.append(name, text);
+fetch(url, {method: 'POST', body, headers}).then(async answer => {
+  console.log(JSON.stringify([answer.status, await answer.text()]));
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def forms(cloud: Cloud) -> PublicForms:
+    return PublicForms(cloud)
+
+
+def with_curl(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
+    sent = []
+    for name, text in parts:
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+        sent += ["-F", f'{name}="{quoted}"']
+    command = ["curl", "--silent", "--noproxy", "*", "--write-out", "\n%{http_code}", *sent, url]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    body, _, status = done.stdout.rpartition("\n")
+    return int(status), body
+
+
+def with_requests(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
+    files = [(name, (None, text)) for name, text in parts]
+    answer = requests.post(url, files=files, timeout=30, proxies={"http": "", "https": ""})
+    return answer.status_code, answer.text
+
+
+def with_httpx(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
+    files = [(name, (None, text.encode())) for name, text in parts]
+    answer = httpx.post(url, files=files, timeout=30, trust_env=False)
+    return answer.status_code, answer.text
+
+
+def with_node(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
+    done = subprocess.run(
+        ["node", "-e", _NODE],
+        input=json.dumps([url, parts, {"Idempotency-Key": os.urandom(8).hex()}]),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    status, body = json.loads(done.stdout)
+    return status, body
+
+
+CLIENTS = [with_curl, with_requests, with_httpx, with_node]
+
+
+def in_json(fields: Any) -> Parts:
+    return [("fields", json.dumps(fields, ensure_ascii=False))]
+
+
+def one_by_one(fields: Any) -> Parts:
+    return [("fields", json.dumps(item)) for item in fields]
+
+
+def in_brackets(fields: Any) -> Parts:
+    return [
+        part
+        for number, item in enumerate(fields)
+        for part in (
+            (f"fields[{number}][id]", item["id"]),
+            *((f"fields[{number}][values][{n}]", v) for n, v in enumerate(item["values"])),
+        )
+    ]
+
+
+@pytest.mark.parametrize("shape", [in_json, one_by_one, in_brackets])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_contact_form_is_submitted(
+    forms: PublicForms, tmp_path: Path, client: Any, shape: Any
+) -> None:
+    form_id = forms.cloud.demo["contactFormId"]
+    view = forms.view("contact-form", form_id)
+    before = forms.submissions("contact-form", form_id)
+    parts = [("id", form_id), ("store", view["storeList"][0]["id"]), *shape(forms.answers(view))]
+    url = f"{forms.cloud.base_url}/public/contact-form/submit"
+    assert client(url, parts, tmp_path) == (204, "")
+    forms.wait_for(before + 1, "contact-form", form_id)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_survey_is_submitted(forms: PublicForms, tmp_path: Path, client: Any) -> None:
+    survey_id = forms.cloud.demo["surveyId"]
+    view = forms.view("survey", survey_id)
+    before = forms.submissions("survey", survey_id)
+    parts = [("id", survey_id), *in_json(forms.answers(view))]
+    status, body = client(f"{forms.cloud.base_url}/public/survey/submit", parts, tmp_path)
+    assert status == 201, body
+    assert set(json.loads(body)) == {"redirectTo"}
+    forms.wait_for(before + 1, "survey", survey_id)
+
+
+def test_a_plain_form_on_another_site_is_submitted_by_a_browser(forms: PublicForms) -> None:
+    form_id = forms.cloud.demo["contactFormId"]
+    view = forms.view("contact-form", form_id)
+    before = forms.submissions("contact-form", form_id)
+    inputs = "".join(
+        f'<textarea name="{name}">{html.escape(text)}</textarea>'
+        for name, text in [("id", form_id), *in_brackets(forms.answers(view))]
+    )
+    page_source = f"""<!doctype html><meta charset="utf-8"><form method="post"
+        enctype="multipart/form-data" action="{forms.cloud.base_url}/public/contact-form/submit">
+        {inputs}<input name="homepage" hidden><button>Send</button></form>"""
+    with served(page_source) as address, opened_page() as page:
+        page.goto(address)
+        with page.expect_response("**/submit") as answered:
+            page.click("button")
+        assert answered.value.status == 204
+    forms.wait_for(before + 1, "contact-form", form_id)
+
+
+def test_a_script_on_another_site_reads_a_form_and_submits_it(forms: PublicForms) -> None:
+    demo = forms.cloud.demo
+    survey_id = demo["surveyId"]
+    before = forms.submissions("survey", survey_id)
+    answers = forms.answers(forms.view("survey", survey_id))
+    script = """async ([base, survey, answers, key]) => {
+        const view = await fetch(`${base}/public/survey?survey=${survey}`);
+        const tag = view.headers.get('ETag');
+        const again = await fetch(`${base}/public/survey?survey=${survey}`,
+            {headers: {'If-None-Match': tag}, cache: 'no-store'});
+        const send = () => {
+            const body = new FormData();
+            body.append('id', survey);
+            body.append('fields', JSON.stringify(answers));
+            return fetch(`${base}/public/survey/submit`,
+                {method: 'POST', body, headers: {'Idempotency-Key': key}});
+        };
+        const first = await send(), second = await send();
+        const refused = await fetch(`${base}/public/survey/submit`,
+            {method: 'POST', body: new FormData()});
+        const nowhere = await fetch(`${base}/public/nowhere`);
+        return {
+            view: view.status, id: (await view.json()).id, tag, again: again.status,
+            submitted: [first.status, second.status],
+            redirects: [await first.json(), await second.json()],
+            refused: (await refused.json()).status, nowhere: (await nowhere.json()).status,
+        };
+    }"""
+    with served("<!doctype html>") as address, opened_page() as page:
+        page.goto(address)
+        arguments = [forms.cloud.base_url, survey_id, answers, os.urandom(8).hex()]
+        seen = page.evaluate(script, arguments)
+        partner = page.evaluate(
+            "url => fetch(url).then(() => 'read', () => 'blocked')",
+            f"{forms.cloud.base_url}/partners/customer?id={demo['customerId']}",
+        )
+    assert seen["tag"]
+    assert (seen["view"], seen["id"], seen["again"]) == (200, survey_id, 304)
+    assert seen["submitted"] == [201, 201]
+    assert seen["redirects"][0] == seen["redirects"][1]
+    assert (seen["refused"], seen["nowhere"]) == (400, 404)
+    assert partner == "blocked"
+    forms.wait_for(before + 1, "survey", survey_id)
+
+
+@pytest.mark.parametrize("path", ["/public/contact-form", "/public/survey"])
+@pytest.mark.parametrize(("suffix", "method"), [("", "GET"), ("/submit", "POST")])
+def test_browsers_are_told_beforehand(cloud: Cloud, path: str, suffix: str, method: str) -> None:
+    headers = {
+        "Origin": "https://shop.example",
+        "Access-Control-Request-Method": method,
+        "Access-Control-Request-Headers": "idempotency-key",
+    }
+    answer = cloud.http.options(path + suffix, headers=headers)
+    assert answer.is_success
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert method in answer.headers["access-control-allow-methods"]
+    assert "Idempotency-Key" in answer.headers["access-control-allow-headers"]
+
+
+def test_one_tracker_takes_one_of_many_submissions_at_once(forms: PublicForms) -> None:
+    demo = forms.cloud.demo
+    survey_id = demo["privateSurveyId"]
+    tracker = forms.unused_tracker()
+    view = forms.view("survey", survey_id, tracker=tracker)
+    assert view["order"]
+    before = forms.submissions("survey", survey_id)
+    parts = [("id", survey_id), ("tracker", tracker), *in_json(forms.answers(view))]
+    url = f"{forms.cloud.base_url}/public/survey/submit"
+    files = [(name, (None, text.encode())) for name, text in parts]
+
+    def submit(number: int) -> tuple[int, str]:
+        headers = {"Idempotency-Key": f"{tracker}-{number % 6}"}
+        answer = httpx.post(url, files=files, headers=headers, timeout=30, trust_env=False)
+        return answer.status_code, headers["Idempotency-Key"]
+
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(submit, range(12)))
+    taken = [key for status, key in answers if status == 201]
+    assert {status for status, _ in answers} == {201, 409}
+    assert len(set(taken)) == 1, "one submission, which may be answered twice"
+    assert submit(int(taken[0][-1]))[0] == 201
+    used = forms.cloud.http.get("/public/survey", params={"survey": survey_id, "tracker": tracker})
+    assert used.status_code == 409
+    forms.wait_for(before + 1, "survey", survey_id)

@@ -1,0 +1,215 @@
+"""Many submissions at once while functions are killed: not one is lost, and none counts twice."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import Cloud
+from tests.e2e.public_forms import PublicForms, wait_until
+
+SUBMISSIONS = 2_000
+CLIENTS = 32
+RESPONDENTS = 60
+KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Of the submissions."""
+KILLED_AT_ONCE = 4
+"""Processes of each function: the emulator takes a second or two to make each anew."""
+
+# What hangs on a killed process is due again in some minutes, which the sweeper is told are over.
+_SWEEP = """
+from datetime import timedelta
+from chalicelib.domain import clock
+real = clock.now
+clock.now = lambda: real() + timedelta(minutes=6)
+from chalicelib.services.sweep import FEEDBACK, sweep
+sweep(FEEDBACK)
+"""
+
+
+@dataclass
+class Load:
+    """What the clients met.
+
+    Attributes:
+        retried: answers that were no answer, after which the same submission was sent again.
+        killed: processes of functions that were ended.
+    """
+
+    accepted: Counter[str] = field(default_factory=Counter)
+    retried: Counter[str] = field(default_factory=Counter)
+    killed: Counter[str] = field(default_factory=Counter)
+    durations_s: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class OpenForm:
+    """A form that anybody may answer."""
+
+    kind: str
+    id: str
+    view: Any
+
+
+@contextmanager
+def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
+    """Ends processes of both functions each time so many submissions were accepted."""
+    over = threading.Event()
+
+    def kill() -> None:
+        for share in KILLED_AT:
+            while load.accepted.total() < share * SUBMISSIONS and not over.wait(0.05):
+                pass
+            for function in ("ProcessFeedback", "APIHandler"):
+                for process in cloud.function_processes(function)[:KILLED_AT_ONCE]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
+                        load.killed[function] += 1
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killer.join()
+
+
+def open_forms(forms: PublicForms) -> list[OpenForm]:
+    """Every form of the demo's account that takes answers from anybody."""
+    demo = forms.cloud.demo
+    headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
+    found = []
+    for kind in ("contact-form", "survey"):
+        page = forms.cloud.http.post(f"/partners/{kind}/list", json={"limit": 100}, headers=headers)
+        for form in page.json()["items"]:
+            if form["enabled"] and form.get("publiclyAvailable", True):
+                found.append(OpenForm(kind, form["id"], forms.view(kind, form["id"])))
+    return found
+
+
+def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, load: Load) -> None:
+    """Submits as a careful client does: again with the same key, until there is an answer."""
+    answers = forms.answers(form.view)
+    emails = {f["id"] for f in form.view["fields"] if f["type"] == "EMAIL"}
+    for answer in answers:
+        if answer["id"] in emails:
+            answer["values"] = [f"load{number % RESPONDENTS}@example.test"]
+    files = {"id": (None, form.id), "fields": (None, json.dumps(answers))}
+    headers = {"Idempotency-Key": os.urandom(12).hex()}
+    path = f"/public/{form.kind}/submit"
+    for _ in range(20):
+        started = time.monotonic()
+        try:
+            answer = http.post(path, files=files, headers=headers)
+        except httpx.TransportError as error:
+            load.retried[type(error).__name__] += 1
+            continue
+        if answer.status_code in (201, 204):
+            load.durations_s.append(time.monotonic() - started)
+            load.accepted[form.id] += 1
+            return
+        assert answer.status_code >= 500, answer.text
+        load.retried[str(answer.status_code)] += 1
+        time.sleep(random.uniform(0.5, 2))
+    raise AssertionError("the submission is never answered")
+
+
+def stored(cloud: Cloud) -> list[dict[str, Any]]:
+    """Every feedback there is, by its plain columns."""
+    pages = (
+        cloud.client("dynamodb")
+        .get_paginator("scan")
+        .paginate(
+            TableName=cloud.resource_name("feedback"),
+            ProjectionExpression="form_id, customer_id, #state, due_at",
+            ExpressionAttributeNames={"#state": "state"},
+        )
+    )
+    return [
+        {name: next(iter(value.values())) for name, value in item.items()}
+        for page in pages
+        for item in page["Items"]
+    ]
+
+
+def feedback_counts(cloud: Cloud) -> int:
+    """The feedbacks of all customers, added up."""
+    pages = (
+        cloud.client("dynamodb")
+        .get_paginator("scan")
+        .paginate(TableName=cloud.resource_name("customers"), ProjectionExpression="feedback_count")
+    )
+    return sum(
+        int(item["feedback_count"]["N"])
+        for page in pages
+        for item in page["Items"]
+        if "feedback_count" in item
+    )
+
+
+def sweep_as_if_later(cloud: Cloud) -> None:
+    subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
+
+
+@pytest.fixture(scope="module")
+def forms(cloud: Cloud) -> PublicForms:
+    return PublicForms(cloud)
+
+
+def test_what_is_accepted_is_stored_and_counted_to_the_one(forms: PublicForms) -> None:
+    cloud, load = forms.cloud, Load()
+    available = open_forms(forms)
+    assert len(available) >= 3
+    before = Counter(row["form_id"] for row in stored(cloud))
+    started = time.monotonic()
+    with (
+        httpx.Client(base_url=cloud.base_url, timeout=120, trust_env=False) as http,
+        functions_killed(cloud, load),
+        ThreadPoolExecutor(CLIENTS) as pool,
+    ):
+
+        def submit_one(number: int) -> None:
+            submit(forms, http, available[number % len(available)], number, load)
+
+        list(pool.map(submit_one, range(SUBMISSIONS)))
+    taken_s = time.monotonic() - started
+
+    def is_finished() -> bool:
+        if all(row["state"] == "DONE" for row in stored(cloud)):
+            return True
+        sweep_as_if_later(cloud)
+        time.sleep(3)
+        return False
+
+    wait_until(is_finished, within_s=180)
+    rows = stored(cloud)
+    now = Counter(row["form_id"] for row in rows)
+    fast = sorted(load.durations_s)
+    print(  # noqa: T201 - what was measured
+        f"\n{SUBMISSIONS} submissions to {len(available)} forms in {taken_s:.0f} s,"
+        f" median {fast[len(fast) // 2]:.2f} s; sent again {dict(load.retried)};"
+        f" killed {dict(load.killed)};"
+        f" all counted {time.monotonic() - started - taken_s:.0f} s later"
+    )
+    assert load.killed.keys() == {"APIHandler", "ProcessFeedback"}
+    assert load.accepted.total() == SUBMISSIONS
+    assert now - before == load.accepted
+    assert not [row for row in rows if "due_at" in row]
+    for form in available:
+        assert forms.submissions(form.kind, form.id) == now[form.id]
+    assert feedback_counts(cloud) == sum("customer_id" in row for row in rows)
