@@ -269,12 +269,9 @@ def _connected(addresses: Sequence[Address], port: int, deadline: float) -> sock
         if share_s <= 0:
             break
         try:
-            connection = socket.create_connection((str(address), port), share_s)
+            return socket.create_connection((str(address), port), share_s)
         except OSError as error:
             last = error
-        else:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return connection
     if isinstance(last, TimeoutError):
         raise _Failed(WebhookFailure.CONNECT_TIMEOUT, "no connection in time")
     raise _Failed(WebhookFailure.NO_CONNECTION, _words(last))

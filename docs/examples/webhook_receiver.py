@@ -1,0 +1,55 @@
+"""Receives webhooks, believing only what was signed with the secret and just now.
+
+WEBHOOK_SECRET=… PORT=8000 python webhook_receiver.py (Python 3.9 or newer, nothing to install)
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SECRET = os.environ["WEBHOOK_SECRET"].encode()
+FIVE_MINUTES = 300
+seen = set()  # Keep these in a database, with a unique key.
+
+
+def is_genuine(timestamp: str, signature: str, raw_body: bytes) -> bool:
+    if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 13):
+        return False
+    if abs(time.time() - int(timestamp)) > FIVE_MINUTES:
+        return False
+    signed = timestamp.encode() + b"." + raw_body
+    expected = "sha256=" + hmac.new(SECRET, signed, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        raw_body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        timestamp = self.headers.get("X-Service-Webhook-Timestamp", "")
+        signature = self.headers.get("X-Service-Webhook-Signature", "")
+        if not is_genuine(timestamp, signature, raw_body):
+            self.answer(401)
+            return
+        execution = self.headers["X-Service-Webhook-Id"]
+        if execution not in seen:
+            seen.add(execution)
+            event = json.loads(raw_body)
+            print(event["workflow"]["name"], event["feedback"]["id"], flush=True)
+        self.answer(204)
+
+    def answer(self, status: int) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+if __name__ == "__main__":
+    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8000"))), Receiver)
+    print("listening on port", server.server_port, flush=True)
+    server.serve_forever()

@@ -1,0 +1,115 @@
+"""Receivers over real sockets on loopback that do whatever a test wants of them."""
+
+import contextlib
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+Behaviour = Callable[[socket.socket], None]
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"
+
+
+@dataclass
+class Receiver:
+    """A receiver under way.
+
+    Attributes:
+        requests: what each connection sent, as far as it was read.
+        connections: how many were taken.
+        ended: set when the test is over, so that whatever waits can stop.
+    """
+
+    port: int
+    requests: list[bytes] = field(default_factory=list)
+    connections: int = 0
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def read_request(self, connection: socket.socket) -> bytes:
+        """Read a request with its body, and keep it."""
+        request = b""
+        while b"\r\n\r\n" not in request:
+            request += connection.recv(65536) or b"\r\n\r\n"
+        head, _, body = request.partition(b"\r\n\r\n")
+        length = next(
+            (
+                int(line.partition(b":")[2])
+                for line in head.split(b"\r\n")
+                if line.lower().startswith(b"content-length:")
+            ),
+            0,
+        )
+        while len(body) < length and (more := connection.recv(65536)):
+            body += more
+        self.requests.append(head + b"\r\n\r\n" + body)
+        return self.requests[-1]
+
+    def trickle(self, connection: socket.socket, data: bytes, pause_s: float = 0.01) -> None:
+        """Send byte by byte until the test is over or the other side is gone."""
+        for byte in data:
+            if self.ended.wait(pause_s):
+                return
+            connection.sendall(bytes([byte]))
+
+
+@contextlib.contextmanager
+def receiving(
+    behave: Callable[[Receiver, socket.socket], None], tls: ssl.SSLContext | None = None
+) -> Iterator[Receiver]:
+    """A receiver that does this with each connection, in a thread of its own."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    receiver = Receiver(listener.getsockname()[1])
+    threads: list[threading.Thread] = []
+
+    def serve(connection: socket.socket) -> None:
+        # What goes wrong here is what the test is about, seen from the other side.
+        with contextlib.suppress(OSError), connection:
+            connection.settimeout(5)
+            if tls is None:
+                behave(receiver, connection)
+                return
+            with tls.wrap_socket(connection, server_side=True) as secured:
+                behave(receiver, secured)
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            receiver.connections += 1
+            threads.append(threading.Thread(target=serve, args=(connection,)))
+            threads[-1].start()
+
+    accepting = threading.Thread(target=accept)
+    accepting.start()
+    try:
+        yield receiver
+    finally:
+        receiver.ended.set()
+        # Closing alone does not wake up a thread that accepts.
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        accepting.join()
+        for thread in threads:
+            thread.join(5)
+            assert not thread.is_alive()
+
+
+def answering(answer: bytes) -> Callable[[Receiver, socket.socket], None]:
+    """Reads a request and answers this."""
+
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(answer)
+
+    return behave
+
+
+def reset(connection: socket.socket) -> None:
+    """End the connection with a reset instead of an orderly end."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()

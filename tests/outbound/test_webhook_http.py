@@ -1,0 +1,574 @@
+"""One POST to receivers that do everything wrong, over real sockets."""
+
+import gzip
+import itertools
+import socket
+import ssl
+import threading
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from ipaddress import ip_address
+
+import pytest
+
+from chalicelib.domain.webhook_headers import webhook_headers
+from chalicelib.outbound.webhook_http import (
+    EXCERPT_CHARACTERS,
+    Address,
+    Network,
+    WebhookAnswer,
+    WebhookFailure,
+    post,
+    system_tls,
+)
+from tests.outbound.certificates import client_tls, server_tls
+from tests.outbound.receivers import OK, Receiver, answering, receiving, reset
+
+BODY = '{"event":"workflow.action.webhook","name":"Zoë"}'.encode()
+HEADERS = webhook_headers(
+    {"X-Own": "1", "user-agent": "theirs"}, execution_id="e", timestamp=1, signature="sha256=00"
+)
+SHORT = Network(connect_s=0.1, attempt_s=0.2)
+TOLERANCE_MS = 150
+
+
+def send(
+    receiver: Receiver,
+    *,
+    network: Network = SHORT,
+    body: bytes = BODY,
+    host: str = "127.0.0.1",
+    scheme: str = "http",
+) -> WebhookAnswer:
+    url = f"{scheme}://{host}:{receiver.port}/hook?a=b"
+    return post(url, HEADERS, body, allow_private=True, network=network)
+
+
+def leading_to(*addresses: str) -> Network:
+    """Every name resolves to these."""
+    found = [ip_address(address) for address in addresses]
+    return Network(lambda _host, _port: found, client_tls, connect_s=0.5, attempt_s=1)
+
+
+def test_exactly_these_bytes_are_sent_once() -> None:
+    with receiving(answering(OK)) as receiver:
+        answer = send(receiver)
+    assert answer == WebhookAnswer(answer.duration_ms, True, 200, excerpt="OK")
+    assert answer.is_success
+    assert receiver.connections == 1
+    (request,) = receiver.requests
+    head, _, body = request.partition(b"\r\n\r\n")
+    assert body == BODY
+    line, *lines = head.decode().split("\r\n")
+    assert line == "POST /hook?a=b HTTP/1.1"
+    assert sorted(lines) == sorted(
+        [
+            f"Host: 127.0.0.1:{receiver.port}",
+            "Accept-Encoding: identity",
+            "Connection: close",
+            f"Content-Length: {len(BODY)}",
+            "X-Own: 1",
+            "Content-Type: application/json",
+            "User-Agent: Service-Workflow-Webhook",
+            "X-Service-Webhook-Timestamp: 1",
+            "X-Service-Webhook-Signature: sha256=00",
+            "X-Service-Webhook-Id: e",
+        ]
+    )
+
+
+def test_the_largest_body_arrives_whole() -> None:
+    body = bytes(range(256)) * 800
+    with receiving(answering(OK)) as receiver:
+        assert send(receiver, body=body, network=replace(SHORT, attempt_s=2)).is_success
+    assert receiver.requests[0].endswith(b"\r\n\r\n" + body)
+
+
+@pytest.mark.parametrize(
+    "status", [200, 201, 202, 204, 226, 299, 300, 304, 400, 401, 404, 410, 429, 500, 503, 599, 999]
+)
+def test_every_status_is_told_and_only_2xx_is_success(status: int) -> None:
+    length = "" if status in (204, 304) else "Content-Length: 0\r\n"
+    with receiving(answering(f"HTTP/1.1 {status} X\r\n{length}\r\n".encode())) as receiver:
+        answer = send(receiver)
+    assert answer.status == status
+    assert answer.error is None
+    assert answer.is_success is (200 <= status < 300)
+    assert not answer.is_ambiguous
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(status: int) -> None:
+    with receiving(answering(OK)) as elsewhere:
+        location = f"Location: http://127.0.0.1:{elsewhere.port}/"
+        moved = f"HTTP/1.1 {status} X\r\n{location}\r\nContent-Length: 0\r\n\r\n".encode()
+        with receiving(answering(moved)) as receiver:
+            answer = send(receiver)
+    assert answer.status == status
+    assert not answer.is_success
+    assert (receiver.connections, elsewhere.connections) == (1, 0)
+
+
+def test_interim_answers_are_passed_over() -> None:
+    interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    with receiving(answering(interim + OK)) as receiver:
+        assert send(receiver).status == 200
+
+
+@pytest.mark.parametrize(
+    "retry_after", ["120", "0", "-1", "soon", format_datetime(datetime.now(UTC), usegmt=True), ""]
+)
+def test_retry_after_is_handed_on_as_it_is(retry_after: str) -> None:
+    told = f"HTTP/1.1 429 X\r\nRetry-After: {retry_after}\r\nContent-Length: 0\r\n\r\n"
+    with receiving(answering(told.encode())) as receiver:
+        assert send(receiver).retry_after == (retry_after or None)
+
+
+def hang_before_reading(receiver: Receiver, _connection: socket.socket) -> None:
+    receiver.ended.wait(5)
+
+
+def hang_after_reading(receiver: Receiver, connection: socket.socket) -> None:
+    receiver.read_request(connection)
+    receiver.ended.wait(5)
+
+
+def trickle_status(receiver: Receiver, connection: socket.socket) -> None:
+    receiver.read_request(connection)
+    receiver.trickle(connection, b"HTTP/1.1 200 " + b"O" * 60_000)
+
+
+def trickle_headers(receiver: Receiver, connection: socket.socket) -> None:
+    receiver.read_request(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n")
+    receiver.trickle(connection, b"X-Slow: yes\r\n" * 100)
+
+
+@pytest.mark.parametrize(
+    "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_headers]
+)
+def test_no_status_in_time_is_a_timeout_that_may_have_arrived(behave: object) -> None:
+    with receiving(behave) as receiver:  # type: ignore[arg-type]
+        answer = send(receiver)
+    assert answer.error is WebhookFailure.TIMEOUT
+    assert answer.is_ambiguous
+    assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
+
+
+def test_a_receiver_that_reads_nothing_of_a_large_body_is_a_timeout() -> None:
+    with receiving(hang_before_reading) as receiver:
+        answer = send(receiver, body=b"x" * 20_000_000)
+    assert answer.error is WebhookFailure.TIMEOUT
+    assert answer.is_ambiguous
+    assert answer.duration_ms < 200 + TOLERANCE_MS
+
+
+@pytest.mark.parametrize(
+    "framing", [b"", b"Content-Length: 60000\r\n", b"Content-Encoding: gzip\r\n"]
+)
+def test_a_trickling_body_ends_with_the_time_and_the_status_counts(framing: bytes) -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(b"HTTP/1.1 202 Accepted\r\n" + framing + b"\r\n")
+        receiver.trickle(connection, b"a" * 60_000)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver)
+    assert answer.status == 202
+    assert answer.is_success
+    assert answer.duration_ms < 200 + TOLERANCE_MS
+    if b"gzip" not in framing:
+        assert set(answer.excerpt) == {"a"}
+
+
+def test_a_trickling_chunked_body_ends_with_the_time_too() -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        receiver.trickle(connection, b"1\r\na\r\n" * 10_000)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver)
+    assert answer.is_success
+    assert answer.duration_ms < 200 + TOLERANCE_MS
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"HTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n",
+    ],
+)
+def test_a_flood_is_cut_off_without_waiting(start: bytes) -> None:
+    sent = 0
+
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        nonlocal sent
+        receiver.read_request(connection)
+        connection.sendall(start)
+        while not receiver.ended.is_set():
+            sent += connection.send(b"a" * 65536)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer.is_success
+    assert answer.excerpt == "a" * EXCERPT_CHARACTERS
+    assert answer.duration_ms < 1000
+    assert sent < 20_000_000
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
+        itertools.chain([b"HTTP/1.1 200 OK\r\n"], itertools.repeat(b"X-A: b\r\n" * 1000)),
+        itertools.chain([b"HTTP/1.1 200 "], itertools.repeat(b"a" * 65536)),
+    ],
+    ids=["interim", "headers", "status line"],
+)
+def test_a_head_without_end_is_no_answer(flood: "itertools.repeat[bytes]") -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        for piece in flood:
+            connection.sendall(piece)
+            if receiver.ended.is_set():
+                return
+
+    with receiving(behave) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer.error is WebhookFailure.BAD_ANSWER
+    assert answer.is_ambiguous
+    assert answer.duration_ms < 1000
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [
+        ("gzip", gzip.compress(b"a" * 50_000_000)),
+        ("x-gzip", gzip.compress(b"a" * 50_000_000)),
+        ("deflate", zlib.compress(b"a" * 50_000_000)),
+    ],
+)
+def test_a_bomb_does_not_go_off(
+    encoding: str, packed: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    real = zlib.decompressobj
+
+    class Counting:
+        def __init__(self, wbits: int) -> None:
+            self.decoder = real(wbits)
+
+        def decompress(self, chunk: bytes, limit: int) -> bytes:
+            nonlocal made
+            decoded = self.decoder.decompress(chunk, limit)
+            made += len(decoded)
+            return decoded
+
+    monkeypatch.setattr("chalicelib.outbound.webhook_http.zlib.decompressobj", Counting)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(packed)}\r\n"
+    with receiving(answering(head.encode() + b"\r\n" + packed)) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer.is_success
+    assert answer.excerpt == "a" * EXCERPT_CHARACTERS
+    assert 0 < made <= 16 * 1024
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "excerpt"),
+    [
+        ("gzip", gzip.compress("Zoë".encode()), "Zoë"),
+        ("deflate", zlib.compress(b"thanks"), "thanks"),
+        ("gzip", b"no gzip", ""),
+        ("br", b"\x0b\x01\x80abc\x03", ""),
+        ("identity", b"\xff\xfe", "��"),
+    ],
+)
+def test_an_answers_body_never_changes_the_outcome(
+    encoding: str, body: bytes, excerpt: str
+) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(body)}\r\n"
+    with receiving(answering(head.encode() + b"\r\n" + body)) as receiver:
+        answer = send(receiver)
+    assert answer.is_success
+    assert answer.excerpt == excerpt
+
+
+@pytest.mark.parametrize(
+    "answer_bytes",
+    [b"", b"HTTP/1.1 2", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"],
+)
+def test_an_end_before_the_heads_end_is_a_lost_connection(answer_bytes: bytes) -> None:
+    with receiving(answering(answer_bytes)) as receiver:
+        answer = send(receiver)
+    assert answer.error is WebhookFailure.CONNECTION_LOST
+    assert answer.is_ambiguous
+    assert receiver.connections == 1
+
+
+@pytest.mark.parametrize(
+    "noise", [b"SSH-2.0-OpenSSH\r\n\r\n", b"\x00\x01\x02\r\n", b"HTTP/1.1 abc\r\n\r\n"]
+)
+def test_what_is_not_http_is_no_answer(noise: bytes) -> None:
+    with receiving(answering(noise)) as receiver:
+        answer = send(receiver)
+    assert answer.error is WebhookFailure.BAD_ANSWER
+    assert answer.is_ambiguous
+
+
+def test_a_reset_after_the_request_is_ambiguous_and_not_tried_again() -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        reset(connection)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver)
+    assert answer.error is WebhookFailure.CONNECTION_LOST
+    assert answer.is_ambiguous
+    assert receiver.connections == 1
+
+
+def test_a_reset_before_the_request_is_a_failure_and_not_tried_again() -> None:
+    with receiving(lambda _receiver, connection: reset(connection)) as receiver:
+        answer = send(receiver, body=b"x" * 5_000_000)
+    # The reset is seen while connecting or after it, as it happens.
+    if answer.was_sent:
+        assert answer.error is WebhookFailure.CONNECTION_LOST
+    else:
+        assert answer.error is WebhookFailure.NO_CONNECTION
+    assert receiver.connections == 1
+
+
+def test_an_answer_before_the_whole_request_was_read_counts() -> None:
+    def behave(_receiver: Receiver, connection: socket.socket) -> None:
+        connection.recv(100)
+        connection.sendall(b"HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(65536):
+            pass
+
+    with receiving(behave) as receiver:
+        answer = send(receiver, body=b"x" * 3_000_000, network=Network())
+    assert answer.status == 413
+
+
+def test_nobody_there_was_not_sent() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    answer = send(Receiver(port))
+    assert answer.error is WebhookFailure.NO_CONNECTION
+    assert not answer.was_sent
+
+
+def test_a_full_backlog_is_a_connect_timeout() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        port = full.getsockname()[1]
+        waiting = [socket.socket() for _ in range(4)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(("127.0.0.1", port))
+        answer = send(Receiver(port))
+        for each in waiting:
+            each.close()
+    assert answer.error is WebhookFailure.CONNECT_TIMEOUT
+    assert not answer.was_sent
+    assert answer.duration_ms < 100 + TOLERANCE_MS
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        ("93.184.216.34", "127.0.0.1"),
+        ("127.0.0.1", "93.184.216.34"),
+        ("127.0.0.1",),
+        ("2606:4700::1", "::1"),
+        ("::ffff:169.254.169.254",),
+        ("64:ff9b::a9fe:a9fe",),
+        ("2002:a9fe:a9fe::1",),
+        ("fd00:ec2::254",),
+    ],
+)
+def test_no_connection_is_made_when_any_address_is_forbidden(
+    addresses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[object] = []
+    monkeypatch.setattr(socket, "create_connection", lambda *args: opened.append(args))
+    with receiving(answering(OK)) as receiver:
+        answer = post(
+            f"https://a.example:{receiver.port}/",
+            HEADERS,
+            BODY,
+            allow_private=False,
+            network=leading_to(*addresses),
+        )
+    assert answer.error is WebhookFailure.FORBIDDEN_ADDRESS
+    assert not answer.was_sent
+    assert opened == []
+    assert receiver.connections == 0
+
+
+def test_the_connection_goes_to_the_vetted_address_without_resolving_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    went: list[tuple[str, int]] = []
+
+    def look_up(host: str, _port: int) -> Sequence[Address]:
+        asked.append(host)
+        return [ip_address("93.184.216.34")]
+
+    def connect(where: tuple[str, int], _timeout: float) -> socket.socket:
+        went.append(where)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    answer = post(
+        "https://a.example/", HEADERS, BODY, allow_private=False, network=Network(look_up)
+    )
+    assert answer.error is WebhookFailure.NO_CONNECTION
+    assert asked == ["a.example"]
+    assert went == [("93.184.216.34", 443)]
+
+
+def test_another_address_is_tried_when_the_first_takes_no_connection() -> None:
+    with receiving(answering(OK)) as receiver:
+        answer = send(receiver, host="a.example", network=leading_to("127.0.0.2", "127.0.0.1"))
+    assert answer.is_success
+    assert receiver.connections == 1
+
+
+def test_a_name_without_address_was_not_sent() -> None:
+    def fail(_host: str, _port: int) -> Sequence[Address]:
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    for network in (Network(fail), leading_to()):
+        answer = send(Receiver(1), host="a.example", network=network)
+        assert answer.error is WebhookFailure.NO_ADDRESS
+        assert not answer.was_sent
+
+
+def test_a_resolver_that_hangs_is_left_behind() -> None:
+    ended = threading.Event()
+
+    def hang(_host: str, _port: int) -> Sequence[Address]:
+        ended.wait(5)
+        return []
+
+    answer = send(Receiver(1), host="a.example", network=replace(SHORT, resolve=hang))
+    ended.set()
+    assert answer.error is WebhookFailure.CONNECT_TIMEOUT
+    assert answer.duration_ms < 100 + TOLERANCE_MS
+
+
+def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with receiving(answering(OK)) as proxy, receiving(answering(OK)) as receiver:
+        for name in ("http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        assert send(receiver).is_success
+    assert (proxy.connections, receiver.connections) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("url", "headers"),
+    [
+        ("http://a.example/", {}),
+        ("https://user@a.example/", {}),
+        ("https://127.0.0.1/", {}),
+        ("https://a.example/", {"X-A": "b\r\nX-B: c"}),
+        ("https://a.example/", {"Host": "b.example"}),
+    ],
+)
+def test_what_is_unfit_is_not_even_resolved(url: str, headers: dict[str, str]) -> None:
+    def fail(_host: str, _port: int) -> Sequence[Address]:
+        raise AssertionError("resolved")
+
+    answer = post(url, headers, BODY, allow_private=False, network=Network(fail))
+    assert answer.error is WebhookFailure.BAD_REQUEST
+    assert not answer.was_sent
+
+
+def test_tls_is_checked_against_the_name_which_is_told_to_the_receiver() -> None:
+    names: list[str | None] = []
+    tls = server_tls("a.example")
+    tls.sni_callback = lambda _socket, name, _context: names.append(name)
+    with receiving(answering(OK), tls) as receiver:
+        answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
+    assert answer.is_success
+    assert names == ["a.example"]
+
+
+@pytest.mark.parametrize(
+    ("tls", "reason"),
+    [
+        (server_tls("a.example", self_signed=True), "certificate signature failure"),
+        (server_tls("b.example"), "Hostname mismatch"),
+        (server_tls("127.0.0.1"), "Hostname mismatch"),
+        (server_tls("a.example", expired=True), "certificate has expired"),
+    ],
+    ids=["other authority", "other name", "the address's", "expired"],
+)
+def test_a_certificate_that_is_not_the_hosts_gets_nothing(tls: ssl.SSLContext, reason: str) -> None:
+    with receiving(answering(OK), tls) as receiver:
+        answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
+    assert answer.error is WebhookFailure.TLS
+    assert reason in answer.detail
+    assert not answer.was_sent
+    assert BODY not in b"".join(receiver.requests)
+
+
+def test_the_systems_authorities_do_not_vouch_for_just_anybody() -> None:
+    network = replace(leading_to("127.0.0.1"), tls=system_tls)
+    with receiving(answering(OK), server_tls("a.example")) as receiver:
+        answer = send(receiver, host="a.example", scheme="https", network=network)
+    assert answer.error is WebhookFailure.TLS
+    assert not answer.was_sent
+
+
+@pytest.mark.parametrize(
+    "first", [b"HTTP/1.1 400 Plain\r\n\r\n", b"\x15\x03\x03\x00\x02\x02\x28", b""]
+)
+def test_a_receiver_without_tls_gets_nothing(first: bytes) -> None:
+    with receiving(lambda _receiver, connection: connection.sendall(first)) as receiver:
+        answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
+    assert answer.error is WebhookFailure.TLS
+    assert not answer.was_sent
+
+
+def test_a_trickling_handshake_ends_with_the_time() -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        connection.recv(4096)
+        receiver.trickle(connection, b"\x16\x03\x03\x3f\x00" + b"\x02" * 10_000)
+
+    network = replace(leading_to("127.0.0.1"), attempt_s=0.2)
+    with receiving(behave) as receiver:
+        answer = send(receiver, host="a.example", scheme="https", network=network)
+    assert answer.error in (WebhookFailure.TIMEOUT, WebhookFailure.TLS)
+    assert not answer.was_sent
+    assert answer.duration_ms < 200 + TOLERANCE_MS
+
+
+def test_a_trickle_through_tls_ends_with_the_time() -> None:
+    network = replace(leading_to("127.0.0.1"), attempt_s=0.25)
+    with receiving(trickle_headers, server_tls("a.example")) as receiver:
+        answer = send(receiver, host="a.example", scheme="https", network=network)
+    assert answer.error is WebhookFailure.TIMEOUT
+    assert answer.is_ambiguous
+    assert answer.duration_ms < 250 + TOLERANCE_MS
+
+
+def test_many_side_by_side_do_not_wait_for_one_another() -> None:
+    started = time.monotonic()
+    with receiving(hang_after_reading) as slow, receiving(answering(OK)) as healthy:
+        waiting = [threading.Thread(target=send, args=(slow,)) for _ in range(10)]
+        for thread in waiting:
+            thread.start()
+        assert send(healthy).is_success
+        for thread in waiting:
+            thread.join()
+    assert time.monotonic() - started < 1
