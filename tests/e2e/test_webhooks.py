@@ -1,0 +1,284 @@
+"""Webhooks from end to end: one by one, and many while receiver and functions are killed."""
+
+import base64
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.webhook_signature import verify
+from tests.e2e.conftest import Cloud
+from tests.e2e.public_forms import PublicForms, wait_until
+
+FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 200)
+ACTIONS = 3
+LONGEST_S = 300  # a failed attempt waits for a minute, a killed one for its lease
+
+_SWEEP = "from chalicelib.services.sweep import *; [sweep(work) for work in ALL_WORK]"
+
+
+@pytest.fixture(scope="module")
+def forms(cloud: Cloud) -> PublicForms:
+    return PublicForms(cloud)
+
+
+@dataclass
+class Sink:
+    """The flaky receiver's process and its log."""
+
+    port: int
+    log: Path
+    process: "subprocess.Popen[bytes]"
+
+    @classmethod
+    def start(cls, port: int, log: Path) -> "Sink":
+        command = [sys.executable, "-m", "tests.e2e.flaky_receiver", str(port), str(log)]
+        process = subprocess.Popen(command)
+
+        def listens() -> bool:
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+
+        wait_until(listens)
+        return cls(port, log, process)
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def restart_after_a_kill(self) -> None:
+        self.stop()
+        time.sleep(1)
+        self.process = Sink.start(self.port, self.log).process
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def lines(self) -> list[dict[str, Any]]:
+        if not self.log.exists():
+            return []
+        whole = self.log.read_text().rpartition("\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
+
+
+@pytest.fixture
+def sink(tmp_path: Path) -> Iterator[Sink]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    made = Sink.start(port, tmp_path / "received.jsonl")
+    yield made
+    made.stop()
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """An account with a public survey and a workflow."""
+
+    id: str
+    survey_id: str
+    field_id: str
+    secret: str
+    http: httpx.Client
+
+    def submit(self, _: int = 0) -> None:
+        fields = json.dumps([{"id": self.field_id, "values": ["9"]}])
+        files = {"id": (None, self.survey_id), "fields": (None, fields)}
+        headers = {"Idempotency-Key": os.urandom(12).hex()}
+        for _ in range(20):
+            answer = self.http.post("/public/survey/submit", files=files, headers=headers)
+            if answer.status_code == 201:
+                return
+            assert answer.status_code >= 500, answer.text
+            time.sleep(1)
+        raise AssertionError("the submission is never answered")
+
+
+def admin(cloud: Cloud, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "admin", *arguments],
+        env=cloud.environment(),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
+
+
+def tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:
+    account = re.findall(r"[0-9a-f-]{36}", admin(cloud, "account", "create", "Webhook test"))[-1]
+    brand, survey, field = new_id(), new_id(), new_id()
+    documents = [
+        {"kind": "brand", "id": brand, "name": "Brand"},
+        {
+            "kind": "survey",
+            "id": survey,
+            "name": "Survey",
+            "language": "en",
+            "publiclyAvailable": True,
+            "fields": [{"id": field, "key": "nps", "type": "NPS"}],
+            "targets": [{"type": "BRAND", "targetId": brand}],
+        },
+        {
+            "kind": "workflow",
+            "id": new_id(),
+            "name": "All of it",
+            "actions": [{"key": f"a{n}", "url": url} for n, url in enumerate(urls)],
+        },
+    ]
+    file = folder / f"{account}.json"
+    file.write_text(json.dumps(documents))
+    admin(cloud, "load", str(file), "--account", account)
+    secret = admin(cloud, "webhook-secret", "rotate", account)
+    return Tenant(account, survey, field, secret, cloud.http)
+
+
+def executions(cloud: Cloud, account: str) -> list[dict[str, Any]]:
+    pages = (
+        cloud.client("dynamodb")
+        .get_paginator("query")
+        .paginate(
+            TableName=cloud.resource_name("executions"),
+            IndexName="by_account",
+            KeyConditionExpression="account_id = :a",
+            ExpressionAttributeValues={":a": {"S": account}},
+        )
+    )
+    return [
+        {name: next(iter(value.values())) for name, value in item.items()}
+        for page in pages
+        for item in page["Items"]
+    ]
+
+
+def rows_of(cloud: Cloud, execution_id: str) -> list[dict[str, Any]]:
+    found = cloud.client("dynamodb").query(
+        TableName=cloud.resource_name("executions"),
+        KeyConditionExpression="execution_id = :e",
+        ExpressionAttributeValues={":e": {"S": execution_id}},
+    )
+    return [{n: next(iter(v.values())) for n, v in item.items()} for item in found["Items"]]
+
+
+def sweep(cloud: Cloud) -> None:
+    """What the schedule does every minute, now."""
+    subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
+
+
+@pytest.mark.parametrize("kind", ["survey", "contact-form"])
+def test_submitting_shows_a_verified_webhook(forms: PublicForms, kind: str) -> None:
+    cloud = forms.cloud
+    form_id = cloud.demo["surveyId" if kind == "survey" else "contactFormId"]
+    received = cloud.folder / "webhooks.jsonl"
+    before = len(received.read_text().splitlines()) if received.exists() else 0
+    fields = json.dumps(forms.answers(forms.view(kind, form_id)))
+    files = {"id": (None, form_id), "fields": (None, fields)}
+    assert cloud.http.post(f"/public/{kind}/submit", files=files).status_code in (201, 204)
+    wait_until(lambda: received.exists() and len(received.read_text().splitlines()) > before)
+    line = json.loads(received.read_text().splitlines()[before])
+    headers = {name.lower(): value for name, value in line["headers"].items()}
+    body = base64.b64decode(line["body"])
+    assert (line["method"], line["verdict"]) == ("POST", "valid")
+    assert headers["user-agent"] == "Service-Workflow-Webhook"
+    assert json.loads(body)["event"] == "workflow.action.webhook"
+    if kind == "survey":
+        assert headers["authorization"] == "Bearer demo"
+    stamp = headers["x-service-webhook-timestamp"]
+    secret = cloud.demo["webhookSecret"]
+    verify(secret, stamp, headers["x-service-webhook-signature"], body, int(stamp))
+
+
+def test_every_webhook_ends_with_one_success_whatever_is_killed(
+    cloud: Cloud, sink: Sink, tmp_path: Path
+) -> None:
+    owner = tenant(cloud, tmp_path, *(sink.url(f"/flaky/{n}") for n in range(ACTIONS)))
+    expected = FEEDBACKS * ACTIONS
+    started = time.monotonic()
+    killed = 0
+    with ThreadPoolExecutor(16) as pool:
+        submitting = [pool.submit(owner.submit) for _ in range(FEEDBACKS)]
+        for share in (0.15, 0.3, 0.45):
+            wait_until(lambda share=share: len(sink.lines()) > share * expected, LONGEST_S)  # type: ignore[misc]
+            if share == 0.3:
+                sink.restart_after_a_kill()
+                continue
+            for process in cloud.function_processes("SendWebhook"):
+                os.kill(process, signal.SIGKILL)
+                killed += 1
+        for each in submitting:
+            each.result()
+    submitted_s = time.monotonic() - started
+
+    def all_ended() -> bool:
+        states = Counter(row["state"] for row in executions(cloud, owner.id))
+        if states.total() == expected and set(states) <= {"SUCCEEDED", "FAILED", "STOPPED"}:
+            return True
+        sweep(cloud)
+        time.sleep(2)
+        return False
+
+    wait_until(all_ended, LONGEST_S)
+    taken_s = time.monotonic() - started
+    assert killed
+    got: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in sink.lines():
+        got[line["id"]].append(line)
+        verify(
+            owner.secret,
+            line["timestamp"],
+            line["signature"],
+            line["body"].encode(),
+            int(line["timestamp"]),
+        )
+    kept = executions(cloud, owner.id)
+    assert Counter(row["state"] for row in kept) == {"SUCCEEDED": expected}
+    assert {row["execution_id"] for row in kept} == set(got)
+    repeated = 0
+    for row in kept:
+        lines = got[row["execution_id"]]
+        assert lines[-1]["status"] == 200
+        if [line["status"] for line in lines].count(200) == 1:
+            continue
+        repeated += 1
+        *attempts, execution = rows_of(cloud, row["execution_id"])
+        assert attempts[-1]["repeat"] is True
+        ended = datetime.fromisoformat(execution["ended_at"]).timestamp()
+        assert lines[-1]["at"] <= ended
+    print(  # noqa: T201 - what was measured
+        f"\n{FEEDBACKS} feedbacks, {expected} webhooks: submitted in {submitted_s:.0f} s, all"
+        f" delivered after {taken_s:.0f} s; {len(sink.lines())} requests, {killed} functions and"
+        f" the receiver killed, {repeated} delivered twice, each marked"
+    )
+
+
+def test_a_silent_receiver_delays_no_other_account(
+    cloud: Cloud, sink: Sink, tmp_path: Path
+) -> None:
+    silent = tenant(cloud, tmp_path, *[sink.url("/silent")] * 3)
+    healthy = tenant(cloud, tmp_path, sink.url("/healthy"))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(silent.submit, range(30)))
+    waits = []
+    for number in range(1, 6):
+        healthy.submit()
+        submitted = time.time()
+        wait_until(lambda number=number: len(sink.lines()) >= number)  # type: ignore[misc]
+        waits.append(sink.lines()[-1]["at"] - submitted)
+    print(f"\nhealthy webhooks after {[round(wait, 1) for wait in waits]} s")  # noqa: T201
+    assert max(waits) < 30
+    assert {row["state"] for row in executions(cloud, silent.id)} == {"PENDING"}
