@@ -101,7 +101,10 @@ class Tenant:
         files = {"id": (None, self.survey_id), "fields": (None, fields)}
         headers = {"Idempotency-Key": os.urandom(12).hex()}
         for _ in range(20):
-            answer = self.http.post("/public/survey/submit", files=files, headers=headers)
+            try:
+                answer = self.http.post("/public/survey/submit", files=files, headers=headers)
+            except httpx.TransportError:
+                continue
             if answer.status_code == 201:
                 return
             assert answer.status_code >= 500, answer.text
