@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.answers import Answer
-from chalicelib.domain.ids import new_id
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.workflow import raw_body, reactions
 from tests.domain.workflow_factories import action_document, feedback, workflow
 
-FORM, BRAND, STORE, FIELD = new_id(), new_id(), new_id(), new_id()
+FORM, BRAND, STORE, FIELD = (derived_id(name) for name in ("form", "brand", "store", "field"))
 
 
 def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> bool:
