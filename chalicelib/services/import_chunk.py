@@ -26,6 +26,9 @@ from chalicelib.storage.counters import Listed, raise_total
 from chalicelib.storage.imports import LoadedChunk
 from chalicelib.storage.transactions import transaction, until_uncontended
 
+_BLANK_LENGTH: Final = 1_000
+"""More characters than a customer has of whom nothing is known."""
+
 _LEFT_ALONE_FOR: Final = timedelta(hours=1)
 
 
@@ -110,14 +113,16 @@ def _plan(chunk: LoadedChunk, group: RowGroup, found: dict[str, Customer], now: 
     base = existing or Customer(
         id=derived_id(chunk.row.import_id, str(group.first_index)), created_at=now, updated_at=now
     )
+    known = text_length(dict(base)) if existing else _BLANK_LENGTH
     effect = effect_of(
-        group, _set_fields(existing) if existing else None, lambda fields: _fits(base, fields)
+        group,
+        _set_fields(existing) if existing else None,
+        lambda fields: _fits(base, known, fields),
     )
     return _Plan(group, effect, _with_fields(base, effect.fields))
 
 
-def _fits(base: Customer, fields: Fields) -> bool:
-    known = text_length(dict(base))
+def _fits(base: Customer, known: int, fields: Fields) -> bool:
     # No character takes more than six bytes of JSON, so most customers need not be written out.
     if (known + text_length(fields)) * 6 < MAX_CUSTOMER_BYTES:
         return True

@@ -25,7 +25,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.table import Plain, Table, account_key, read_together
-from chalicelib.storage.transactions import transaction, until_uncontended
+from chalicelib.storage.transactions import put_new, transaction, until_uncontended
 
 _SOURCE_ORDER: Final = {source.value: place for place, source in enumerate(DataSource)}
 
@@ -297,11 +297,16 @@ def add(
 
     ``first_of_pair`` is the digest of the customer's pair where it is the first to have it.
     """
-    row = _row(account_id, customer, position)
-    row.input_hash = input_hash
-    write.save(row, CustomerRow.key.does_not_exist())
+    columns = _columns(account_id, customer, position)
+    if input_hash:
+        columns["input_hash"] = input_hash
+    for name in _JSON_COLUMNS:
+        if name in columns:
+            columns[name] = json.dumps(columns[name])
+    put_new(write, CustomerRow, columns)
     if first_of_pair:
-        _save_pair(write, account_id, first_of_pair, customer.id)
+        key = account_key(account_id, first_of_pair)
+        put_new(write, CustomerPairRow, {"key": key, "customer_id": customer.id})
 
 
 def fill(
@@ -344,8 +349,6 @@ _COPIED: Final = (
     "email",
     "civility",
     *IDENTIFIERS,
-)
-_ZERO_WHEN_UNSET: Final = (
     "email_bounced",
     "email_optin",
     "sms_optin",
@@ -356,30 +359,29 @@ _ZERO_WHEN_UNSET: Final = (
 )
 
 
-def _set_fields(customer: Customer) -> dict[str, Any]:
-    return {name: getattr(customer, name) for name in _COPIED} | {
-        name: getattr(customer, name) or None for name in _ZERO_WHEN_UNSET
+def _columns(account_id: str, customer: Customer, position: int) -> Plain:
+    metadata = dict(customer.metadata)
+    imported = metadata.pop(IMPORT_METADATA_KEY, None)
+    columns: Plain = {
+        "key": account_key(account_id, customer.id),
+        "account_id": account_id,
+        "position": position,
+        "created_at": format_timestamp(customer.created_at),
+        "updated_at": format_timestamp(customer.updated_at),
+        "language": customer.language and customer.language.value,
+        "declared_type": customer.declared_type and customer.declared_type.value,
+        "data_sources": {source.value for source in customer.data_sources},
+        "tags": [json.loads(tag.model_dump_json()) for tag in customer.tags],
+        "attributes": [json.loads(a.model_dump_json()) for a in customer.attributes],
+        "import_metadata": imported,
+        "source_metadata": metadata,
+        **{name: getattr(customer, name) for name in _COPIED},
     }
+    return {name: value for name, value in columns.items() if value}
 
 
 def _row(account_id: str, customer: Customer, position: int) -> CustomerRow:
-    metadata = dict(customer.metadata)
-    imported = metadata.pop(IMPORT_METADATA_KEY, None)
-    return CustomerRow(
-        account_key(account_id, customer.id),
-        account_id=account_id,
-        position=position,
-        created_at=format_timestamp(customer.created_at),
-        updated_at=format_timestamp(customer.updated_at),
-        language=customer.language.value if customer.language else None,
-        declared_type=customer.declared_type.value if customer.declared_type else None,
-        data_sources={source.value for source in customer.data_sources} or None,
-        tags=[json.loads(tag.model_dump_json()) for tag in customer.tags] or None,
-        attributes=[json.loads(a.model_dump_json()) for a in customer.attributes] or None,
-        import_metadata=imported,
-        source_metadata=metadata or None,
-        **_set_fields(customer),
-    )
+    return CustomerRow(**_columns(account_id, customer, position))
 
 
 def _with_json_read(plain: Plain) -> Plain:

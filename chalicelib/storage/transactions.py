@@ -4,13 +4,13 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pynamodb.exceptions import PutError, TransactWriteError, UpdateError
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.storage.table import connection
+from chalicelib.storage.table import Plain, Table, connection
 
 _ROUNDS: Final = 12
 _LONGEST_PAUSE_S: Final = 0.4
@@ -50,6 +50,33 @@ def transaction() -> Iterator[TransactWrite]:
         if codes & {"ThrottlingError", "ProvisionedThroughputExceeded"}:
             raise Unavailable("The database is busy.") from error
         raise
+
+
+def put_new(write: TransactWrite, model: type[Table], columns: Plain) -> None:
+    """Puts a row in this transaction, which fails when its key is already there.
+
+    A third of what saving a model instance costs, which counts where thousands are put. Columns
+    are texts, whole numbers, booleans and sets of texts.
+    """
+    table = model._get_connection().get_meta_table()
+    write._put_items.append(
+        {
+            "TableName": table.table_name,
+            "Item": {name: _typed(value) for name, value in columns.items()},
+            "ConditionExpression": "attribute_not_exists(#key)",
+            "ExpressionAttributeNames": {"#key": table.hash_keyname},
+        }
+    )
+
+
+def _typed(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"S": value}
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    if isinstance(value, int):
+        return {"N": str(value)}
+    return {"SS": sorted(value)}
 
 
 def condition_holds(write: Callable[[], object]) -> bool:
