@@ -13,7 +13,14 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks import batch_cost, import_time, page_cost, public_cost, request_cost
+from benchmarks import (
+    batch_cost,
+    delivery_cost,
+    import_time,
+    page_cost,
+    public_cost,
+    request_cost,
+)
 from benchmarks.processes import PROJECT
 from benchmarks.report import Section, document
 
@@ -31,6 +38,7 @@ def main() -> None:
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
+        "deliveries": delivery_cost.measure,
         "imports": import_time.measure,
         "batches": batch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
@@ -54,7 +62,9 @@ def _machine() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--only", choices=("requests", "public", "imports", "batches", "pages"), help="one section"
+        "--only",
+        choices=("requests", "public", "deliveries", "imports", "batches", "pages"),
+        help="one section",
     )
     parser.add_argument(
         "--output",

@@ -295,8 +295,8 @@ def test_a_silent_receiver_delays_no_other_account(
         list(pool.map(silent.submit, range(30)))
     waits = []
     for number in range(1, 6):
-        healthy.submit()
         submitted = time.time()
+        healthy.submit()
         wait_until(lambda number=number: len(sink.lines()) >= number)  # type: ignore[misc]
         waits.append(sink.lines()[-1]["at"] - submitted)
     print(f"\nhealthy webhooks after {[round(wait, 1) for wait in waits]} s")  # noqa: T201

@@ -1,0 +1,59 @@
+"""The CPU time of a webhook's delivery, beside a bare script that signs and posts."""
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from statistics import median
+from typing import Final
+
+from benchmarks.processes import PROJECT, PYTHON, environment, run
+from benchmarks.report import Section, Table
+
+DELIVERIES: Final = 1_000
+ROUNDS: Final = 5
+_NAMES: Final = {"service": "this service", "bare": "bare urllib3"}
+
+
+def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
+    """Compares the two, turn by turn."""
+    measured: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
+    with _receiver() as port:
+        for _ in range(rounds):
+            for name, times in measured.items():
+                printed = run("-m", "benchmarks.delivery_process", name, str(port), str(deliveries))
+                seconds, cpu_s = json.loads(printed)
+                times.append((deliveries / seconds, cpu_s / deliveries * 1e6))
+    rows = [
+        (
+            _NAMES[name],
+            f"{median(rate for rate, _ in times):.0f}",
+            f"{median(cpu_us for _, cpu_us in times):.0f}",
+        )
+        for name, times in measured.items()
+    ]
+    return Section(
+        "Deliveries of webhooks",
+        [
+            f"{deliveries} webhooks to a receiver on this machine, ten side by side: the median of"
+            f" {rounds} rounds. This service claims each execution, reads its action, vets the"
+            " address, signs, posts, judges the answer and writes the outcome; DynamoDB's answers"
+            " (two requests a delivery) are made up in place of the network, their signing and"
+            " parsing are as ever. The bare script signs and posts with urllib3, a connection"
+            " each, and keeps no record of it.",
+            Table(("", "deliveries a second", "CPU a delivery (µs)"), rows),
+        ],
+    )
+
+
+@contextlib.contextmanager
+def _receiver() -> Iterator[int]:
+    command = [PYTHON, "-m", "benchmarks.loopback_receiver"]
+    with subprocess.Popen(
+        command, cwd=PROJECT, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()

@@ -1,0 +1,137 @@
+"""Delivers webhooks to a port and prints what that took: ``… CONTENDER PORT DELIVERIES``.
+
+The database's answers are made up in place of the network, so what is measured is this process.
+"""
+
+import hashlib
+import hmac
+import json
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
+from botocore.httpsession import URLLib3Session
+
+_BATCH: Final = 10
+_SECRET: Final = "a secret of no account at all, 32 b"  # noqa: S105
+_WARM_UP: Final = 50
+_BODY: Final = json.dumps({"event": "workflow.action.webhook", "metadata": {"k": "v" * 300}})
+
+
+def main(contender: str, port: int, deliveries: int) -> None:
+    """Prints seconds and CPU seconds, as JSON."""
+    deliver = _CONTENDERS[contender](f"http://127.0.0.1:{port}/hook")
+    deliver(_WARM_UP)
+    started, cpu = time.perf_counter(), time.process_time()
+    deliver(deliveries)
+    print(json.dumps([time.perf_counter() - started, time.process_time() - cpu]))
+
+
+def _bare(url: str) -> Callable[[int], None]:
+    import urllib3
+
+    pool = urllib3.PoolManager(maxsize=_BATCH)
+    body = _BODY.encode()
+
+    def post(_: int) -> None:
+        stamp = str(int(time.time()))
+        signed = hmac.new(_SECRET.encode(), f"{stamp}.".encode() + body, hashlib.sha256)
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "Service-Workflow-Webhook",
+            "X-Service-Webhook-Timestamp": stamp,
+            "X-Service-Webhook-Signature": f"sha256={signed.hexdigest()}",
+            "Connection": "close",
+        }
+        answer = pool.request("POST", url, body=body, headers=headers, retries=False, timeout=10)
+        assert answer.status == 200
+
+    def deliver(count: int) -> None:
+        with ThreadPoolExecutor(_BATCH) as threads:
+            list(threads.map(post, range(count)))
+
+    return deliver
+
+
+def _service(url: str) -> Callable[[int], None]:
+    from dataclasses import replace
+
+    from chalicelib.domain.account import SigningSecrets
+    from chalicelib.domain.clock import now
+    from chalicelib.domain.execution import ExecutionPointer
+    from chalicelib.domain.workflow import Action, Workflow
+    from chalicelib.services import send_webhook as service
+    from chalicelib.services.send_webhook import DeliveryOutcome
+    from chalicelib.settings import settings
+
+    setattr(URLLib3Session, "send", _answer)  # noqa: B010 - a method, replaced on purpose
+    allowed = replace(settings(), private_webhooks=True)
+    action = Action(id="action", key="crm", url=url)
+    workflow = Workflow(id="workflow", name="All", actions=(action,), created_at="", updated_at="")
+    secrets = SigningSecrets(((now(), _SECRET),))
+    for name, answer in (
+        ("settings", allowed),
+        ("workflows_of", (workflow,)),
+        ("signing_secrets_of", secrets),
+    ):
+        setattr(service, name, lambda *_, answer=answer: answer)
+    pointers = [ExecutionPointer("account", "execution", "workflow", "action")] * _BATCH
+
+    def deliver(count: int) -> None:
+        for _ in range(count // _BATCH):
+            done = service.side_by_side(service.send_webhook, pointers)
+            assert set(done) == {DeliveryOutcome.SUCCEEDED}
+
+    return deliver
+
+
+def _answer(_: Any, request: AWSPreparedRequest) -> AWSResponse:
+    body = _CLAIMED if b"UpdateItem" in _bytes(request.headers["X-Amz-Target"]) else b"{}"
+    headers = {"Content-Type": "application/x-amz-json-1.0", "Content-Length": str(len(body))}
+    return AWSResponse(request.url, 200, HTTPHeaders.from_dict(headers), _Canned(body))
+
+
+class _Canned:
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def stream(self, **_: Any) -> Any:
+        yield self._body
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _claimed() -> bytes:
+    from base64 import b64encode
+    from zlib import compress
+
+    texts = {
+        "execution_id": "execution",
+        "part": "execution",
+        "account_id": "account",
+        "workflow_id": "workflow",
+        "action_id": "action",
+        "feedback_id": "feedback",
+        "created_at": "2026-11-20T10:00:00.000Z",
+        "state": "PENDING",
+        "work_shard": "open-1",
+    }
+    numbers = {"attempt": 1, "settled": 0, "claims": 1, "leased_until": 1, "due_at": 1}
+    item: dict[str, Any] = {name: {"S": value} for name, value in texts.items()}
+    item |= {name: {"N": str(value)} for name, value in numbers.items()}
+    item["body"] = {"B": b64encode(compress(_BODY.encode())).decode()}
+    return json.dumps({"Attributes": item}).encode()
+
+
+_CLAIMED: Final = _claimed()
+_CONTENDERS: Final = {"service": _service, "bare": _bare}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
