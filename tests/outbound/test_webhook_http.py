@@ -248,8 +248,8 @@ def test_a_head_without_end_is_no_answer(flood: "itertools.repeat[bytes]") -> No
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [
-        ("gzip", gzip.compress(b"a" * 50_000_000)),
-        ("x-gzip", gzip.compress(b"a" * 50_000_000)),
+        ("gzip", gzip.compress(b"a" * 50_000_000, mtime=0)),
+        ("x-gzip", gzip.compress(b"a" * 50_000_000, mtime=0)),
         ("deflate", zlib.compress(b"a" * 50_000_000)),
     ],
 )
@@ -281,7 +281,7 @@ def test_a_bomb_does_not_go_off(
 @pytest.mark.parametrize(
     ("encoding", "body", "excerpt"),
     [
-        ("gzip", gzip.compress("Zoë".encode()), "Zoë"),
+        ("gzip", gzip.compress("Zoë".encode(), mtime=0), "Zoë"),
         ("deflate", zlib.compress(b"thanks"), "thanks"),
         ("gzip", b"no gzip", ""),
         ("br", b"\x0b\x01\x80abc\x03", ""),
