@@ -299,6 +299,6 @@ def test_a_silent_receiver_delays_no_other_account(
         healthy.submit()
         wait_until(lambda number=number: len(sink.lines()) >= number)  # type: ignore[misc]
         waits.append(sink.lines()[-1]["at"] - submitted)
-    print(f"\nhealthy webhooks after {[round(wait, 1) for wait in waits]} s")  # noqa: T201
+    print(f"\nhealthy webhooks after {[round(wait, 3) for wait in waits]} s")  # noqa: T201
     assert max(waits) < 30
     assert {row["state"] for row in executions(cloud, silent.id)} == {"PENDING"}
