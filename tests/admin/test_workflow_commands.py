@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
+from admin.demo.ids import demo_id
+from admin.demo.workflows import main_workflows
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.workflow import reactions
+from chalicelib.domain.workflow_document import parse_workflow, save_workflow
 from chalicelib.outbound.webhook_http import WebhookAnswer
 from chalicelib.services import deliveries
 from chalicelib.storage import webhook_secrets, workflows
 from tests.admin.command import an_account, run
-from tests.domain.workflow_factories import URL, workflow_document
+from tests.domain.workflow_factories import URL, feedback, workflow_document
 from tests.services.delivering import (
     Receiver,
     Time,
@@ -108,3 +112,14 @@ def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:
     assert webhook_secrets.active(account, at) == second
     assert run("webhook-secret", "rotate", account, "--at", "soon").exit_code == 2
     assert run("webhook-secret", "rotate", new_id()).exit_code == 1
+
+
+def test_the_demos_workflows_are_valid_and_react_to_its_public_forms() -> None:
+    account = an_account()
+    for document in main_workflows("http://127.0.0.1:8080/webhooks"):
+        saved = save_workflow(parse_workflow(document), clock.now(), allow_private=True)
+        workflows.put(account, saved)
+    known = workflows.of_account(account)
+    for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):
+        given = feedback(kind=kind, form_id=demo_id(form))
+        assert len(list(reactions(known, given))) == 1
