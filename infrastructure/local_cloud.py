@@ -51,6 +51,8 @@ def main(arguments: list[str]) -> int:
         return fail(str(error))
     except (BotoCoreError, ClientError) as error:
         return fail(f"The local cloud does not do as it should: {error}")
+    except OSError as error:
+        return fail(f"This machine does not let the local cloud run: {error}")
     except KeyboardInterrupt:
         return 130
 
