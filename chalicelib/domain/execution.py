@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from chalicelib.domain import work
 from chalicelib.domain.feedback import Feedback
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.retry_schedule import Verdict, after_failure
@@ -16,11 +17,11 @@ INTERRUPTED: Final = "interrupted before its outcome was written"
 class ExecutionState(StrEnum):
     """How far an execution has come."""
 
-    PENDING = "PENDING"
+    PENDING = work.PENDING
     SUCCEEDED = "SUCCEEDED"
     FAILED = "FAILED"
     STOPPED = "STOPPED"
-    PARKED = "PARKED"
+    PARKED = work.PARKED
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chalicelib.domain import work
 from chalicelib.domain.answers import Answer
 from chalicelib.domain.customer import MAX_TEXT, Customer
 from chalicelib.domain.customer_pair import CustomerPair, pair_of
@@ -26,9 +27,9 @@ class FormKind(StrEnum):
 class FeedbackState(StrEnum):
     """How far the work on a feedback has come."""
 
-    PENDING = "PENDING"
+    PENDING = work.PENDING
     DONE = "DONE"
-    PARKED = "PARKED"
+    PARKED = work.PARKED
 
 
 SOURCES = {

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from chalicelib.domain import work
 from chalicelib.domain.customer import CustomerBody
 from chalicelib.domain.customer_merge import GroupRow, RowGroup
 from chalicelib.domain.schema import Identifier, Input, ItemsDescribedAs, Resource, Timestamp
@@ -36,9 +37,9 @@ class ImportStatus(StrEnum):
 class ChunkState(StrEnum):
     """How far a chunk of an import has come."""
 
-    PENDING = "PENDING"
+    PENDING = work.PENDING
     DONE = "DONE"
-    PARKED = "PARKED"
+    PARKED = work.PARKED
 
 
 class BatchBody(Input):

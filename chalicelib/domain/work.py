@@ -9,6 +9,12 @@ from datetime import datetime, timedelta
 from typing import Final
 from zlib import crc32
 
+PENDING: Final = "PENDING"
+"""The state of work that is still to be done."""
+
+PARKED: Final = "PARKED"
+"""The state of work that was given up to an operator."""
+
 SHARDS: Final = 4
 PARKED_SHARD: Final = "parked"
 """Where parked work waits for an operator; the sweeper does not look there."""

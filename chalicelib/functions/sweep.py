@@ -6,7 +6,7 @@ from chalice.app import CloudWatchEvent
 
 from chalicelib.functions.measuring import measured
 from chalicelib.log import logger
-from chalicelib.services.sweep import ALL_WORK
+from chalicelib.services.kinds_of_work import ALL_WORK
 from chalicelib.services.sweep import sweep as sweep_work
 
 _TIME_TO_STOP_MS: Final = 10_000
@@ -24,9 +24,9 @@ def sweep(event: CloudWatchEvent) -> None:
         try:
             swept = sweep_work(work, has_time_left)
         except Exception as error:
-            logger.exception("sweep failed", work=work.name)
+            logger.exception("sweep failed", work=work.records.kind)
             failures.append(error)
             continue
-        logger.info("sweep", **measured(work.name, swept=swept))
+        logger.info("sweep", **measured(work.records.kind, swept=swept))
     if failures:
         raise failures[0]

@@ -55,13 +55,13 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
 
 def defer(pointer: ChunkPointer) -> ChunkOutcome:
     """Has the chunk tried again in some minutes; that it could not be begun is not its fault."""
-    imports.defer(pointer, clock.now())
+    imports.WORK.defer(pointer.import_id, pointer.part, clock.now())
     return ChunkOutcome.DEFERRED
 
 
 def note_failed_claim(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
     """Counts a claim that came to no end; the chunk is tried again later, or parked at the last."""
-    is_parked = imports.note_failure(pointer, reason, clock.now())
+    is_parked = imports.WORK.note_failure(pointer.import_id, pointer.part, reason, clock.now())
     return ChunkOutcome.PARKED if is_parked else ChunkOutcome.FAILED
 
 

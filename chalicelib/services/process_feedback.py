@@ -50,7 +50,7 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
 
 def note_failed_claim(feedback_id: str, reason: str) -> bool:
     """Counts a claim that came to no end; it is tried again later. True when it is parked now."""
-    return feedback.note_failure(feedback_id, reason, clock.now())
+    return feedback.WORK.note_failure(feedback_id, feedback.PART, reason, clock.now())
 
 
 def _attempt(feedback_ids: Collection[str], made: dict[str, list[Execution]]) -> int:

@@ -136,7 +136,7 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
 
 def note_failed_claim(execution_id: str, reason: str) -> bool:
     """Counts a claim that could not be made; it is tried again later. True when it is parked."""
-    return executions.note_failure(execution_id, reason, clock.now())
+    return executions.WORK.note_failure(execution_id, executions.PART, reason, clock.now())
 
 
 def _delivery(pointer: ExecutionPointer) -> _Delivery:

@@ -4,7 +4,7 @@ An attempt is begun by a claim and ended by its outcome, which only the claim th
 write: both carry the attempt's number.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -13,10 +13,10 @@ from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttrib
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
+from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.errors import Conflict, NotFound, Unavailable
+from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.execution import (
     INTERRUPTED,
     Attempt,
@@ -26,38 +26,21 @@ from chalicelib.domain.execution import (
     Outcome,
 )
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.work import (
-    MAX_CLAIMS,
-    PARKED_SHARD,
-    DueWork,
-    ParkedWork,
-    due_after_failure,
-    due_once_requeued,
-    first_due,
-    open_shards,
-    shard_of,
-)
 from chalicelib.storage.compressed_json import CompressedJsonAttribute
-from chalicelib.storage.table import Table, read_together
+from chalicelib.storage.table import read_together
 from chalicelib.storage.transactions import Contended, condition_holds, transaction
+from chalicelib.storage.work_records import WorkRecords, WorkRow, ended, open_columns, parked
 
 LEASE: Final = timedelta(seconds=45)
 """Longer than the function may run, shorter than its messages stay hidden."""
 
 KEPT_FOR: Final = timedelta(days=90)
-_EXECUTION: Final = "execution"
+PART: Final = "execution"
+"""The part of an execution that is not one of its attempts."""
+
 _PUT_TOGETHER: Final = 25
 _PUT_BYTES: Final = 3_000_000
 _WRITES_OF_AN_OUTCOME: Final = 3
-
-
-class _Due(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "due"
-        projection = KeysOnlyProjection()
-
-    work_shard = UnicodeAttribute(hash_key=True)
-    due_at = NumberAttribute(range_key=True)
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -71,7 +54,7 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     created_at = UnicodeAttribute(range_key=True)
 
 
-class ExecutionRow(Table):
+class ExecutionRow(WorkRow):
     """An execution, or one of its attempts."""
 
     class Meta:
@@ -87,19 +70,12 @@ class ExecutionRow(Table):
     action_id = UnicodeAttribute(null=True)
     feedback_id = UnicodeAttribute(null=True)
     body = CompressedJsonAttribute(null=True)
-    state = UnicodeAttribute(null=True)
     attempt = NumberAttribute(null=True)
     settled = NumberAttribute(null=True)
     attempts_before = NumberAttribute(null=True)
-    claims = NumberAttribute(null=True)
     ambiguous = BooleanAttribute(null=True)
     leased_until = NumberAttribute(null=True)
     not_before = NumberAttribute(null=True)
-    ended_at = UnicodeAttribute(null=True)
-    reason = UnicodeAttribute(null=True)
-    work_shard = UnicodeAttribute(null=True)
-    due_at = NumberAttribute(null=True)
-    due = _Due()
     by_account = _ByAccount()
 
     at = UnicodeAttribute(null=True)
@@ -109,6 +85,40 @@ class ExecutionRow(Table):
     excerpt = UnicodeAttribute(null=True)
     repeat = BooleanAttribute(null=True)
     host = UnicodeAttribute(null=True)
+
+    @classmethod
+    def is_free(cls, now: datetime) -> Condition:
+        """It is pending, and no claim holds."""
+        lease_ended = cls.leased_until <= int(now.timestamp())
+        free: Condition = cls.is_pending() & (cls.leased_until.does_not_exist() | lease_ended)
+        return free
+
+    @classmethod
+    def is_ready(cls, now: datetime) -> Condition:
+        """It may be claimed: it is free, and has not to wait."""
+        wait_ended = cls.not_before <= int(now.timestamp())
+        ready: Condition = cls.is_free(now) & (cls.not_before.does_not_exist() | wait_ended)
+        return ready
+
+    def pointer(self, _now: datetime) -> ExecutionPointer:
+        return _execution(self).pointer
+
+    def on_parking(self) -> list[Action]:
+        # Claimed once and not heard of since: the receiver may have it.
+        lost = [ExecutionRow.ambiguous.set(True)] if self.attempt > self.settled else []
+        return [ExecutionRow.leased_until.remove(), *lost]
+
+    def on_reopening(self) -> list[Action]:
+        return [
+            ExecutionRow.attempts_before.set(ExecutionRow.attempt),
+            ExecutionRow.expires_at.remove(),
+            ExecutionRow.not_before.remove(),
+            ExecutionRow.leased_until.remove(),
+        ]
+
+
+WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow)
+"""The executions that are to be delivered."""
 
 
 def create(executions: Sequence[Execution]) -> None:
@@ -134,8 +144,7 @@ def claim(execution_id: str, now: datetime) -> Execution | None:
     One request. The claim holds for `LEASE`; then another may be made, and sees that this
     attempt's outcome is not known.
     """
-    row = ExecutionRow(execution_id, _EXECUTION)
-    seconds = int(now.timestamp())
+    row = ExecutionRow(execution_id, PART)
     lease_end = ceil((now + LEASE).timestamp())
     claimed = condition_holds(
         lambda: row.update(
@@ -145,7 +154,7 @@ def claim(execution_id: str, now: datetime) -> Execution | None:
                 ExecutionRow.leased_until.set(lease_end),
                 ExecutionRow.due_at.set(lease_end),
             ],
-            condition=_is_pending() & _is_free(seconds) & _is_due(seconds),
+            condition=ExecutionRow.is_ready(now),
         )
     )
     return _execution(row) if claimed else None
@@ -169,14 +178,14 @@ def settle(
     """
     actions = _outcome_actions(execution, outcome, now)
     condition = (
-        _is_pending()
+        ExecutionRow.is_pending()
         & (ExecutionRow.attempt == execution.attempt)
         & (ExecutionRow.settled < execution.attempt)
     )
     for writes_left in reversed(range(_WRITES_OF_AN_OUTCOME)):
         try:
             with transaction() as write:
-                write.update(ExecutionRow(execution.id, _EXECUTION), actions, condition=condition)
+                write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
                 for attempt in attempts:
                     write.save(_attempt_row(execution.id, attempt))
         except Contended:
@@ -192,44 +201,19 @@ def settle(
 
 def wait(execution_id: str, until: datetime, now: datetime) -> bool:
     """Leaves a pending execution alone until then, without an attempt. One request."""
-    row = ExecutionRow(execution_id, _EXECUTION)
-    seconds, then = int(now.timestamp()), ceil(until.timestamp())
+    row = ExecutionRow(execution_id, PART)
+    then = ceil(until.timestamp())
     return condition_holds(
         lambda: row.update(
             [ExecutionRow.not_before.set(then), ExecutionRow.due_at.set(then)],
-            condition=_is_pending() & _is_free(seconds) & _is_due(seconds),
+            condition=ExecutionRow.is_ready(now),
         )
-    )
-
-
-def note_failure(execution_id: str, reason: str, now: datetime) -> bool:
-    """Counts a claim that failed before it was one, and parks the execution at the last.
-
-    True when it is parked now. It is looked at again after a wait that grows.
-    """
-    row = ExecutionRow(execution_id, _EXECUTION)
-    free = _is_pending() & _is_free(int(now.timestamp()))
-    counted = condition_holds(
-        lambda: row.update(
-            [ExecutionRow.claims.add(1), ExecutionRow.reason.set(reason)], condition=free
-        )
-    )
-    if not counted:
-        return False
-    claims = int(row.claims or 0)
-    if claims < MAX_CLAIMS:
-        due = due_after_failure(now, claims)
-        condition_holds(lambda: row.update([ExecutionRow.due_at.set(due)], condition=free))
-        return False
-    parked = Outcome(ExecutionState.PARKED, reason)
-    return condition_holds(
-        lambda: row.update(_outcome_actions(_execution(row), parked, now), condition=free)
     )
 
 
 def find(execution_id: str) -> Execution | None:
     """The execution with this id, as it is now, or None. One request."""
-    (row,) = read_together((ExecutionRow, execution_id, _EXECUTION))
+    (row,) = read_together((ExecutionRow, execution_id, PART))
     return _execution(row) if row else None
 
 
@@ -265,92 +249,17 @@ def of_account(account_id: str, state: ExecutionState | None, at_most: int) -> l
     return [_execution(row) for row in rows]
 
 
-def overdue(now: datetime, at_most: int) -> Iterator[DueWork]:
-    """Unfinished executions that were due before now, some of each shard."""
-    for shard in open_shards():
-        yield from _in_shard(shard, ExecutionRow.due_at <= int(now.timestamp()), at_most)
-
-
-def put_off(due: DueWork, now: datetime) -> ExecutionPointer | None:
-    """Moves an overdue execution's time forward and answers its pointer, to be queued again.
-
-    None when it ended or was put off meanwhile.
-    """
-    row = ExecutionRow(due.owner_id, due.part)
-    moved = condition_holds(
-        lambda: row.update(
-            [ExecutionRow.due_at.set(due_once_requeued(now))],
-            condition=_is_pending() & (ExecutionRow.due_at == due.due_at),
-        )
-    )
-    return _execution(row).pointer if moved else None
-
-
-def parked(at_most: int) -> list[ParkedWork]:
-    """Executions that wait for an operator, the longest waiting first."""
-    nominated = list(_in_shard(PARKED_SHARD, None, at_most))
-    rows = read_together(*((ExecutionRow, due.owner_id, due.part) for due in nominated))
-    return [
-        ParkedWork(
-            kind="webhook",
-            account_id=row.account_id,
-            owner_id=row.execution_id,
-            part=row.part,
-            claims=int(row.claims or 0),
-            reason=row.reason or "",
-            parked_at=datetime.fromisoformat(row.ended_at),
-        )
-        for row in rows
-        if row and row.state == ExecutionState.PARKED.value
-    ]
-
-
-def parked_parts(execution_id: str) -> list[str]:
-    """The one part of an execution that may wait for an operator, if it does."""
-    execution = find(execution_id)
-    return [_EXECUTION] if execution and execution.state is ExecutionState.PARKED else []
-
-
-def revive(execution_id: str, part: str, now: datetime) -> ExecutionPointer:
-    """Makes a parked execution pending again, and answers its pointer, to be queued.
-
-    Raises:
-        NotFound: there is no such parked execution.
-    """
-    execution = find(execution_id) if part == _EXECUTION else None
-    if execution is None or execution.state is not ExecutionState.PARKED:
-        raise NotFound("parked work")
-    return reopen(execution, now)
-
-
 def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
     """Makes an ended execution pending again, with all its attempts; answers its pointer.
 
     Raises:
         Conflict: it is pending, or had its success.
     """
-    row = ExecutionRow(execution.id, _EXECUTION)
-    reopened = condition_holds(
-        lambda: row.update(
-            [
-                ExecutionRow.state.set(ExecutionState.PENDING.value),
-                ExecutionRow.attempts_before.set(execution.attempt),
-                ExecutionRow.settled.set(execution.attempt),
-                ExecutionRow.claims.set(0),
-                ExecutionRow.work_shard.set(shard_of(execution.id, _EXECUTION)),
-                ExecutionRow.due_at.set(first_due(now)),
-                ExecutionRow.ended_at.remove(),
-                ExecutionRow.expires_at.remove(),
-                ExecutionRow.not_before.remove(),
-                ExecutionRow.leased_until.remove(),
-            ],
-            condition=(ExecutionRow.attempt == execution.attempt)
-            & ExecutionRow.state.is_in(*(state.value for state in _REPLAYABLE)),
-        )
-    )
-    if not reopened:
+    replayable = ExecutionRow.state.is_in(*(state.value for state in _REPLAYABLE))
+    pointer = WORK.reopen(execution.id, PART, now, only_if=replayable)
+    if pointer is None:
         raise Conflict("It is pending, or was delivered: only what ended without is replayed.")
-    return execution.pointer
+    return pointer
 
 
 _REPLAYABLE: Final = (ExecutionState.FAILED, ExecutionState.STOPPED, ExecutionState.PARKED)
@@ -389,7 +298,6 @@ def _add(write: TransactWrite, execution: Execution) -> None:
 
 def _outcome_actions(execution: Execution, outcome: Outcome, now: datetime) -> list[Action]:
     actions: list[Action] = [
-        ExecutionRow.state.set(outcome.state.value),
         ExecutionRow.settled.set(execution.attempt),
         ExecutionRow.leased_until.remove(),
         ExecutionRow.reason.set(outcome.reason) if outcome.reason else ExecutionRow.reason.remove(),
@@ -404,44 +312,19 @@ def _outcome_actions(execution: Execution, outcome: Outcome, now: datetime) -> l
             ExecutionRow.not_before.set(then),
             ExecutionRow.due_at.set(then),
         ]
-    actions.append(ExecutionRow.ended_at.set(format_timestamp(now)))
     if outcome.state is ExecutionState.PARKED:
-        return [
-            *actions,
-            ExecutionRow.work_shard.set(PARKED_SHARD),
-            ExecutionRow.due_at.set(int(now.timestamp())),
-        ]
+        return [*actions, *parked(ExecutionRow, now)]
     return [
         *actions,
+        ExecutionRow.state.set(outcome.state.value),
+        ExecutionRow.ended_at.set(format_timestamp(now)),
         ExecutionRow.expires_at.set(_expiry(now)),
-        ExecutionRow.work_shard.remove(),
-        ExecutionRow.due_at.remove(),
+        *ended(ExecutionRow),
     ]
-
-
-def _in_shard(shard: str, until: Condition | None, at_most: int) -> Iterator[DueWork]:
-    for row in ExecutionRow.due.query(shard, until, limit=at_most):
-        yield DueWork(row.execution_id, row.part, int(row.due_at))
 
 
 def _is_new() -> Condition:
     return ExecutionRow.execution_id.does_not_exist()
-
-
-def _is_pending() -> Condition:
-    return ExecutionRow.state == ExecutionState.PENDING.value
-
-
-def _is_free(seconds: int) -> Condition:
-    free: Condition = ExecutionRow.leased_until.does_not_exist() | (
-        ExecutionRow.leased_until <= seconds
-    )
-    return free
-
-
-def _is_due(seconds: int) -> Condition:
-    due: Condition = ExecutionRow.not_before.does_not_exist() | (ExecutionRow.not_before <= seconds)
-    return due
 
 
 def _expiry(now: datetime) -> int:
@@ -451,18 +334,16 @@ def _expiry(now: datetime) -> int:
 def _row(execution: Execution) -> ExecutionRow:
     return ExecutionRow(
         execution.id,
-        _EXECUTION,
+        PART,
         account_id=execution.account_id,
         created_at=format_timestamp(execution.created_at),
         workflow_id=execution.workflow_id,
         action_id=execution.action_id,
         feedback_id=execution.feedback_id,
         body=execution.body,
-        state=execution.state.value,
         attempt=0,
         settled=0,
-        work_shard=shard_of(execution.id, _EXECUTION),
-        due_at=first_due(execution.created_at),
+        **open_columns(execution.id, PART, execution.created_at),
     )
 
 

@@ -4,19 +4,18 @@ The chunks of an import are written before its header, and belong to it by their
 header the import is accepted, without it its chunks are leftovers that nobody works on.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
-from pynamodb.expressions.condition import Condition
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customer_merge import RowGroup
-from chalicelib.domain.errors import NotFound, Unavailable
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.import_batch import (
     MAX_LISTED_ERRORS,
     ChunkPointer,
@@ -28,22 +27,12 @@ from chalicelib.domain.import_batch import (
     groups_to_json,
 )
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.work import (
-    MAX_CLAIMS,
-    PARKED_SHARD,
-    DueWork,
-    ParkedWork,
-    due_after_failure,
-    due_once_requeued,
-    first_due,
-    open_shards,
-    shard_of,
-)
 from chalicelib.storage.compressed_json import CompressedJsonAttribute
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
-from chalicelib.storage.table import Table, account_key, read_together
+from chalicelib.storage.table import account_key, read_together
 from chalicelib.storage.transactions import condition_holds
+from chalicelib.storage.work_records import WorkRecords, WorkRow, ended, open_columns
 
 _HEADER: Final = "header"
 _KEPT_FOR: Final = timedelta(days=90)
@@ -61,16 +50,7 @@ _PROGRESS_COLUMNS: Final = [
 ]
 
 
-class _Due(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "due"
-        projection = KeysOnlyProjection()
-
-    work_shard = UnicodeAttribute(hash_key=True)
-    due_at = NumberAttribute(range_key=True)
-
-
-class ImportRow(Table):
+class ImportRow(WorkRow):
     """The header of an import, or one of its chunks."""
 
     class Meta:
@@ -88,19 +68,35 @@ class ImportRow(Table):
     input_hash = UnicodeAttribute(null=True)
 
     number = NumberAttribute(null=True)
-    state = UnicodeAttribute(null=True)
     rows = CompressedJsonAttribute(null=True)
     created = NumberAttribute(null=True)
     filled = NumberAttribute(null=True)
     unchanged = NumberAttribute(null=True)
     failed = NumberAttribute(null=True)
     errors = JSONAttribute(null=True)
-    ended_at = UnicodeAttribute(null=True)
-    claims = NumberAttribute(null=True)
-    last_error = UnicodeAttribute(null=True)
-    work_shard = UnicodeAttribute(null=True)
-    due_at = NumberAttribute(null=True)
-    due = _Due()
+
+    def pointer(self, now: datetime) -> ChunkPointer:
+        return _pointer(
+            self.account_id, self.import_id, self.part, groups_from_json(self.rows), now
+        )
+
+    def on_parking(self) -> list[Action]:
+        indexes = [row.index for group in groups_from_json(self.rows) for row in group.rows]
+        errors = [
+            RowError(index=index, code="not_done", detail=_NOT_DONE)
+            for index in sorted(indexes)[:MAX_LISTED_ERRORS]
+        ]
+        return [
+            ImportRow.failed.set(self.row_count),
+            ImportRow.errors.set(_errors_to_json(errors)),
+        ]
+
+    def on_reopening(self) -> list[Action]:
+        return [ImportRow.failed.remove(), ImportRow.errors.remove()]
+
+
+WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
+"""The chunks that are to be done."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +144,8 @@ def write_chunks(
                         row_count=sum(len(group.rows) for group in groups),
                         expires_at=_expiry(now),
                         number=number,
-                        state=ChunkState.PENDING.value,
                         rows=groups_to_json(groups),
-                        work_shard=shard_of(header.id, part),
-                        due_at=first_due(now),
+                        **open_columns(header.id, part, now),
                     )
                 )
                 pointers.append(_pointer(header.account_id, header.id, part, groups, now))
@@ -198,7 +192,7 @@ def unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPointer
     rows = ImportRow.query(
         import_id, ImportRow.part.startswith(f"chunk#{edition}#"), consistent_read=True
     )
-    return [_pointer_of(row, now) for row in rows if row.state == ChunkState.PENDING.value]
+    return [row.pointer(now) for row in rows if row.state == ChunkState.PENDING.value]
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
@@ -239,160 +233,15 @@ def finish_chunk(
             ImportRow.errors.set(_errors_to_json(done.errors)),
             ImportRow.ended_at.set(format_timestamp(now)),
             ImportRow.rows.remove(),
-            ImportRow.work_shard.remove(),
-            ImportRow.due_at.remove(),
+            *ended(ImportRow),
         ],
-        condition=_is_pending(),
+        condition=ImportRow.is_pending(),
     )
-
-
-def note_failure(pointer: ChunkPointer, reason: str, now: datetime) -> bool:
-    """Counts a claim that came to no end, and parks the chunk at the last; True when parked.
-
-    The chunk is tried again after a wait that grows with each failure.
-    """
-    row = ImportRow(pointer.import_id, pointer.part)
-    counted = condition_holds(
-        lambda: row.update(
-            [ImportRow.claims.add(1), ImportRow.last_error.set(reason)], condition=_is_pending()
-        )
-    )
-    if not counted:
-        return False
-    claims = int(row.claims)
-    if claims >= MAX_CLAIMS:
-        return _park(row, now)
-    condition_holds(
-        lambda: row.update(
-            [ImportRow.due_at.set(due_after_failure(now, claims))], condition=_is_pending()
-        )
-    )
-    return False
-
-
-def overdue(now: datetime, at_most: int) -> Iterator[DueWork]:
-    """Unfinished chunks that were due before now, some of each shard."""
-    for shard in open_shards():
-        yield from _in_shard(shard, ImportRow.due_at <= int(now.timestamp()), at_most)
-
-
-def put_off(due: DueWork, now: datetime) -> ChunkPointer | None:
-    """Moves an overdue chunk's time forward and answers its pointer, to be queued again.
-
-    None when it ended or was put off meanwhile.
-    """
-    row = ImportRow(due.owner_id, due.part)
-    moved = condition_holds(
-        lambda: row.update(
-            [ImportRow.due_at.set(due_once_requeued(now))],
-            condition=_is_pending() & (ImportRow.due_at == due.due_at),
-        )
-    )
-    return _pointer_of(row, now) if moved else None
 
 
 def discard(chunk: LoadedChunk) -> None:
     """Removes a leftover chunk."""
     chunk.row.delete()
-
-
-def parked(at_most: int) -> list[ParkedWork]:
-    """Chunks that wait for an operator, the longest waiting first."""
-    nominated = list(_in_shard(PARKED_SHARD, None, at_most))
-    rows = read_together(*((ImportRow, due.owner_id, due.part) for due in nominated))
-    return [
-        ParkedWork(
-            kind="import",
-            account_id=row.account_id,
-            owner_id=row.import_id,
-            part=row.part,
-            claims=int(row.claims or 0),
-            reason=row.last_error or "",
-            parked_at=datetime.fromisoformat(row.ended_at),
-        )
-        for row in rows
-        if row and row.state == ChunkState.PARKED.value
-    ]
-
-
-def parked_parts(import_id: str) -> list[str]:
-    """The parts of an import that wait for an operator."""
-    rows = ImportRow.query(
-        import_id,
-        filter_condition=ImportRow.state == ChunkState.PARKED.value,
-        consistent_read=True,
-        attributes_to_get=["import_id", "part"],
-    )
-    return [row.part for row in rows]
-
-
-def defer(pointer: ChunkPointer, now: datetime) -> None:
-    """Has a chunk that could not be begun tried again later; nothing is held against it."""
-    row = ImportRow(pointer.import_id, pointer.part)
-    condition_holds(
-        lambda: row.update([ImportRow.due_at.set(due_once_requeued(now))], condition=_is_pending())
-    )
-
-
-def revive(import_id: str, part: str, now: datetime) -> ChunkPointer:
-    """Makes a parked chunk pending again, and answers its pointer, to be queued.
-
-    Raises:
-        NotFound: there is no such parked chunk.
-    """
-    row = ImportRow(import_id, part)
-    revived = condition_holds(
-        lambda: row.update(
-            [
-                ImportRow.state.set(ChunkState.PENDING.value),
-                ImportRow.work_shard.set(shard_of(import_id, part)),
-                ImportRow.due_at.set(first_due(now)),
-                ImportRow.failed.remove(),
-                ImportRow.errors.remove(),
-                ImportRow.ended_at.remove(),
-                ImportRow.claims.remove(),
-            ],
-            condition=ImportRow.state == ChunkState.PARKED.value,
-        )
-    )
-    if not revived:
-        raise NotFound("parked work")
-    return _pointer_of(row, now)
-
-
-def _park(row: ImportRow, now: datetime) -> bool:
-    indexes = [r.index for group in groups_from_json(row.rows) for r in group.rows]
-    errors = [
-        RowError(index=index, code="not_done", detail=_NOT_DONE)
-        for index in sorted(indexes)[:MAX_LISTED_ERRORS]
-    ]
-    return condition_holds(
-        lambda: row.update(
-            [
-                ImportRow.state.set(ChunkState.PARKED.value),
-                ImportRow.failed.set(row.row_count),
-                ImportRow.errors.set(_errors_to_json(errors)),
-                ImportRow.ended_at.set(format_timestamp(now)),
-                ImportRow.work_shard.set(PARKED_SHARD),
-                ImportRow.due_at.set(int(now.timestamp())),
-            ],
-            condition=_is_pending(),
-        )
-    )
-
-
-def _in_shard(shard: str, until: Condition | None, at_most: int) -> Iterator[DueWork]:
-    for row in ImportRow.due.query(shard, until, limit=at_most):
-        yield DueWork(row.import_id, row.part, int(row.due_at))
-
-
-def _is_pending() -> Condition:
-    return ImportRow.state == ChunkState.PENDING.value
-
-
-def _pointer_of(row: ImportRow, now: datetime) -> ChunkPointer:
-    groups = groups_from_json(row.rows)
-    return _pointer(row.account_id, row.import_id, row.part, groups, now)
 
 
 def _pointer(

@@ -50,8 +50,7 @@ def test_replayed_work_is_done(name_the_part: bool) -> None:
 
 
 def test_nothing_parked_is_an_empty_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chalicelib.storage.imports.PARKED_SHARD", "nowhere")
-    monkeypatch.setattr("chalicelib.storage.feedback.PARKED_SHARD", "nowhere")
+    monkeypatch.setattr("chalicelib.storage.work_records.PARKED_SHARD", "nowhere")
     with counted_calls() as calls:
         result = run("work", "list")
     assert result.exit_code == 0

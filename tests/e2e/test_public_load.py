@@ -36,7 +36,8 @@ from datetime import timedelta
 from chalicelib.domain import clock
 real = clock.now
 clock.now = lambda: real() + timedelta(minutes=6)
-from chalicelib.services.sweep import FEEDBACK, sweep
+from chalicelib.services.kinds_of_work import FEEDBACK
+from chalicelib.services.sweep import sweep
 sweep(FEEDBACK)
 """
 

@@ -30,7 +30,12 @@ FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 200)
 ACTIONS = 3
 LONGEST_S = 240  # a killed attempt waits for its lease
 
-_SWEEP = "from chalicelib.services.sweep import *; [sweep(work) for work in ALL_WORK]"
+_SWEEP = """
+from chalicelib.services.kinds_of_work import ALL_WORK
+from chalicelib.services.sweep import sweep
+for work in ALL_WORK:
+    sweep(work)
+"""
 
 
 @pytest.fixture(scope="module")

@@ -1,24 +1,22 @@
 """Delivering webhooks by hand: messages are given to the function, answers come from the test."""
 
-import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
-import boto3
 import pytest
-from chalice.app import SQSEvent
 
-from chalicelib.domain import clock
 from chalicelib.functions.send_webhook import send_webhook
 from chalicelib.outbound.webhook_http import WebhookAnswer, WebhookFailure
 from chalicelib.services import send_webhook as service
+from chalicelib.services.kinds_of_work import WEBHOOKS
 from chalicelib.services.manage_workflows import save_workflow
-from chalicelib.services.sweep import WEBHOOKS, sweep
+from chalicelib.services.sweep import sweep
 from chalicelib.services.webhook_secret import rotate_webhook_secret
 from chalicelib.storage.executions import ExecutionRow
 from tests.domain.workflow_factories import workflow_document
+from tests.services.moved_time import Time, move_time
+from tests.services.queue_by_hand import QueueByHand
 
 TIMED_OUT = WebhookAnswer(10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No answer.")
 NO_CONNECTION = WebhookAnswer(
@@ -62,22 +60,9 @@ class Receiver:
         raise answer
 
 
-class Time:
-    """A clock that tests move."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-
-    def now(self, real: Callable[[], datetime]) -> datetime:
-        return real() + self.ahead
-
-
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    moved, real = Time(), clock.now
-    monkeypatch.setattr(clock, "now", lambda: moved.now(real))
-    monkeypatch.setattr("chalicelib.storage.transactions.time.sleep", lambda _: None)
-    return moved
+    return move_time(monkeypatch)
 
 
 @pytest.fixture
@@ -98,35 +83,9 @@ def react(account_id: str, *actions: dict[str, Any], **document: Any) -> Any:
     return save_workflow(account_id, workflow_document(**document))
 
 
-def queued_messages(account_id: str) -> list[str]:
-    """The bodies of the account's messages, which are taken off the queue."""
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName="feedback-test-webhooks")["QueueUrl"]
-    bodies: list[str] = []
-    while True:
-        messages = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
-        if not messages:
-            return [body for body in bodies if json.loads(body)["accountId"] == account_id]
-        for message in messages:
-            bodies.append(message["Body"])
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-
-
-def deliver(bodies: Sequence[str], receive_count: int = 1) -> list[str]:
-    """Gives messages to the function in one event; answers the bodies of those to come again."""
-    event: dict[str, Any] = {
-        "Records": [
-            {
-                "messageId": str(number),
-                "body": body,
-                "receiptHandle": "",
-                "attributes": {"ApproximateReceiveCount": str(receive_count)},
-            }
-            for number, body in enumerate(bodies)
-        ]
-    }
-    failures = send_webhook(SQSEvent(event, None))["batchItemFailures"]
-    return [bodies[int(failure["itemIdentifier"])] for failure in failures]
+_QUEUE: Final = QueueByHand("webhooks", send_webhook)
+queued_messages = _QUEUE.queued_messages
+deliver = _QUEUE.deliver
 
 
 def pass_time(account_id: str, time: Time, ahead: timedelta) -> None:

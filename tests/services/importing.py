@@ -1,11 +1,6 @@
 """Running an import by hand: the queue's messages are read and given to the function one by one."""
 
-import json
-from collections.abc import Sequence
-from typing import Any
-
-import boto3
-from chalice.app import SQSEvent
+from typing import Any, Final
 
 from chalicelib.domain.customer import Customer
 from chalicelib.domain.import_batch import ImportProgress
@@ -13,37 +8,11 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.services.accept_batch import read_import
 from chalicelib.services.read_customers import list_customers
+from tests.services.queue_by_hand import QueueByHand
 
-
-def queued_messages(account_id: str) -> list[str]:
-    """The bodies of the account's messages, which are taken off the queue."""
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName="feedback-test-imports.fifo")["QueueUrl"]
-    bodies: list[str] = []
-    while True:
-        messages = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
-        if not messages:
-            return [body for body in bodies if json.loads(body)["accountId"] == account_id]
-        for message in messages:
-            bodies.append(message["Body"])
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-
-
-def deliver(bodies: Sequence[str], receive_count: int = 1) -> list[str]:
-    """Gives messages to the function in one event; answers the ids of those to come again."""
-    event = {
-        "Records": [
-            {
-                "messageId": str(number),
-                "body": body,
-                "receiptHandle": "",
-                "attributes": {"ApproximateReceiveCount": str(receive_count)},
-            }
-            for number, body in enumerate(bodies)
-        ]
-    }
-    failures = import_customers(SQSEvent(event, None))["batchItemFailures"]
-    return [failure["itemIdentifier"] for failure in failures]
+_QUEUE: Final = QueueByHand("imports.fifo", import_customers)
+queued_messages = _QUEUE.queued_messages
+deliver = _QUEUE.deliver
 
 
 def run_import(account_id: str, import_id: str) -> ImportProgress:

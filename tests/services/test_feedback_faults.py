@@ -3,11 +3,10 @@
 import contextlib
 import json
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback import Feedback
 from chalicelib.domain.parsing import parse
@@ -15,14 +14,16 @@ from chalicelib.domain.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.services import held_forms, limit_submissions
 from chalicelib.services.held_forms import Reader
 from chalicelib.services.held_workflows import workflows_of
+from chalicelib.services.kinds_of_work import FEEDBACK
 from chalicelib.services.parked_work import list_parked_work, replay
 from chalicelib.services.submit_feedback import Submitter, submit_contact_form, submit_survey
-from chalicelib.services.sweep import FEEDBACK, sweep
+from chalicelib.services.sweep import sweep
 from chalicelib.settings import Settings
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
 from tests.services.faults import Fault, Killed, faulty
 from tests.services.feedback_work import deliver, queued_messages
+from tests.services.moved_time import Time, move_time
 from tests.services.test_process_feedback import respondents
 from tests.web.opened import Opened, open_account
 
@@ -49,21 +50,9 @@ REQUESTS = {
 CASES = [(kind, number) for kind, requests in REQUESTS.items() for number in range(len(requests))]
 
 
-class Time:
-    """A clock that tests move."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-
-    def now(self, real: Callable[[], datetime]) -> datetime:
-        return real() + self.ahead
-
-
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    moved, real = Time(), clock.now
-    monkeypatch.setattr(clock, "now", lambda: moved.now(real))
-    monkeypatch.setattr("chalicelib.storage.transactions.time.sleep", lambda _: None)
+    moved = move_time(monkeypatch)
     limited = Settings("test", "eu-west-1", submissions=50)
     monkeypatch.setattr(limit_submissions, "settings", lambda: limited)
     return moved

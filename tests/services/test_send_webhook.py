@@ -15,9 +15,10 @@ from chalicelib.outbound.webhook_http import WebhookAnswer
 from chalicelib.services import send_webhook as service
 from chalicelib.services.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.held import forget_everything_held
+from chalicelib.services.kinds_of_work import WEBHOOKS
 from chalicelib.services.manage_workflows import save_workflow, switch_workflow
 from chalicelib.services.parked_work import list_parked_work, replay
-from chalicelib.services.sweep import WEBHOOKS, sweep
+from chalicelib.services.sweep import sweep
 from chalicelib.services.webhook_secret import rotate_webhook_secret
 from chalicelib.storage import executions, webhook_secrets
 from tests.domain.workflow_factories import action_document, workflow_document

@@ -10,7 +10,8 @@ import pytest
 
 from chalicelib.services.deliveries import read_delivery
 from chalicelib.services.held_workflows import signing_secrets_of, workflows_of
-from chalicelib.services.sweep import FEEDBACK, WEBHOOKS, sweep
+from chalicelib.services.kinds_of_work import FEEDBACK, WEBHOOKS
+from chalicelib.services.sweep import sweep
 from tests.domain.workflow_factories import action_document
 from tests.services import delivering, feedback_work
 from tests.services.delivering import Receiver, Time, answered, executions_of, react, receiver, time

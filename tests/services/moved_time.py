@@ -1,0 +1,26 @@
+"""A clock that tests move."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+
+from chalicelib.domain import clock
+
+
+class Time:
+    """The real time, and how far ahead of it everybody believes to be."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def now(self, real: Callable[[], datetime]) -> datetime:
+        return real() + self.ahead
+
+
+def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    """Puts the project's clock into the test's hands, and makes its pauses none."""
+    moved, real = Time(), clock.now
+    monkeypatch.setattr(clock, "now", lambda: moved.now(real))
+    monkeypatch.setattr("chalicelib.storage.transactions.time.sleep", lambda _: None)
+    return moved
