@@ -15,7 +15,8 @@ PENDING: Final = "PENDING"
 PARKED: Final = "PARKED"
 """The state of work that was given up to an operator."""
 
-SHARDS: Final = 4
+_ACCOUNT_GROUPS: Final = 8
+_SHARDS_OF_A_GROUP: Final = 2
 PARKED_SHARD: Final = "parked"
 """Where parked work waits for an operator; the sweeper does not look there."""
 
@@ -58,14 +59,26 @@ class ParkedWork:
     parked_at: datetime
 
 
-def shard_of(owner_id: str, part: str) -> str:
-    """The shard of the index that this record of work belongs to."""
-    return f"open-{crc32(f'{owner_id}/{part}'.encode()) % SHARDS}"
+def shard_of(account_id: str, owner_id: str, part: str) -> str:
+    """The shard of the index that this record of work belongs to.
+
+    An account has two of them to itself and to an eighth of the other accounts: whatever piles up
+    for one account leaves the shards of most others short.
+    """
+    group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
+    own = crc32(f"{owner_id}/{part}".encode()) % _SHARDS_OF_A_GROUP
+    return _shard(group, own)
 
 
 def open_shards() -> list[str]:
     """Every shard that holds unfinished work."""
-    return [f"open-{number}" for number in range(SHARDS)]
+    return [
+        _shard(group, own) for group in range(_ACCOUNT_GROUPS) for own in range(_SHARDS_OF_A_GROUP)
+    ]
+
+
+def _shard(group: int, own: int) -> str:
+    return f"open-{group * _SHARDS_OF_A_GROUP + own}"
 
 
 def first_due(now: datetime) -> int:

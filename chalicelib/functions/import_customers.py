@@ -36,7 +36,7 @@ def import_customers(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
 def _is_settled(record: dict[str, Any]) -> bool:
     try:
         pointer = pointer_in(record["body"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         logger.error("unreadable message", message_id=record["messageId"])
         return False  # after so many receives the queue moves it to its dead letters
     try:

@@ -24,7 +24,7 @@ def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     for record in event.to_dict()["Records"]:
         try:
             readable.append((record, pointer_in(record["body"])))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             # After so many receives the queue moves it to its dead letters.
             logger.error("unreadable message", message_id=record["messageId"])
             left.append(record["messageId"])

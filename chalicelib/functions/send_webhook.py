@@ -1,36 +1,46 @@
 """The function behind the webhooks queue: one execution a message, all of a batch side by side."""
 
-from typing import Any
+from typing import Any, Final
 
 from chalice.app import SQSEvent
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.execution import ExecutionPointer
 from chalicelib.functions.measuring import measured
+from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
 from chalicelib.outbound.webhook_queue import pointer_in
 from chalicelib.services import send_webhook as deliveries
 from chalicelib.services.send_webhook import DeliveryOutcome
 
+_LONGEST_ATTEMPT_S: Final = 17.0
+"""The claim, the request's own 10 seconds, and some tries to write the outcome."""
+
 
 def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     """Makes an attempt for each message; answers which messages are to come again.
 
-    What failed waits in its record. A message comes again only when it cannot be read, or when not
-    even the failure could be written.
+    What failed waits in its record, and so does what there is no time left for. A message comes
+    again only when it cannot be read, or when not even the failure could be written.
     """
+
+    def outcome_of(pointer: ExecutionPointer) -> DeliveryOutcome | None:
+        if time_left_s(event) < _LONGEST_ATTEMPT_S:
+            return DeliveryOutcome.PUT_OFF
+        return _outcome_of(pointer)
+
     left: list[str] = []
     readable: list[tuple[str, ExecutionPointer]] = []
     for record in event.to_dict()["Records"]:
         try:
             readable.append((record["messageId"], pointer_in(record["body"])))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             # After so many receives the queue moves it to its dead letters.
             logger.error("unreadable message", message_id=record["messageId"])
             left.append(record["messageId"])
     pointers = [pointer for _, pointer in readable]
     _make_ready(pointers)
-    outcomes = deliveries.side_by_side(_outcome_of, pointers) if pointers else []
+    outcomes = deliveries.side_by_side(outcome_of, pointers) if pointers else []
     for (message_id, pointer), outcome in zip(readable, outcomes, strict=True):
         if outcome is None:
             left.append(message_id)

@@ -1,32 +1,43 @@
 """The function of every minute: whatever is overdue goes back on its queue."""
 
+from collections import Counter
 from typing import Final
 
 from chalice.app import CloudWatchEvent
 
 from chalicelib.functions.measuring import measured
+from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
 from chalicelib.services.kinds_of_work import ALL_WORK
 from chalicelib.services.sweep import sweep as sweep_work
 
-_TIME_TO_STOP_MS: Final = 10_000
+_TIME_TO_STOP_S: Final = 10.0
 
 
 def sweep(event: CloudWatchEvent) -> None:
-    """Sweeps every kind of work; one kind's failure does not keep the others from their turn."""
+    """Sweeps every kind of work, by turns, until nothing is overdue or time is short.
+
+    One kind's failure does not keep the others from their turn, nor does its backlog.
+    """
 
     def has_time_left() -> bool:
-        remaining = getattr(event.context, "get_remaining_time_in_millis", None)
-        return remaining is None or remaining() > _TIME_TO_STOP_MS
+        return time_left_s(event) > _TIME_TO_STOP_S
 
+    swept: Counter[str] = Counter()
     failures = []
-    for work in ALL_WORK:
-        try:
-            swept = sweep_work(work, has_time_left)
-        except Exception as error:
-            logger.exception("sweep failed", work=work.records.kind)
-            failures.append(error)
-            continue
-        logger.info("sweep", **measured(work.records.kind, swept=swept))
+    unfinished = list(ALL_WORK)
+    while unfinished and has_time_left():
+        for work in list(unfinished):
+            try:
+                count = sweep_work(work, has_time_left)
+            except Exception as error:
+                logger.exception("sweep failed", work=work.records.kind)
+                failures.append(error)
+                count = 0
+            swept[work.records.kind] += count
+            if not count:
+                unfinished.remove(work)
+    for kind, count in swept.items():
+        logger.info("sweep", **measured(kind, swept=count))
     if failures:
         raise failures[0]

@@ -7,7 +7,7 @@ claim and outcome nothing but the request itself can fail.
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, TypeVar
@@ -74,12 +74,12 @@ class _Delivery:
     """
 
     action: Action | None
-    secret: str | None
+    secret: str | None = field(repr=False)
 
     @property
     def host(self) -> str:
         """Where the webhook goes."""
-        return urlsplit(self.action.url).netloc.rpartition("@")[2] if self.action else ""
+        return urlsplit(self.action.url).netloc.lower() if self.action else ""
 
 
 def side_by_side(
@@ -112,11 +112,11 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     """
     delivery = _delivery(pointer)
     now = clock.now()
-    silent_until = hosts.silent_until(delivery.host, now)
+    silent_until = hosts.silent_until(pointer.account_id, delivery.host, now)
     if silent_until:
         waits = executions.wait(pointer.execution_id, silent_until, now)
         return DeliveryOutcome.PUT_OFF if waits else DeliveryOutcome.NOTHING_TO_DO
-    execution = executions.claim(pointer.execution_id, now)
+    execution = executions.claim(pointer, now)
     if execution is None:
         return DeliveryOutcome.NOTHING_TO_DO
     end = _end_without_attempt(execution, delivery)
@@ -178,7 +178,7 @@ def _attempt(
         error = "The account has no webhook secret."
         return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
     answer = _post(execution, action, secret, at)
-    hosts.note(host, clock.now(), timed_out=answer.error in _TIME_OUTS)
+    hosts.note(execution.account_id, host, clock.now(), timed_out=answer.error in _TIME_OUTS)
     attempt = Attempt(
         number=execution.attempt,
         at=at,

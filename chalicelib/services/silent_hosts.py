@@ -1,7 +1,9 @@
 """Hosts that let attempt after attempt run into its time limit, as far as this process has seen.
 
-While a host is silent its webhooks are put off without an attempt, so that those who wait for it
-hold up nobody else. After a minute it gets another chance, and one success forgets the rest.
+While a host is silent an account's webhooks to it are put off without an attempt, so that those who
+wait for it hold up nobody else. After a minute it gets another chance, and one answer forgets the
+rest. What one account sees of a host says nothing to another: they may share a host where one asks
+for a slow page.
 """
 
 from dataclasses import dataclass, field
@@ -24,25 +26,26 @@ class _Host:
 class SilentHosts:
     """What this process knows of hosts."""
 
-    _hosts: dict[str, _Host] = field(default_factory=dict)
+    _hosts: dict[tuple[str, str], _Host] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def silent_until(self, host: str, now: datetime) -> datetime | None:
-        """Until when the host is to be left alone, or None."""
+    def silent_until(self, account_id: str, host: str, now: datetime) -> datetime | None:
+        """Until when the account's webhooks leave the host alone, or None."""
         with self._lock:
-            known = self._hosts.get(host)
+            known = self._hosts.get((account_id, host))
             until = known.silent_until if known else None
             return until if until and until > now else None
 
-    def note(self, host: str, now: datetime, *, timed_out: bool) -> None:
+    def note(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
         """Takes in how an attempt ended."""
+        key = (account_id, host)
         with self._lock:
             if not timed_out:
-                self._hosts.pop(host, None)
+                self._hosts.pop(key, None)
                 return
-            if host not in self._hosts and len(self._hosts) >= _MOST_HOSTS:
+            if key not in self._hosts and len(self._hosts) >= _MOST_HOSTS:
                 self._hosts.clear()
-            known = self._hosts.setdefault(host, _Host())
+            known = self._hosts.setdefault(key, _Host())
             known.time_outs += 1
             if known.time_outs >= SILENT_AFTER:
                 known.silent_until = now + PUT_OFF_FOR

@@ -6,15 +6,16 @@ from typing import Any, Final
 from chalicelib.domain import clock
 from chalicelib.services.kinds_of_work import KindOfWork
 
-MOST_OF_A_SHARD: Final = 250
+MOST_OF_A_SHARD: Final = 100
 _QUEUED_AT_ONCE: Final = 10
 
 
 def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) -> int:
-    """Queues this kind's overdue work again; answers how many records.
+    """Queues some of this kind's overdue work again; answers how many records, 0 when none is left.
 
-    Each record's time is moved forward before it is queued, so that two sweeps, or a sweep and a
-    long backlog, do not queue it twice. What there is no time for, the next sweep finds.
+    Some of each shard, so that what piled up in one leaves the others their turn. Each record's
+    time is moved forward before it is queued, so that two sweeps, or a sweep and a long backlog, do
+    not queue it twice. What there is no time for, the next sweep finds.
     """
     now = clock.now()
     pointers: list[Any] = []

@@ -25,10 +25,17 @@ from chalicelib.domain.execution import (
     ExecutionState,
     Outcome,
 )
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.compressed_json import CompressedJsonAttribute
 from chalicelib.storage.table import read_together
-from chalicelib.storage.transactions import Contended, condition_holds, transaction
+from chalicelib.storage.transactions import (
+    Contended,
+    condition_holds,
+    pause,
+    transaction,
+    update_or_read,
+)
 from chalicelib.storage.work_records import WorkRecords, WorkRow, ended, open_columns, parked
 
 LEASE: Final = timedelta(seconds=45)
@@ -39,8 +46,9 @@ PART: Final = "execution"
 """The part of an execution that is not one of its attempts."""
 
 _PUT_TOGETHER: Final = 25
+_READ_TOGETHER: Final = 1_000
 _PUT_BYTES: Final = 3_000_000
-_WRITES_OF_AN_OUTCOME: Final = 3
+_WRITES_OF_AN_OUTCOME: Final = 6
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -74,6 +82,7 @@ class ExecutionRow(WorkRow):
     settled = NumberAttribute(null=True)
     attempts_before = NumberAttribute(null=True)
     ambiguous = BooleanAttribute(null=True)
+    claimed_by = UnicodeAttribute(null=True)
     leased_until = NumberAttribute(null=True)
     not_before = NumberAttribute(null=True)
     by_account = _ByAccount()
@@ -88,17 +97,12 @@ class ExecutionRow(WorkRow):
 
     @classmethod
     def is_free(cls, now: datetime) -> Condition:
-        """It is pending, and no claim holds."""
-        lease_ended = cls.leased_until <= int(now.timestamp())
-        free: Condition = cls.is_pending() & (cls.leased_until.does_not_exist() | lease_ended)
+        """It is pending, no claim holds, and the wait after a failure is over."""
+        seconds = int(now.timestamp())
+        unclaimed = cls.leased_until.does_not_exist() | (cls.leased_until <= seconds)
+        is_due = cls.not_before.does_not_exist() | (cls.not_before <= seconds)
+        free: Condition = cls.is_pending() & unclaimed & is_due
         return free
-
-    @classmethod
-    def is_ready(cls, now: datetime) -> Condition:
-        """It may be claimed: it is free, and has not to wait."""
-        wait_ended = cls.not_before <= int(now.timestamp())
-        ready: Condition = cls.is_free(now) & (cls.not_before.does_not_exist() | wait_ended)
-        return ready
 
     def pointer(self, _now: datetime) -> ExecutionPointer:
         return _execution(self).pointer
@@ -138,26 +142,32 @@ def create(executions: Sequence[Execution]) -> None:
         _create_together(together)
 
 
-def claim(execution_id: str, now: datetime) -> Execution | None:
+def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     """Begins the next attempt; None when it ended, is not yet due, or is being worked on.
 
-    One request. The claim holds for `LEASE`; then another may be made, and sees that this
-    attempt's outcome is not known.
+    One request, and one more when the first is not answered: a claim bears a mark of its own, so
+    that one whose answer was lost is known again. It holds for `LEASE`; then another may be made,
+    and sees that this attempt's outcome is not known.
+
+    Raises:
+        Unavailable: the database throttles or does not answer, twice.
     """
-    row = ExecutionRow(execution_id, PART)
+    row = ExecutionRow(pointer.execution_id, PART)
+    own_mark = new_id()
     lease_end = ceil((now + LEASE).timestamp())
-    claimed = condition_holds(
-        lambda: row.update(
-            [
-                ExecutionRow.attempt.add(1),
-                ExecutionRow.claims.add(1),
-                ExecutionRow.leased_until.set(lease_end),
-                ExecutionRow.due_at.set(lease_end),
-            ],
-            condition=ExecutionRow.is_ready(now),
-        )
-    )
-    return _execution(row) if claimed else None
+    actions: list[Action] = [
+        ExecutionRow.attempt.add(1),
+        ExecutionRow.claims.add(1),
+        ExecutionRow.claimed_by.set(own_mark),
+        ExecutionRow.leased_until.set(lease_end),
+        ExecutionRow.due_at.set(lease_end),
+    ]
+    only_if = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
+    try:
+        claimed = update_or_read(row, actions, only_if)
+    except Unavailable:
+        claimed = update_or_read(row, actions, only_if)
+    return _execution(row) if claimed or row.claimed_by == own_mark else None
 
 
 def settle(
@@ -166,37 +176,50 @@ def settle(
     outcome: Outcome,
     now: datetime,
 ) -> bool:
-    """Writes what came of the attempt under way, with its rows; False when it was not ours to say.
+    """Writes what came of the claim, with its attempts; False when it was not ours to say.
 
-    One request; a few when the database does not take it at once, since a second POST costs more.
+    One request; more when the database does not take it at once, since a second POST costs more.
 
     Args:
-        attempts: the attempts to keep, those whose outcome was lost before this one first.
+        attempts: the attempts to keep, those whose outcome was lost before this one first. The
+            claim's own is the last, unless none was made.
 
     Raises:
         Unavailable: it could not be written; the lease will run out.
     """
-    actions = _outcome_actions(execution, outcome, now)
+    is_made = any(attempt.number == execution.attempt for attempt in attempts)
+    last_attempt = execution.attempt if is_made else execution.attempt - 1
+    actions = [
+        ExecutionRow.attempt.set(last_attempt),
+        ExecutionRow.settled.set(last_attempt),
+        *_outcome_actions(outcome, now),
+    ]
     condition = (
         ExecutionRow.is_pending()
         & (ExecutionRow.attempt == execution.attempt)
         & (ExecutionRow.settled < execution.attempt)
     )
-    for writes_left in reversed(range(_WRITES_OF_AN_OUTCOME)):
+    for round_number in range(_WRITES_OF_AN_OUTCOME):
         try:
             with transaction() as write:
                 write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
                 for attempt in attempts:
                     write.save(_attempt_row(execution.id, attempt))
-        except Contended:
-            if not writes_left:
-                return False
-        except Unavailable:
-            if not writes_left:
-                raise
-        else:
             return True
-    return False
+        except Contended as contended:
+            if contended.condition_failed:
+                # Not ours any more, unless it was written and just its answer got lost.
+                return _is_settled(execution.id, last_attempt, outcome.state)
+        except Unavailable:
+            if round_number == _WRITES_OF_AN_OUTCOME - 1:
+                raise
+        pause(round_number)
+    raise Unavailable("Too many writes at once to this delivery.")
+
+
+def _is_settled(execution_id: str, attempt: int, state: ExecutionState) -> bool:
+    found = find(execution_id)
+    return found is not None and (found.settled, found.state) == (attempt, state)
 
 
 def wait(execution_id: str, until: datetime, now: datetime) -> bool:
@@ -206,7 +229,7 @@ def wait(execution_id: str, until: datetime, now: datetime) -> bool:
     return condition_holds(
         lambda: row.update(
             [ExecutionRow.not_before.set(then), ExecutionRow.due_at.set(then)],
-            condition=ExecutionRow.is_ready(now),
+            condition=ExecutionRow.is_free(now),
         )
     )
 
@@ -245,6 +268,7 @@ def of_account(account_id: str, state: ExecutionState | None, at_most: int) -> l
         filter_condition=ExecutionRow.state == state.value if state else None,
         scan_index_forward=False,
         limit=at_most,
+        page_size=_READ_TOGETHER if state else at_most,
     )
     return [_execution(row) for row in rows]
 
@@ -287,7 +311,8 @@ def _create_alone(execution: Execution) -> None:
         _row(execution).save(_is_new())
     except PutError as error:
         if error.cause_response_code == "TransactionConflictException":
-            raise Contended from error  # whether the other one writes it is not known yet
+            # Whether the other one writes it is not known yet.
+            raise Contended(condition_failed=False) from error
         if error.cause_response_code != "ConditionalCheckFailedException":
             raise
 
@@ -296,9 +321,8 @@ def _add(write: TransactWrite, execution: Execution) -> None:
     write.save(_row(execution), _is_new())
 
 
-def _outcome_actions(execution: Execution, outcome: Outcome, now: datetime) -> list[Action]:
+def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
     actions: list[Action] = [
-        ExecutionRow.settled.set(execution.attempt),
         ExecutionRow.leased_until.remove(),
         ExecutionRow.reason.set(outcome.reason) if outcome.reason else ExecutionRow.reason.remove(),
     ]
@@ -343,7 +367,7 @@ def _row(execution: Execution) -> ExecutionRow:
         body=execution.body,
         attempt=0,
         settled=0,
-        **open_columns(execution.id, PART, execution.created_at),
+        **open_columns(execution.account_id, execution.id, PART, execution.created_at),
     )
 
 

@@ -112,7 +112,7 @@ def _row(feedback: Feedback, input_hash: str | None) -> FeedbackRow:
         input_hash=input_hash,
         created_at=format_timestamp(feedback.created_at),
         customer_id=feedback.customer_id,
-        **open_columns(feedback.id, PART, feedback.created_at),
+        **open_columns(feedback.account_id, feedback.id, PART, feedback.created_at),
     )
 
 

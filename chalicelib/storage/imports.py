@@ -145,7 +145,7 @@ def write_chunks(
                         expires_at=_expiry(now),
                         number=number,
                         rows=groups_to_json(groups),
-                        **open_columns(header.id, part, now),
+                        **open_columns(header.account_id, header.id, part, now),
                     )
                 )
                 pointers.append(_pointer(header.account_id, header.id, part, groups, now))

@@ -5,7 +5,7 @@ Repositories are the only callers. Nothing outside `storage` sees a PynamoDB mod
 
 from collections.abc import Iterator
 from threading import RLock
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnection
@@ -81,17 +81,21 @@ class Table(Model):
     """A table of this stage. A subclass's ``Meta`` says only its ``name``: ``"customers"``."""
 
     Meta: Any
+    _joined: ClassVar[TableConnection | None] = None
 
     @classmethod
     def _get_connection(cls) -> TableConnection:
         shared = connection()
-        if cls._connection is None or cls._connection.connection is not shared:
+        joined = cls._joined
+        if joined is None or joined.connection is not shared:
             with _first_use:  # threads may meet a table for the first time together
-                cls._join(shared)
-        return cast(TableConnection, cls._connection)
+                joined = cls._joined
+                if joined is None or joined.connection is not shared:
+                    joined = cls._joined = cls._join(shared)
+        return joined
 
     @classmethod
-    def _join(cls, shared: SharedConnection) -> None:
+    def _join(cls, shared: SharedConnection) -> TableConnection:
         cls.Meta.table_name = settings().resource_name(cls.Meta.name)
         cls.Meta.region = settings().region
         cls._connection = None
@@ -100,6 +104,7 @@ class Table(Model):
         if meta_table.table_name not in shared._tables:
             shared.add_meta_table(meta_table)
         of_this_table.connection = shared
+        return of_this_table
 
     @classmethod
     def plain_get(cls, hash_key: str) -> Plain | None:

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+from botocore.exceptions import ClientError
 from pynamodb.exceptions import PutError, TransactWriteError, UpdateError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Unavailable
@@ -26,7 +29,15 @@ class Contended(Exception):
     """A condition of the transaction no longer held, or another transaction was under way.
 
     Nothing was written. Whoever catches it reads anew and tries again.
+
+    Attributes:
+        condition_failed: whether a condition did not hold; else only another transaction was in
+            the way.
     """
+
+    def __init__(self, *, condition_failed: bool) -> None:
+        super().__init__()
+        self.condition_failed = condition_failed
 
 
 @contextmanager
@@ -46,7 +57,7 @@ def transaction() -> Iterator[TransactWrite]:
             "ConditionalCheckFailed",
             "TransactionConflict",
         }:
-            raise Contended from error
+            raise Contended(condition_failed="ConditionalCheckFailed" in codes) from error
         if codes & {"ThrottlingError", "ProvisionedThroughputExceeded"}:
             raise Unavailable("The database is busy.") from error
         raise
@@ -94,6 +105,26 @@ def condition_holds(write: Callable[[], object]) -> bool:
     return True
 
 
+def update_or_read(row: Table, actions: list[Action], only_if: Condition) -> bool:
+    """Whether this conditional update was done; either way the row has then what is kept of it.
+
+    A row that is not there stays as it is.
+    """
+    asked = row.get_update_kwargs_from_instance(
+        actions, only_if, return_values_on_condition_failure="ALL_OLD"
+    )
+    try:
+        answer = connection()._make_api_call("UpdateItem", {**asked, "ReturnValues": "ALL_NEW"})
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in _SOMEBODY_ELSE_WAS_FIRST:
+            raise
+        told: Any = getattr(error.__cause__, "response", {})  # PynamoDB's own error has no row
+        row.deserialize(told.get("Item", {}))
+        return False
+    row.deserialize(answer["Attributes"])
+    return True
+
+
 def until_uncontended(attempt: Callable[[], Made]) -> Made:
     """What ``attempt`` makes, tried again after a short random pause while it is contended.
 
@@ -104,6 +135,11 @@ def until_uncontended(attempt: Callable[[], Made]) -> Made:
         try:
             return attempt()
         except Contended:
-            longest = min(_LONGEST_PAUSE_S, 0.01 * 2**round_number)
-            time.sleep(random.uniform(0, longest))  # noqa: S311 - jitter, no secret
+            pause(round_number)
     raise Unavailable("Too many writes at once to this account.")
+
+
+def pause(round_number: int) -> None:
+    """A random pause before another try, longer with each round, from 0."""
+    longest_s = min(_LONGEST_PAUSE_S, 0.01 * 2**round_number)
+    time.sleep(random.uniform(0, longest_s))  # noqa: S311 - jitter, no secret

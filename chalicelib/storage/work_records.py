@@ -67,7 +67,7 @@ class WorkRow(Table):
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
-        """The work is still to be done, and nobody is at it."""
+        """The work is still to be done, may be done now, and nobody is at it."""
         return cls.is_pending()
 
     def pointer(self, now: datetime) -> Any:
@@ -83,11 +83,11 @@ class WorkRow(Table):
         return []
 
 
-def open_columns(owner_id: str, part: str, created_at: datetime) -> dict[str, Any]:
+def open_columns(account_id: str, owner_id: str, part: str, created_at: datetime) -> dict[str, Any]:
     """The columns that make a new row a record of work."""
     return {
         "state": PENDING,
-        "work_shard": shard_of(owner_id, part),
+        "work_shard": shard_of(account_id, owner_id, part),
         "due_at": first_due(created_at),
     }
 
@@ -166,7 +166,7 @@ class WorkRecords(Generic[Pointer]):
                 account_id=row.account_id,
                 owner_id=self._owner_of(row),
                 part=row.part,
-                claims=int(row.claims or 0),
+                claims=min(int(row.claims or 0), MAX_CLAIMS),
                 reason=row.reason or "",
                 parked_at=datetime.fromisoformat(row.ended_at),
             )
@@ -199,10 +199,12 @@ class WorkRecords(Generic[Pointer]):
         self, owner_id: str, part: str, now: datetime, *, only_if: Condition
     ) -> Pointer | None:
         """Makes an ended record pending again; answers its pointer, or None when it is not so."""
-        row = self._at(owner_id, part)
+        (row,) = read_together((self._row, *self._key(owner_id, part)))
+        if row is None:
+            return None
         actions = [
             self._row.state.set(PENDING),
-            self._row.work_shard.set(shard_of(owner_id, part)),
+            self._row.work_shard.set(shard_of(row.account_id, owner_id, part)),
             self._row.due_at.set(first_due(now)),
             self._row.ended_at.remove(),
             self._row.claims.remove(),

@@ -8,9 +8,11 @@ import pytest
 from botocore.session import get_session
 from cfnlint.decode import cfn_yaml
 
+from chalicelib.storage import executions
 from infrastructure import code_package, data_stack, gateway_responses
 from infrastructure.progress import DeploymentError
 
+ROOT = Path(__file__).parents[2]
 ADDRESS = "s3://bucket/code.zip"
 # The stage stands in names here, so that they can be compared with those of the data stack.
 STAGE = "prod"
@@ -79,6 +81,20 @@ def test_message_stays_hidden_for_six_times_the_functions_time_out(
 ) -> None:
     for function, event in queue_events(template):
         assert queue_properties(event)["VisibilityTimeout"] >= 6 * function["Timeout"]
+
+
+def test_a_webhooks_lease_outlasts_its_function_and_ends_before_its_message_comes_again(
+    template: dict[str, Any],
+) -> None:
+    stages = json.loads((ROOT / ".chalice" / "config.json").read_text())["stages"]
+    (hidden_s,) = (
+        queue["VisibilityTimeout"]
+        for _, event in queue_events(template)
+        if "webhooks" in str((queue := queue_properties(event))["QueueName"])
+    )
+    for stage in stages.values():
+        timeout_s = stage["lambda_functions"]["send_webhook"]["lambda_timeout"]
+        assert timeout_s < executions.LEASE.total_seconds() <= hidden_s
 
 
 def test_batches_of_fifo_queues_are_small_and_not_waited_for(template: dict[str, Any]) -> None:

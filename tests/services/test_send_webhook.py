@@ -9,7 +9,7 @@ import pytest
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
-from chalicelib.domain.execution import Attempt, ExecutionState
+from chalicelib.domain.execution import Attempt, ExecutionPointer, ExecutionState
 from chalicelib.domain.webhook_signature import verify
 from chalicelib.outbound.webhook_http import WebhookAnswer
 from chalicelib.services import send_webhook as service
@@ -324,7 +324,7 @@ def test_one_that_always_kills_its_function_is_parked(
     assert deliver(messages) == []
     assert len(receiver.got) == 8
     (parked,) = (w for w in list_parked_work() if w.account_id == opened.account_id)
-    assert (parked.kind, parked.claims) == ("webhook", 9)
+    assert (parked.kind, parked.claims) == ("webhook", 8)
     time.ahead += A_WHILE
     sweep(WEBHOOKS)
     assert queued_messages(opened.account_id) == []
@@ -343,10 +343,10 @@ def test_one_that_cannot_be_claimed_is_parked_and_keeps_no_other_waiting(
     (poison,), (good,) = start(opened), start(opened)
     real = executions.claim
 
-    def claim(execution_id: str, now: Any) -> Any:
-        if execution_id == json.loads(poison)["executionId"]:
+    def claim(pointer: ExecutionPointer, now: Any) -> Any:
+        if pointer.execution_id == json.loads(poison)["executionId"]:
             raise ZeroDivisionError
-        return real(execution_id, now)
+        return real(pointer, now)
 
     with monkeypatch.context() as scope:
         scope.setattr(executions, "claim", claim)

@@ -1,0 +1,108 @@
+"""The function of every minute: all kinds by turns, as long as there is time."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from zlib import crc32
+
+import pytest
+from chalice.app import CloudWatchEvent
+
+from chalicelib.domain import clock
+from chalicelib.domain.execution import new_execution
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.work import DueWork
+from chalicelib.functions.sweep import sweep
+from chalicelib.services.kinds_of_work import ALL_WORK, WEBHOOKS
+from chalicelib.services.sweep import MOST_OF_A_SHARD
+from chalicelib.services.sweep import sweep as sweep_some
+from chalicelib.storage import executions
+from tests.domain.workflow_factories import feedback, workflow
+from tests.services.conftest import account
+from tests.services.queue_by_hand import QueueByHand
+
+__all__ = ["account"]
+
+EVENT = dict.fromkeys(
+    ("version", "account", "region", "detail-type", "source", "time", "id", "detail", "resources")
+)
+
+
+class Context:
+    """A function's time, which is over after so many looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    def get_remaining_time_in_millis(self) -> int:
+        self.looks -= 1
+        return 11_000 if self.looks >= 0 else 9_000
+
+
+def make_overdue(account_id: str, count: int) -> None:
+    """Executions that were due an hour ago."""
+    made, long_ago = workflow(), clock.now() - timedelta(hours=1)
+    (action,) = made.actions
+    causes = [feedback(account_id=account_id) for _ in range(count)]
+    executions.create([new_execution(made, action, cause, long_ago) for cause in causes])
+
+
+def in_another_group(account_id: str) -> str:
+    """An account whose work stands in other shards."""
+    while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
+        pass
+    return other
+
+
+def queued_for(account_id: str) -> int:
+    return len(QueueByHand("webhooks", lambda _: {}).queued_messages(account_id))
+
+
+def test_one_accounts_backlog_leaves_others_their_turn(account: str) -> None:
+    make_overdue(account, 2 * MOST_OF_A_SHARD + 20)
+    other = in_another_group(account)
+    make_overdue(other, 1)
+    sweep_some(WEBHOOKS)
+    assert queued_for(other) == 1
+    sweep_some(WEBHOOKS)
+    sweep_some(WEBHOOKS)
+    assert queued_for(other) == 0
+
+
+def test_a_sweep_goes_on_until_nothing_is_overdue(account: str) -> None:
+    make_overdue(account, 2 * MOST_OF_A_SHARD + 20)
+    sweep(CloudWatchEvent(EVENT, Context(10_000)))
+    assert queued_for(account) == 2 * MOST_OF_A_SHARD + 20
+    sweep(CloudWatchEvent(EVENT, Context(10_000)))
+    assert queued_for(account) == 0
+
+
+def test_a_sweep_stops_when_its_time_is_short_and_the_next_goes_on(account: str) -> None:
+    make_overdue(account, 30)
+    sweep(CloudWatchEvent(EVENT, Context(12)))
+    first = queued_for(account)
+    assert 0 < first < 30
+    sweep(CloudWatchEvent(EVENT, Context(10_000)))
+    assert first + queued_for(account) == 30
+
+
+def test_one_kinds_failure_keeps_no_other_from_its_turn(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_overdue(account, 1)
+    tries: Counter[str] = Counter()
+
+    def failing(kind: str) -> Callable[[datetime, int], Iterator[DueWork]]:
+        def overdue(now: datetime, at_most: int) -> Iterator[DueWork]:
+            tries[kind] += 1
+            raise PermissionError(kind)
+
+        return overdue
+
+    for work in ALL_WORK:
+        if work is not WEBHOOKS:
+            monkeypatch.setattr(work.records, "overdue", failing(work.records.kind))
+    with pytest.raises(PermissionError, match="import"):
+        sweep(CloudWatchEvent(EVENT, Context(10_000)))
+    assert queued_for(account) == 1
+    assert tries == {"import": 1, "feedback": 1}
