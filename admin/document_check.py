@@ -1,194 +1,141 @@
 """Checking documents before any of them is written.
 
-First the shape of each, then what it refers to: brands, stores and customers that either stand in
-the same run or are there already. What only the write can find is whether an id is taken: by
-another account's form, or by a place of the other kind.
+Each is judged by its shape, by its rules, and by what it refers to: brands, stores and customers
+that either stand in the same run or are there already. What only the write can find is whether an
+id is taken: by another account's form, or by a place of the other kind.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from admin.document import Document, FoundDocument, Kind, Problem
+from admin.document_opening import KnownAccounts, OpenedDocument, open_document
+from admin.run_references import KnownParts, RunReferences
 from chalicelib.domain import clock
-from chalicelib.domain.contact_form_document import parse_contact_form, save_contact_form
+from chalicelib.domain.contact_form_document import read_contact_form, save_contact_form
 from chalicelib.domain.customer import CustomerDocument, customer_from_document
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.faults import Fault
 from chalicelib.domain.form_rules import unknown_reference
-from chalicelib.domain.ids import parse_id
+from chalicelib.domain.judging import read_and_judge
 from chalicelib.domain.parsing import parse
-from chalicelib.domain.place import BrandDocument, Directory, Place, PlaceKind, StoreDocument
-from chalicelib.domain.purchase import PurchaseDocument
-from chalicelib.domain.survey_document import parse_survey, save_survey
-from chalicelib.domain.workflow_document import parse_workflow, save_workflow
+from chalicelib.domain.place import BrandDocument, Directory, StoreDocument
+from chalicelib.domain.purchase import PurchaseDocument, purchase_faults
+from chalicelib.domain.rule import rule
+from chalicelib.domain.survey_document import read_survey, save_survey
+from chalicelib.domain.workflow_document import read_workflow
 from chalicelib.settings import settings
 
 
-class Known(Protocol):
+class Known(KnownAccounts, KnownParts, Protocol):
     """What is there already."""
-
-    def has_account(self, account_id: str) -> bool:
-        """Whether there is such an account."""
-
-    def directory(self, account_id: str) -> Directory:
-        """The account's brands and stores."""
-
-    def has_customer(self, account_id: str, customer_id: str) -> bool:
-        """Whether the account has such a customer."""
 
 
 def check(
-    found: Sequence[FoundDocument], default_account: str | None, known: Known
+    found: Sequence[FoundDocument],
+    default_account: str | None,
+    known: Known,
+    *,
+    is_all: bool = True,
 ) -> tuple[list[Document], list[Problem]]:
     """The documents that may be written, in the order found, and every fault of the others.
 
-    ``default_account`` is the account of those documents that name none.
+    Args:
+        default_account: the account of those documents that name none.
+        is_all: whether these are all documents of the run, none of which could not be read.
     """
+    opened = [open_document(each, default_account, known) for each in found]
+    run = _Run(RunReferences(opened, known, is_all=is_all))
     problems: list[Problem] = []
     documents: list[Document] = []
-    for each in found:
-        opened = _opened(each, default_account, known)
-        if isinstance(opened, Document):
-            documents.append(opened)
-        else:
-            problems += (Problem(each.origin, fault) for fault in opened)
-    run = _Run(documents, known)
-    for document in documents:
-        problems += (Problem(document.origin, fault) for fault in run.faults_of(document))
+    for each in opened:
+        faults = [*each.faults, *run.faults_of(each)]
+        problems += (Problem(each.origin, fault) for fault in faults)
+        if each.kind and each.account_id and not faults:
+            documents.append(Document(each.origin, each.kind, each.account_id, each.content))
     return documents, problems
 
 
-def _opened(
-    found: FoundDocument, default_account: str | None, known: Known
-) -> Document | list[Fault]:
-    if not isinstance(found.content, dict):
-        return [Fault("", "wrong_type", "A document must be an object.")]
-    content = dict(found.content)
-    kind, account = content.pop("kind", None), content.pop("account", None) or default_account
-    faults: list[Fault] = []
-    if kind not in list(Kind):
-        faults.append(Fault("/kind", "not_allowed", f"This must be one of {', '.join(Kind)}."))
-    account_id = parse_id(account) if isinstance(account, str) else None
-    if account is None:
-        faults.append(Fault("/account", "required", "Name the account here or with --account."))
-    elif account_id is None:
-        faults.append(Fault("/account", "invalid_uuid", "This must be an account's id."))
-    elif not known.has_account(account_id):
-        faults.append(unknown_reference("account", "account"))
-    if account_id is None or faults:
-        return faults + (_shape_faults(Kind(kind), content) if kind in list(Kind) else [])
-    return Document(found.origin, Kind(kind), account_id, content)
-
-
-def _shape_faults(kind: Kind, content: dict[str, Any]) -> list[Fault]:
-    try:
-        _SHAPES[kind](content)
-    except InvalidInput as error:
-        return error.faults
-    return []
-
-
 class _Run:
-    """One run's documents beside what is there already."""
+    """The documents of one run, judged one after the other."""
 
-    def __init__(self, documents: Sequence[Document], known: Known) -> None:
-        self._known = known
+    def __init__(self, references: RunReferences) -> None:
+        self._references = references
         self._now = clock.now()
         self._origins: dict[tuple[str, Kind, str], str] = {}
-        # Also of documents with faults of their own: those would only be told of twice.
-        self._ids = {(d.account_id, d.kind, own_id) for d in documents if (own_id := _own_id(d))}
-        self._directories: dict[str, Directory] = {}
 
-    def faults_of(self, document: Document) -> Iterator[Fault]:
-        """Everything that is wrong with a document."""
-        own_id = _own_id(document)
-        if own_id:
-            first = self._origins.setdefault(
-                (document.account_id, document.kind, own_id), document.origin
-            )
-            if first != document.origin:
-                yield Fault("/id", "duplicate", f"This id is already that of {first}.")
+    def faults_of(self, document: OpenedDocument) -> Iterator[Fault]:
+        """Everything that is wrong with a document, besides its kind and account."""
+        yield from self._repeated_id_faults(document)
         try:
-            yield from _CHECKS[document.kind](self, document)
+            if document.kind:
+                _CHECKS[document.kind](self, document)
         except InvalidInput as error:
             yield from error.faults
         except InputTooLarge as error:
             yield Fault("", "too_large", str(error))
 
-    def brand(self, document: Document) -> list[Fault]:
+    def _repeated_id_faults(self, document: OpenedDocument) -> Iterator[Fault]:
+        if document.account_id and document.kind and document.own_id:
+            named = (document.account_id, document.kind, document.own_id)
+            first = self._origins.setdefault(named, document.origin)
+            if first != document.origin:
+                yield Fault("/id", "duplicate", f"This id is already that of {first}.")
+
+    def brand(self, document: OpenedDocument) -> None:
         parse(document.content, BrandDocument)
-        return []
 
-    def store(self, document: Document) -> list[Fault]:
-        store = parse(document.content, StoreDocument)
-        if self._directory(document.account_id).brand(store.brand_id) is None:
-            return [unknown_reference("brand", "brandId")]
-        return []
+    def store(self, document: OpenedDocument) -> None:
+        directory = self._references.directory(document.account_id)
+        read_and_judge(
+            document.content, StoreDocument, lambda store: _brand_faults(store, directory)
+        )
 
-    def customer(self, document: Document) -> list[Fault]:
+    def customer(self, document: OpenedDocument) -> None:
         customer_from_document(parse(document.content, CustomerDocument), self._now)
-        return []
 
-    def contact_form(self, document: Document) -> list[Fault]:
-        form = parse_contact_form(document.content)
-        save_contact_form(form, self._directory(document.account_id), self._now)
-        return []
+    def contact_form(self, document: OpenedDocument) -> None:
+        directory = self._references.directory(document.account_id)
+        save_contact_form(read_contact_form(document.content, directory), self._now)
 
-    def survey(self, document: Document) -> list[Fault]:
-        survey = parse_survey(document.content)
-        save_survey(survey, self._directory(document.account_id), self._now)
-        return []
+    def survey(self, document: OpenedDocument) -> None:
+        directory = self._references.directory(document.account_id)
+        save_survey(read_survey(document.content, directory), self._now)
 
-    def workflow(self, document: Document) -> list[Fault]:
-        workflow = parse_workflow(document.content)
-        save_workflow(workflow, self._now, allow_private=settings().private_webhooks)
-        return []
+    def workflow(self, document: OpenedDocument) -> None:
+        read_workflow(document.content, allow_private=settings().private_webhooks)
 
-    def purchase(self, document: Document) -> list[Fault]:
-        purchase = parse(document.content, PurchaseDocument)
-        faults: list[Fault] = []
-        if self._directory(document.account_id).store(purchase.store_id) is None:
-            faults.append(unknown_reference("store", "storeId"))
-        customer = purchase.customer_id
-        if customer and not self._has_customer(document.account_id, customer):
-            faults.append(unknown_reference("customer", "customerId"))
-        return faults
+    def purchase(self, document: OpenedDocument) -> None:
+        def faults_in(purchase: PurchaseDocument) -> Iterator[Fault]:
+            yield from purchase_faults(purchase)
+            yield from _store_faults(purchase, self._references.directory(document.account_id))
+            yield from _customer_faults(purchase, self._references, document.account_id)
 
-    def _has_customer(self, account_id: str, customer_id: str) -> bool:
-        of_this_run = (account_id, Kind.CUSTOMER, customer_id) in self._ids
-        return of_this_run or self._known.has_customer(account_id, customer_id)
-
-    def _directory(self, account_id: str) -> Directory:
-        if account_id not in self._directories:
-            of_this_run = [
-                Place(id=own_id, kind=_PLACE_KINDS[kind], name="")
-                for account, kind, own_id in self._ids
-                if account == account_id and kind in _PLACE_KINDS
-            ]
-            there = self._known.directory(account_id).places
-            self._directories[account_id] = Directory.of([*there, *of_this_run])
-        return self._directories[account_id]
+        read_and_judge(document.content, PurchaseDocument, faults_in)
 
 
-def _own_id(document: Document) -> str | None:
-    given = document.content.get("id")
-    return parse_id(given) if isinstance(given, str) else None
+@rule
+def _brand_faults(store: StoreDocument, directory: Directory) -> Iterator[Fault]:
+    if directory.brand(store.brand_id) is None:
+        yield unknown_reference("brand", "brandId")
 
 
-_PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
+@rule
+def _store_faults(purchase: PurchaseDocument, directory: Directory) -> Iterator[Fault]:
+    if directory.store(purchase.store_id) is None:
+        yield unknown_reference("store", "storeId")
 
-_SHAPES: Final[dict[Kind, Callable[[Any], object]]] = {
-    Kind.BRAND: partial(parse, model=BrandDocument),
-    Kind.STORE: partial(parse, model=StoreDocument),
-    Kind.CUSTOMER: partial(parse, model=CustomerDocument),
-    Kind.CONTACT_FORM: parse_contact_form,
-    Kind.SURVEY: parse_survey,
-    Kind.WORKFLOW: parse_workflow,
-    Kind.PURCHASE: partial(parse, model=PurchaseDocument),
-}
 
-_CHECKS: Final[dict[Kind, Callable[[_Run, Document], list[Fault]]]] = {
+@rule
+def _customer_faults(
+    purchase: PurchaseDocument, references: RunReferences, account_id: str | None
+) -> Iterator[Fault]:
+    customer_id = purchase.customer_id
+    if customer_id and not references.has_customer(account_id, customer_id):
+        yield unknown_reference("customer", "customerId")
+
+
+_CHECKS: Final[dict[Kind, Callable[[_Run, OpenedDocument], None]]] = {
     Kind.BRAND: _Run.brand,
     Kind.STORE: _Run.store,
     Kind.CUSTOMER: _Run.customer,

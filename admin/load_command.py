@@ -64,7 +64,7 @@ def load(
     customer.firstName and so on; metadata.KEY for any key. An empty cell is not given.
     """
     found, unreadable = read_files(files)
-    documents, faulty = check(found, account, StoredKnowledge())
+    documents, faulty = check(found, account, StoredKnowledge(), is_all=not unreadable)
     problems = unreadable + faulty
     if problems:
         _list(problems)

@@ -30,7 +30,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import form_saving
 from chalicelib.domain.answers import GivenAnswer, Questionnaire
 from chalicelib.domain.contact_form import SavedContactForm
-from chalicelib.domain.contact_form_document import parse_contact_form, save_contact_form
+from chalicelib.domain.contact_form_document import read_contact_form, save_contact_form
 from chalicelib.domain.place import Directory, Place, PlaceKind
 from chalicelib.outbound.queues import forget_client
 from chalicelib.services import held, held_forms
@@ -243,7 +243,7 @@ def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
     }
     # The largest is larger than what may be saved.
     form_saving.FORM_LIMIT = 10**9  # type: ignore[misc]
-    saved = save_contact_form(parse_contact_form(document), directory, datetime.now(UTC))
+    saved = save_contact_form(read_contact_form(document, directory), datetime.now(UTC))
     questionnaire = Questionnaire.of(saved)
     given = [GivenAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
     times = []

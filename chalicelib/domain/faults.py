@@ -51,7 +51,8 @@ class Fault:
     """One broken rule.
 
     Attributes:
-        pointer: where: a JSON pointer (RFC 6901) into the body, or ``?name`` for a query parameter.
+        pointer: where: a JSON pointer (RFC 6901) into the body, ``?name`` for a query parameter, or
+            the name of a header.
         code: which rule, for programs: ``required``, ``too_long``, ``unknown_key`` and so on.
         detail: what is wrong, one sentence for people.
     """

@@ -5,17 +5,17 @@ that a document saved twice has the same ids. Wherever a part points at a field 
 its id or its key will do. What is left out has the default that the interface gives it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from chalicelib.domain.comparison import Combination
-from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.faults import faults_of
+from chalicelib.domain.faults import Fault
 from chalicelib.domain.form_fields import INDEX_LIMIT, CombinationName, ExpectedValue, FieldTraits
 from chalicelib.domain.form_translation import FormTranslation
 from chalicelib.domain.image import Image
+from chalicelib.domain.judging import read_and_judge
 from chalicelib.domain.language import Language
 from chalicelib.domain.presentation import (
     Body,
@@ -89,16 +89,17 @@ class FormDocument(Input):
     translations: Mapping[LanguageName, FormTranslation] = {}
 
 
-def read_document(model: type[_Document], document: Any) -> _Document:
-    """The document as its model: no unknown key, no value of another type.
+def read_document(
+    model: type[_Document], document: Any, faults_in: Callable[[_Document], Iterable[Fault]]
+) -> _Document:
+    """The document as its model: no unknown key, no value of another type, no rule broken.
 
     Raises:
-        InvalidInput: with every key and value that does not fit.
+        InvalidInput: with every key and value that does not fit, and every rule that is broken.
     """
-    try:
-        return model.model_validate(_tidy(document), extra="forbid", by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise InvalidInput(faults_of(error)) from None
+    return read_and_judge(
+        _tidy(document), model, faults_in, extra="forbid", by_alias=True, by_name=False
+    )
 
 
 def _tidy(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Self
 
 from chalicelib.domain.form_document import FieldDependencyDocument, FormDocument, KeyedPart
 from chalicelib.domain.ids import derived_id, parse_id
+from chalicelib.domain.rule import MalformedValue, unless_malformed
 
 
 @dataclass(frozen=True)
@@ -16,20 +17,28 @@ class Names:
     Attributes:
         ids: the id of each, given or derived.
         keys: the key of each, which is the id where none was given.
+        all_known: whether no part's name is malformed.
     """
 
     ids: Sequence[str]
     keys: Sequence[str]
+    all_known: bool = True
 
     @classmethod
     def of(cls, form_id: str, kind: str, parts: Iterable[KeyedPart]) -> Self:
         """The names of these parts; ids that are not given follow from form, kind and key."""
         ids: list[str] = []
         keys: list[str] = []
+        all_known = True
         for position, part in enumerate(parts):
-            ids.append(part.id or derived_id(form_id, kind, part.key or f"#{position}"))
-            keys.append(part.key or ids[-1])
-        return cls(ids, keys)
+            try:
+                given_id, key = part.id, part.key
+            except MalformedValue:
+                given_id, key = derived_id(form_id, kind, "malformed", str(position)), None
+                all_known = False
+            ids.append(given_id or derived_id(form_id, kind, key or f"#{position}"))
+            keys.append(key or ids[-1])
+        return cls(ids, keys, all_known)
 
     def find(self, reference: str) -> str | None:
         """The id of the part that is called so, by its id or by its key."""
@@ -37,6 +46,10 @@ class Names:
         if lowered is not None and lowered in self._known_ids:
             return lowered
         return self._id_of_key.get(reference)
+
+    def lack(self, reference: str) -> bool:
+        """Whether there is surely no part that is called so."""
+        return self.all_known and self.find(reference) is None
 
     @cached_property
     def _known_ids(self) -> frozenset[str]:
@@ -58,10 +71,12 @@ class References:
     @classmethod
     def of(cls, document: FormDocument) -> Self:
         """The names of the document's fields and groups."""
+        form_id = unless_malformed(lambda: document.id, "")
+        unknown = Names((), (), all_known=False)
         return cls(
-            document.id,
-            Names.of(document.id, "field", document.fields),
-            Names.of(document.id, "group", document.field_groups),
+            form_id,
+            unless_malformed(lambda: Names.of(form_id, "field", document.fields), unknown),
+            unless_malformed(lambda: Names.of(form_id, "group", document.field_groups), unknown),
         )
 
     def dependency_ids(self, dependencies: Iterable[FieldDependencyDocument]) -> list[str]:

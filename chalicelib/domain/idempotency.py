@@ -37,22 +37,28 @@ class Origin:
             raise IdempotencyKeyReused
 
 
+def read_key(given: str | None) -> str | None:
+    """The key that a request's ``Idempotency-Key`` gives; None without one.
+
+    Raises:
+        InvalidInput: the key is not 1 to 255 printable ASCII characters.
+    """
+    if given is not None and not _KEY_FORM.fullmatch(given):
+        detail = f"The header {HEADER} takes 1 to {MAX_KEY} printable ASCII characters."
+        raise InvalidInput([Fault(HEADER, "invalid", detail)])
+    return given
+
+
 def origin_of(owner_id: str, endpoint: str, key: str | None, parsed_input: Any) -> Origin:
     """The origin of what a request makes.
 
     Args:
         owner_id: the account or form that keys belong to.
         endpoint: keys of one endpoint mean nothing to another.
-        key: the request's ``Idempotency-Key``, if it has one.
+        key: the request's own, as `read_key` gives it.
         parsed_input: the input as JSON values; how it was written does not matter.
-
-    Raises:
-        InvalidInput: the key is not 1 to 255 printable ASCII characters.
     """
     if key is None:
         return Origin(new_id(), None)
-    if not _KEY_FORM.fullmatch(key):
-        detail = f"The header {HEADER} takes 1 to {MAX_KEY} printable ASCII characters."
-        raise InvalidInput([Fault(HEADER, "invalid", detail)])
     canonical = json.dumps(parsed_input, sort_keys=True, separators=(",", ":"))
     return Origin(derived_id(owner_id, endpoint, key), sha256(canonical.encode()).hexdigest())

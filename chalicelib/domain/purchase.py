@@ -1,15 +1,17 @@
 """Purchases: what a customer bought or booked, where and when (interface, section 2.2)."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from chalicelib.domain.custom_attribute import CustomAttributeDocument, CustomAttributeValue
 from chalicelib.domain.customer import Customer, CustomerBody
+from chalicelib.domain.faults import Fault
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.platforms import DataSource
+from chalicelib.domain.rule import rule
 from chalicelib.domain.schema import Identifier, Input, JsonObject, Resource, Timestamp
 
 MAX_PURCHASE_BYTES: Final = 32 * 1024
@@ -61,13 +63,13 @@ class PurchaseDocument(Input):
     metadata: JsonObject = Field(default_factory=dict)
     attributes: list[CustomAttributeDocument] = Field(default_factory=list, max_length=100)
 
-    @model_validator(mode="after")
-    def _name_the_customer_once(self) -> "PurchaseDocument":
-        if self.customer_id and self.customer:
-            raise PydanticCustomError(
-                "not_allowed", "The customer is named by customerId or by customer, not by both."
-            )
-        return self
+
+@rule
+def purchase_faults(document: PurchaseDocument) -> Iterator[Fault]:
+    """What is wrong with a purchase beyond the shape of its parts."""
+    if document.customer_id and document.customer:
+        detail = "The customer is named by customerId or by customer, not by both."
+        yield Fault("", "not_allowed", detail)
 
 
 def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:

@@ -1,16 +1,21 @@
 """A survey as an operator writes it, checked and turned into what is saved."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
-from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.faults import Fault, json_pointer
 from chalicelib.domain.form_document import FormDocument, LanguageName, read_document
 from chalicelib.domain.form_references import References
-from chalicelib.domain.form_rules import duplicate, duplicates, form_faults, unknown_reference
+from chalicelib.domain.form_rules import (
+    duplicate,
+    duplicates,
+    form_faults,
+    repeated,
+    unknown_reference,
+)
 from chalicelib.domain.form_saving import build_saved_form, keep_dates
 from chalicelib.domain.form_translation import SurveyTranslation
 from chalicelib.domain.ids import derived_id
@@ -18,6 +23,7 @@ from chalicelib.domain.image import Image
 from chalicelib.domain.place import Directory, PlaceKind
 from chalicelib.domain.pre_redirect import PreRedirectConfig
 from chalicelib.domain.presentation import SurveyStyle
+from chalicelib.domain.rule import rule
 from chalicelib.domain.schema import Email, Identifier, Input, format_timestamp
 from chalicelib.domain.survey import (
     Channel,
@@ -78,41 +84,35 @@ class SurveyDocument(FormDocument):
     translations: Mapping[LanguageName, SurveyTranslation] = {}
 
 
-def parse_survey(document: Any) -> SurveyDocument:
+def read_survey(document: Any, directory: Directory) -> SurveyDocument:
     """The document as its model.
 
     Raises:
-        InvalidInput: with every key and value that does not fit.
+        InvalidInput: with every key and value that does not fit, and every rule that is broken.
     """
-    return read_document(SurveyDocument, document)
+
+    def faults_in(survey: SurveyDocument) -> Iterator[Fault]:
+        yield from form_faults(survey, References.of(survey))
+        yield from _target_faults(survey, directory)
+        yield from _sending_faults(survey)
+        yield from _redirect_faults(survey)
+
+    return read_document(SurveyDocument, document, faults_in)
 
 
 def save_survey(
-    document: SurveyDocument,
-    directory: Directory,
-    now: datetime,
-    earlier: SavedSurvey | None = None,
+    document: SurveyDocument, now: datetime, earlier: SavedSurvey | None = None
 ) -> SavedSurvey:
     """The survey to save, in place of the earlier one if there is one.
 
     Raises:
-        InvalidInput: with every rule that the document breaks.
         InputTooLarge: the saved survey would be too large.
     """
-    references = References.of(document)
-    faults = [
-        *form_faults(document, references),
-        *_target_faults(document, directory),
-        *_sending_faults(document),
-        *_redirect_faults(document),
-    ]
-    if faults:
-        raise InvalidInput(faults)
     moment = format_timestamp(now)
     return build_saved_form(
         SavedSurvey,
         document,
-        references,
+        References.of(document),
         now,
         earlier,
         targets=keep_dates(_targets(document, moment), earlier.targets if earlier else ()),
@@ -123,20 +123,36 @@ def save_survey(
     )
 
 
+@rule
 def _target_faults(document: SurveyDocument, directory: Directory) -> Iterator[Fault]:
-    for position, target in enumerate(document.targets):
-        path = ("targets", position, "targetId")
-        if target.type is PlaceKind.BRAND and directory.brand(target.target_id) is None:
-            yield unknown_reference("brand", *path)
-        if target.type is PlaceKind.STORE and directory.store(target.target_id) is None:
-            yield unknown_reference("store", *path)
-    for position in duplicates([target.target_id for target in document.targets]):
+    targets = document.targets
+    for position, target in enumerate(targets):
+        yield from _place_faults(target, directory, "targets", position, "targetId")
+    for position in repeated(targets, "target_id"):
         yield duplicate("targets", position, "targetId")
-    for position in duplicates([target.id for target in document.targets]):
+    for position in repeated(targets, "id"):
         yield duplicate("targets", position, "id")
 
 
+@rule
+def _place_faults(
+    target: TargetDocument, directory: Directory, *path: str | int
+) -> Iterator[Fault]:
+    if target.type is PlaceKind.BRAND and directory.brand(target.target_id) is None:
+        yield unknown_reference("brand", *path)
+    if target.type is PlaceKind.STORE and directory.store(target.target_id) is None:
+        yield unknown_reference("store", *path)
+
+
 def _sending_faults(document: SurveyDocument) -> Iterator[Fault]:
+    yield from _channel_faults(document)
+    yield from _repeated_channel_faults(document)
+    yield from _not_negative(lambda: document.solicitation_threshold, "solicitationThreshold")
+    yield from _not_negative(lambda: document.resolicitation_delay, "resolicitationDelay")
+
+
+@rule
+def _channel_faults(document: SurveyDocument) -> Iterator[Fault]:
     path = "sendingChannels"
     if not document.publicly_available and not document.sending_channels:
         yield Fault(json_pointer(path), "required", "A private survey needs a channel.")
@@ -145,25 +161,52 @@ def _sending_faults(document: SurveyDocument) -> Iterator[Fault]:
             yield Fault(
                 json_pointer(path, position), "not_allowed", "Only a public survey has a link."
             )
+
+
+@rule
+def _repeated_channel_faults(document: SurveyDocument) -> Iterator[Fault]:
     for position in duplicates(document.sending_channels):
-        yield duplicate(path, position)
-    if document.solicitation_threshold < 0:
-        yield _out_of_range("This is not negative.", "solicitationThreshold")
-    if document.resolicitation_delay < 0:
-        yield _out_of_range("This is not negative.", "resolicitationDelay")
+        yield duplicate("sendingChannels", position)
+
+
+@rule
+def _not_negative(read: Callable[[], int], key: str) -> Iterator[Fault]:
+    if read() < 0:
+        yield _out_of_range("This is not negative.", key)
 
 
 def _redirect_faults(document: SurveyDocument) -> Iterator[Fault]:
+    yield from _pre_redirect_faults(document)
+    yield from _pre_redirect_threshold_faults(document)
+    yield from _post_redirect_faults(document)
+    yield from _post_redirect_threshold_faults(document)
+
+
+@rule
+def _pre_redirect_faults(document: SurveyDocument) -> Iterator[Fault]:
     config = document.pre_redirect_config
     if document.pre_redirect and config is None:
         yield _required("preRedirectConfig")
     if document.pre_redirect and config and "threshold" not in config.model_fields_set:
         yield _required("preRedirectConfig", "threshold")
+
+
+@rule
+def _pre_redirect_threshold_faults(document: SurveyDocument) -> Iterator[Fault]:
+    config = document.pre_redirect_config
     if config and not 0 <= config.threshold <= _HIGHEST_RATING:
         yield _out_of_range("This must be 0 to 10.", "preRedirectConfig", "threshold")
-    threshold = document.post_redirect_threshold
-    if document.post_redirect and threshold is None:
+
+
+@rule
+def _post_redirect_faults(document: SurveyDocument) -> Iterator[Fault]:
+    if document.post_redirect and document.post_redirect_threshold is None:
         yield _required("postRedirectThreshold")
+
+
+@rule
+def _post_redirect_threshold_faults(document: SurveyDocument) -> Iterator[Fault]:
+    threshold = document.post_redirect_threshold
     if threshold is not None and not 0 <= threshold <= _HIGHEST_RATING:
         yield _out_of_range("This must be 0 to 10.", "postRedirectThreshold")
 

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
-from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.faults import Fault, json_pointer
 from chalicelib.domain.form_document import read_document
 from chalicelib.domain.form_fields import CombinationName
-from chalicelib.domain.form_rules import duplicate, duplicates
+from chalicelib.domain.form_rules import duplicate, duplicates, repeated
 from chalicelib.domain.ids import derived_id
+from chalicelib.domain.rule import rule, unless_malformed
 from chalicelib.domain.schema import Identifier, Input, format_timestamp
 from chalicelib.domain.webhook_headers import UnfitHeader, require_fit_headers
 from chalicelib.domain.webhook_url import url_fault
@@ -68,60 +69,42 @@ class WorkflowDocument(Input):
     actions: list[ActionDocument] = Field(min_length=1, max_length=MOST_ACTIONS)
 
 
-def parse_workflow(document: Any) -> WorkflowDocument:
+def read_workflow(
+    document: Any, others: Iterable[Workflow] = (), *, allow_private: bool = False
+) -> WorkflowDocument:
     """The document as its model.
 
-    Raises:
-        InvalidInput: with every key and value that does not fit.
-    """
-    return read_document(WorkflowDocument, document)
-
-
-def save_workflow(
-    document: WorkflowDocument,
-    now: datetime,
-    others: Iterable[Workflow] = (),
-    earlier: Workflow | None = None,
-    *,
-    allow_private: bool = False,
-) -> Workflow:
-    """The workflow to save, in place of the earlier one if there is one.
-
     Args:
-        others: the account's other workflows.
+        others: the account's other workflows; the one with the document's id may be among them.
         allow_private: whether plain http and private addresses will do.
 
     Raises:
-        InvalidInput: with every rule that the document breaks.
+        InvalidInput: with every key and value that does not fit, and every rule that is broken.
     """
+
+    def faults_in(workflow: WorkflowDocument) -> Iterator[Fault]:
+        yield from _workflow_condition_faults(workflow)
+        yield from _uniqueness_faults(workflow, others)
+        yield from _workflow_action_faults(workflow, allow_private)
+
+    return read_document(WorkflowDocument, document, faults_in)
+
+
+def save_workflow(
+    document: WorkflowDocument, now: datetime, earlier: Workflow | None = None
+) -> Workflow:
+    """The workflow to save, in place of the earlier one if there is one."""
     written = format_timestamp(now)
-    workflow = Workflow(
+    return Workflow(
         id=document.id,
         name=document.name,
         enabled=document.enabled,
         operator=document.operator,
         conditions=tuple(_condition(each) for each in document.conditions),
-        actions=tuple(_action(document.id, each) for each in document.actions),
+        actions=tuple(_action(document, each) for each in document.actions),
         created_at=earlier.created_at if earlier else written,
         updated_at=written,
     )
-    faults = [
-        *_group_faults(document.conditions, 1, "conditions"),
-        *_uniqueness_faults(document, workflow, others),
-    ]
-    for position, (each, action) in enumerate(zip(document.actions, workflow.actions, strict=True)):
-        faults += _action_faults(each, allow_private, "actions", position)
-        if body_size(workflow, action) > MAX_BODY_BYTES:
-            faults.append(
-                Fault(
-                    json_pointer("actions", position, "metadata"),
-                    "too_large",
-                    f"The webhook's body would be larger than {MAX_BODY_BYTES} bytes.",
-                )
-            )
-    if faults:
-        raise InvalidInput(faults)
-    return workflow
 
 
 def _condition(document: ConditionDocument) -> Condition:
@@ -134,9 +117,9 @@ def _condition(document: ConditionDocument) -> Condition:
     )
 
 
-def _action(workflow_id: str, document: ActionDocument) -> Action:
+def _action(workflow: WorkflowDocument, document: ActionDocument) -> Action:
     return Action(
-        id=document.id or derived_id(workflow_id, "action", document.key),
+        id=_action_id(workflow, document),
         key=document.key,
         description=document.description,
         url=document.url,
@@ -146,6 +129,15 @@ def _action(workflow_id: str, document: ActionDocument) -> Action:
     )
 
 
+def _action_id(workflow: WorkflowDocument, action: ActionDocument) -> str:
+    return action.id or derived_id(workflow.id, "action", action.key)
+
+
+@rule
+def _workflow_condition_faults(document: WorkflowDocument) -> Iterator[Fault]:
+    yield from _group_faults(document.conditions, 1, "conditions")
+
+
 def _group_faults(
     conditions: Sequence[ConditionDocument], depth: int, *path: str | int
 ) -> Iterator[Fault]:
@@ -153,6 +145,7 @@ def _group_faults(
         yield from _condition_faults(condition, depth, *path, position)
 
 
+@rule
 def _condition_faults(
     condition: ConditionDocument, depth: int, *path: str | int
 ) -> Iterator[Fault]:
@@ -167,14 +160,29 @@ def _condition_faults(
         else:
             yield from _group_faults(condition.conditions, depth + 1, *path, "conditions")
         return
+    yield from _comparison_faults(condition, *path)
+    yield from _field_faults(condition, *path)
+    yield from _compared_value_faults(condition, *path)
+
+
+@rule
+def _comparison_faults(condition: ConditionDocument, *path: str | int) -> Iterator[Fault]:
     if condition.conditions is not None:
         yield _not_here("Only $and and $or have conditions.", *path, "conditions")
     if condition.subject is None:
         yield Fault(json_pointer(*path, "subject"), "required", "This is required.")
+
+
+@rule
+def _field_faults(condition: ConditionDocument, *path: str | int) -> Iterator[Fault]:
     if condition.subject is Subject.ANSWER and not condition.field:
         yield Fault(json_pointer(*path, "field"), "required", "Name the field by its id or key.")
     if condition.subject is not Subject.ANSWER and condition.field is not None:
         yield _not_here("Only an answer has a field.", *path, "field")
+
+
+@rule
+def _compared_value_faults(condition: ConditionDocument, *path: str | int) -> Iterator[Fault]:
     if condition.operator.value == Comparator.EXISTS:
         if condition.value not in ("true", "false"):
             yield Fault(json_pointer(*path, "value"), "not_allowed", "This must be true or false.")
@@ -182,37 +190,64 @@ def _condition_faults(
         yield Fault(json_pointer(*path, "value"), "required", "This is required.")
 
 
-def _uniqueness_faults(
-    document: WorkflowDocument, workflow: Workflow, others: Iterable[Workflow]
-) -> Iterator[Fault]:
-    taken = {action.id for other in others if other.id != workflow.id for action in other.actions}
-    ids = [action.id for action in workflow.actions]
-    repeated = duplicates(ids)
+@rule
+def _uniqueness_faults(document: WorkflowDocument, others: Iterable[Workflow]) -> Iterator[Fault]:
+    actions = document.actions
+    taken = unless_malformed(lambda: _taken_ids(document, others), set())
+    ids = [unless_malformed(partial(_action_id, document, action), None) for action in actions]
+    repeated_ids = duplicates(ids)
     for position, action_id in enumerate(ids):
-        if position in repeated or action_id in taken:
-            named_by = "key" if document.actions[position].id is None else "id"
+        if position in repeated_ids or action_id in taken:
+            named_by = "key" if actions[position].id is None else "id"
             yield duplicate("actions", position, named_by)
-    for position in duplicates([action.key for action in workflow.actions]):
-        if position not in repeated:
+    for position in repeated(actions, "key"):
+        if position not in repeated_ids:
             yield duplicate("actions", position, "key")
 
 
-def _action_faults(
-    action: ActionDocument, allow_private: bool, *path: str | int
-) -> Iterator[Fault]:
+def _taken_ids(document: WorkflowDocument, others: Iterable[Workflow]) -> set[str]:
+    return {action.id for other in others if other.id != document.id for action in other.actions}
+
+
+@rule
+def _workflow_action_faults(document: WorkflowDocument, allow_private: bool) -> Iterator[Fault]:
+    for position, action in enumerate(document.actions):
+        yield from _url_faults(action, allow_private, "actions", position, "url")
+        yield from _header_faults(action, "actions", position, "headers")
+        yield from _size_faults(document, action, "actions", position, "metadata")
+
+
+@rule
+def _url_faults(action: ActionDocument, allow_private: bool, *path: str | int) -> Iterator[Fault]:
     refused = url_fault(action.url, allow_private=allow_private)
     if refused:
-        yield Fault(json_pointer(*path, "url"), "invalid_url", refused)
+        yield Fault(json_pointer(*path), "invalid_url", refused)
+
+
+@rule
+def _header_faults(action: ActionDocument, *path: str | int) -> Iterator[Fault]:
     seen: set[str] = set()
     for name, value in action.headers.items():
-        where = (*path, "headers", name)
         try:
             require_fit_headers({name: value})
         except UnfitHeader as error:
-            yield _not_here(str(error), *where)
+            yield _not_here(str(error), *path, name)
         if name.lower() in seen:
-            yield duplicate(*where)
+            yield duplicate(*path, name)
         seen.add(name.lower())
+
+
+@rule
+def _size_faults(
+    document: WorkflowDocument, action: ActionDocument, *path: str | int
+) -> Iterator[Fault]:
+    named = Workflow(id=document.id, name=document.name, actions=(), created_at="", updated_at="")
+    if body_size(named, _action(document, action)) > MAX_BODY_BYTES:
+        yield Fault(
+            json_pointer(*path),
+            "too_large",
+            f"The webhook's body would be larger than {MAX_BODY_BYTES} bytes.",
+        )
 
 
 def _not_here(detail: str, *path: str | int) -> Fault:

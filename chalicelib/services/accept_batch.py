@@ -33,8 +33,44 @@ _SURELY_SMALL: Final = 5_000
 """Characters of a row that cannot be over a customer's limit, however they are escaped."""
 
 
+@dataclass(frozen=True)
+class JudgedBatch:
+    """A batch that may be kept.
+
+    Attributes:
+        rows: all of it, as they came.
+        partial: whether rows may be rejected.
+        good: the rows to do, by their place.
+    """
+
+    rows: list[Any]
+    partial: bool
+    good: list[tuple[int, CustomerBody]]
+    rejected: tuple[RejectedRow, ...]
+
+
 def accept_batch(
     account_id: str, document: Any, *, partial: bool = False, idempotency_key: str | None = None
+) -> AcceptedBatch:
+    """Judges a batch of customers and keeps it, as `judge_batch` and `keep_batch` do."""
+    return keep_batch(account_id, judge_batch(document, partial=partial), idempotency_key)
+
+
+def judge_batch(document: Any, *, partial: bool = False) -> JudgedBatch:
+    """The batch that a document is, each of its rows judged on its own.
+
+    Raises:
+        InvalidInput: a row is bad and the batch is not partial, or it is no batch at all.
+    """
+    rows = parse(document, BatchBody).batch
+    judged = _judge(rows)
+    if judged.faults and not partial:
+        raise InvalidInput(judged.faults, judged.fault_count)
+    return JudgedBatch(rows, partial, judged.good, judged.rejected)
+
+
+def keep_batch(
+    account_id: str, batch: JudgedBatch, idempotency_key: str | None = None
 ) -> AcceptedBatch:
     """Keeps a batch of customers, then queues it. What is answered is durable.
 
@@ -43,21 +79,16 @@ def accept_batch(
     still to be done is queued again.
 
     Raises:
-        InvalidInput: a row is bad and the batch is not partial, or it is no batch at all.
         IdempotencyKeyReused: the key came before with another input.
         Unavailable: the batch could not be kept; nothing of it will be done.
     """
-    rows = parse(document, BatchBody).batch
-    judged = _judge(rows)
-    if judged.faults and not partial:
-        raise InvalidInput(judged.faults, judged.fault_count)
-    given = None if idempotency_key is None else [partial, *_as_parsed(rows, judged)]
+    given = None if idempotency_key is None else [batch.partial, *_as_parsed(batch)]
     origin = origin_of(account_id, ENDPOINT, idempotency_key, given)
     if idempotency_key is not None:
         earlier = imports.find(origin.record_id)
         if earlier:
-            return _answer_again(earlier, origin, judged.rejected)
-    return _keep(account_id, judged, origin)
+            return _answer_again(earlier, origin, batch.rejected)
+    return _keep(account_id, batch, origin)
 
 
 def read_import(account_id: str, import_id: str) -> ImportProgress:
@@ -99,10 +130,10 @@ def _judge(rows: list[Any]) -> _Judged:
     return _Judged(good, tuple(rejected), faults, fault_count)
 
 
-def _as_parsed(rows: list[Any], judged: _Judged) -> list[Any]:
+def _as_parsed(batch: JudgedBatch) -> list[Any]:
     """The rows as JSON values; a good one as it is understood, a bad one as it came."""
-    parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in judged.good}
-    return [parsed.get(index, row) for index, row in enumerate(rows)]
+    parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in batch.good}
+    return [parsed.get(index, row) for index, row in enumerate(batch.rows)]
 
 
 def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
@@ -123,14 +154,14 @@ def _rejected(index: int, faults: list[Fault]) -> RejectedRow:
     )
 
 
-def _keep(account_id: str, judged: _Judged, origin: Origin) -> AcceptedBatch:
+def _keep(account_id: str, batch: JudgedBatch, origin: Origin) -> AcceptedBatch:
     now = clock.now()
-    chunks = pack_chunks(group_rows(judged.good))
+    chunks = pack_chunks(group_rows(batch.good))
     header = ImportHeader(
         id=origin.record_id,
         account_id=account_id,
         edition=new_id(),
-        row_count=len(judged.good),
+        row_count=len(batch.good),
         chunk_count=len(chunks),
         input_hash=origin.input_hash,
         created_at=now,
@@ -141,13 +172,13 @@ def _keep(account_id: str, judged: _Judged, origin: Origin) -> AcceptedBatch:
         earlier = imports.find(header.id)
         if earlier is None:
             raise Unavailable("The batch was not kept.")
-        return _answer_again(earlier, origin, judged.rejected)
+        return _answer_again(earlier, origin, batch.rejected)
     queue_chunks(pointers)
     return AcceptedBatch(
         id=header.id,
         status=ImportStatus.QUEUED if chunks else ImportStatus.COMPLETED,
         row_count=header.row_count,
-        rejected=judged.rejected,
+        rejected=batch.rejected,
     )
 
 

@@ -18,7 +18,6 @@ def create_customer(
     The same key with the same input answers with the customer that it made, as it is now.
 
     Raises:
-        InvalidInput: the key is none.
         InputTooLarge: the customer would be over its size limit.
         IdempotencyKeyReused: the key came before with another input.
         Unavailable: the database throttles, or contention does not end.

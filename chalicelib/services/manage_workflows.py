@@ -7,7 +7,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflow import Action, Workflow
-from chalicelib.domain.workflow_document import parse_workflow
+from chalicelib.domain.workflow_document import read_workflow
 from chalicelib.domain.workflow_document import save_workflow as workflow_to_save
 from chalicelib.services.manage_accounts import require_account
 from chalicelib.settings import settings
@@ -20,15 +20,10 @@ def save_workflow(account_id: str, document: Any) -> Workflow:
     Raises:
         InvalidInput: the document breaks a rule; every fault is listed.
     """
-    parsed = parse_workflow(document)
     known = workflows.of_account(account_id, consistent=True)
-    workflow = workflow_to_save(
-        parsed,
-        clock.now(),
-        known,
-        next((each for each in known if each.id == parsed.id), None),
-        allow_private=settings().private_webhooks,
-    )
+    read = read_workflow(document, known, allow_private=settings().private_webhooks)
+    earlier = next((each for each in known if each.id == read.id), None)
+    workflow = workflow_to_save(read, clock.now(), earlier)
     workflows.put(account_id, workflow)
     return workflow
 

@@ -8,11 +8,12 @@ from chalicelib.domain.customer_pair import pair_of
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.faults import Fault
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.judging import read_and_judge
 from chalicelib.domain.purchase import (
     MAX_PURCHASE_BYTES,
     Purchase,
     PurchaseDocument,
+    purchase_faults,
     purchase_from,
     purchase_id,
 )
@@ -31,7 +32,7 @@ def record_purchase(account_id: str, document: Any) -> Purchase:
         InputTooLarge: the purchase is over its size limit.
         Unavailable: the database throttles, or contention does not end.
     """
-    arrived = parse(document, PurchaseDocument)
+    arrived = read_and_judge(document, PurchaseDocument, purchase_faults)
     own_id = purchase_id(account_id, arrived.source, arrived.external_id)
     if places.directory(account_id).store(arrived.store_id) is None:
         raise InvalidInput(

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.domain.faults import Fault
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
 from chalicelib.services.partner_access import authenticate
 from chalicelib.web import json_body, query
@@ -40,10 +41,9 @@ class PartnerRequest:
         """The query parameter of this name, as `query.identifier` reads it."""
         return query.identifier(self.http, name)
 
-    @property
     def idempotency_key(self) -> str | None:
-        """The request's ``Idempotency-Key``, as it came; None without one."""
-        return self.http.headers.get(IDEMPOTENCY_HEADER)
+        """The request's ``Idempotency-Key``, as `read_key` reads it."""
+        return read_key(self.http.headers.get(IDEMPOTENCY_HEADER))
 
     def flag(self, name: str) -> bool:
         """The query parameter of this name, ``true`` or ``false``; false when it is missing.

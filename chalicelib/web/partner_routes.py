@@ -7,6 +7,7 @@ should not load forms and imports first.
 from chalice import Blueprint, Response
 
 from chalicelib.domain.paging import PageRequest
+from chalicelib.web.all_faults import AllFaults
 from chalicelib.web.partner_endpoint import PartnerRequest, answer, partner_endpoint
 
 routes = Blueprint(__name__)
@@ -75,9 +76,10 @@ def post_customer(request: PartnerRequest) -> Response:
     from chalicelib.domain.customer import CustomerBody
     from chalicelib.services.create_customer import create_customer
 
-    body = request.body(CustomerBody)
-    customer = create_customer(request.account_id, body, request.idempotency_key)
-    return answer(customer, status=201)
+    with AllFaults() as faults:
+        key = faults.of(request.idempotency_key, otherwise=None)
+        body = request.body(CustomerBody)
+    return answer(create_customer(request.account_id, body, key), status=201)
 
 
 @routes.route("/partners/customer/list", methods=["POST"], content_types=[])
@@ -94,15 +96,13 @@ def post_customer_list(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_customer_batch(request: PartnerRequest) -> Response:
     """Endpoint 9: a batch of customers, kept and queued."""
-    from chalicelib.services.accept_batch import accept_batch
+    from chalicelib.services.accept_batch import judge_batch, keep_batch
 
-    accepted = accept_batch(
-        request.account_id,
-        request.json(),
-        partial=request.flag("partial"),
-        idempotency_key=request.idempotency_key,
-    )
-    return answer(accepted, status=201)
+    with AllFaults() as faults:
+        partial = faults.of(lambda: request.flag("partial"), otherwise=False)
+        key = faults.of(request.idempotency_key, otherwise=None)
+        batch = judge_batch(request.json(), partial=partial)
+    return answer(keep_batch(request.account_id, batch, key), status=201)
 
 
 @routes.route("/partners/customer/batch", methods=["GET"], content_types=[])

@@ -54,7 +54,7 @@ class ProblemFault(Resource):
     """One thing that is wrong with the request."""
 
     pointer: str = Field(
-        description="Where: a JSON pointer into the body, or ?name for a query parameter.",
+        description="Where: a JSON pointer into the body, ?name of a query parameter, or a header.",
         examples=["/batch/3/email"],
     )
     code: str = Field(description="Which rule is broken, for programs.", examples=["invalid_email"])

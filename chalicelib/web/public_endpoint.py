@@ -10,8 +10,10 @@ from chalice.app import Request
 
 from chalicelib.domain.errors import FeedbackError
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
 from chalicelib.web import query
+from chalicelib.web.all_faults import AllFaults
 from chalicelib.web.cors import answer_preflight, open_to_any_origin
 from chalicelib.web.observation import request_id_of
 from chalicelib.web.problems import bug, problem
@@ -59,20 +61,24 @@ class PublicRequest:
         Raises:
             UnsupportedMediaType: the body is not declared as multipart.
             InputTooLarge: it is over `MAX_SUBMISSION_BYTES`.
-            InvalidInput: it is malformed, or a part of it breaks a rule.
+            InvalidInput: it is malformed, a part of it breaks a rule, or the idempotency key is
+                none; every fault is listed.
         """
         from chalicelib.domain.submission import MAX_SUBMISSION_BYTES
         from chalicelib.services.submit_feedback import Submitter
         from chalicelib.web.multipart import read_parts
         from chalicelib.web.submission_body import submission_in
 
-        parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
-        body = submission_in(parts, model)
+        with AllFaults() as faults:
+            key = faults.of(self._idempotency_key, otherwise=None)
+            parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
+            body = submission_in(parts, model)
         return body.submission, Submitter(
-            reader=self.reader,
-            idempotency_key=self.http.headers.get(IDEMPOTENCY_HEADER),
-            is_trapped=body.is_trapped,
+            reader=self.reader, idempotency_key=key, is_trapped=body.is_trapped
         )
+
+    def _idempotency_key(self) -> str | None:
+        return read_key(self.http.headers.get(IDEMPOTENCY_HEADER))
 
 
 PublicView = Callable[[PublicRequest], Response]

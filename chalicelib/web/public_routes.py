@@ -7,6 +7,7 @@ from typing import Final
 
 from chalice import Blueprint, Response
 
+from chalicelib.web.all_faults import AllFaults
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.public_endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
 
@@ -39,12 +40,14 @@ def get_public_survey(request: PublicRequest) -> Response:
     """Endpoint 12: a survey as end users get it."""
     from chalicelib.services.show_forms import SurveyRequest, show_survey
 
-    asked = SurveyRequest(
-        survey_id=request.identifier("survey"),
-        tracker_id=request.optional_identifier("tracker"),
-        store_id=request.optional_identifier("store"),
-        brand_id=request.optional_identifier("brand"),
-    )
+    optional = request.optional_identifier
+    with AllFaults() as faults:
+        asked = SurveyRequest(
+            survey_id=faults.of(lambda: request.identifier("survey"), otherwise=""),
+            tracker_id=faults.of(lambda: optional("tracker"), otherwise=None),
+            store_id=faults.of(lambda: optional("store"), otherwise=None),
+            brand_id=faults.of(lambda: optional("brand"), otherwise=None),
+        )
     view = show_survey(asked, request.reader)
     if not asked.tracker_id:
         return _view(request, view)

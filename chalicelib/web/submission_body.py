@@ -65,9 +65,14 @@ def submission_in(parts: Sequence[Part], model: type[Submission]) -> SubmittedBo
         document["fields"] = written.as_array()
     except InvalidInput as error:
         faults.extend(error.faults)
+    try:
+        submission = parse(document, model)
+    except InvalidInput as error:
+        faults.extend(error.faults)
+        raise InvalidInput(faults) from None
     if faults:
         raise InvalidInput(faults)
-    return SubmittedBody(parse(document, model), is_trapped=bool(trap.strip()))
+    return SubmittedBody(submission, is_trapped=bool(trap.strip()))
 
 
 @dataclass
@@ -99,11 +104,11 @@ class _WrittenFields:
 
     def add_leaf(self, leaf: re.Match[str], value: str) -> list[Fault]:
         item, key, number = leaf.groups()
-        leaves = self.leaves.setdefault(int(item), _Leaves())
         pointer = json_pointer(leaf.string)
+        if key == "id" and number is not None:
+            return [Fault(pointer, "unknown_key", "This part is not known here.")]
+        leaves = self.leaves.setdefault(int(item), _Leaves())
         if key == "id":
-            if number is not None:
-                return [Fault(pointer, "unknown_key", "This part is not known here.")]
             if leaves.id is not None:
                 return [Fault(pointer, "duplicate", "This part is there twice.")]
             leaves.id = value

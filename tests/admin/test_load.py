@@ -125,13 +125,13 @@ kind: shop
     assert not result.stdout
     *faults, last = result.stderr.splitlines()
     assert [line.split(": ")[0] + line[line.rindex(" (") :] for line in faults] == [
+        f"{places_file}, document 2, /id (invalid_uuid)",
+        f"{places_file}, document 2, /name (required)",
+        f"{places_file}, document 2, /colour (unknown_key)",
         f"{places_file}, document 3, /kind (not_allowed)",
         f"{people_file}, document 1 (wrong_type)",
         f"{people_file}, document 2, /account (invalid_uuid)",
         f"{people_file}, document 2, /email (invalid_email)",
-        f"{places_file}, document 2, /id (invalid_uuid)",
-        f"{places_file}, document 2, /name (required)",
-        f"{places_file}, document 2, /colour (unknown_key)",
     ]
     assert last == "7 fault(s); nothing was written."
     assert places.directory(account).places == ()
@@ -147,6 +147,14 @@ def test_what_points_nowhere_is_found_before_writing(file: Path) -> None:
         "/brandId",
     ]
     assert places.directory(account).places == ()
+
+
+def test_a_file_that_cannot_be_read_makes_nothing_unknown(tmp_path: Path, file: Path) -> None:
+    broken = tmp_path / "places.yaml"
+    broken.write_text("kind: brand\n  id: [")
+    form = Documents().all()[2]
+    result = run("load", broken, lines([form], file), "--account", an_account())
+    assert result.stderr.splitlines()[-1] == "1 fault(s); nothing was written."
 
 
 def test_form_rules_are_checked_before_writing(file: Path) -> None:

@@ -12,7 +12,7 @@ from admin.demo.workflows import main_workflows
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.workflow import reactions
-from chalicelib.domain.workflow_document import parse_workflow, save_workflow
+from chalicelib.domain.workflow_document import read_workflow, save_workflow
 from chalicelib.outbound.webhook_http import WebhookAnswer
 from chalicelib.services import deliveries
 from chalicelib.storage import webhook_secrets, workflows
@@ -117,7 +117,7 @@ def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:
 def test_the_demos_workflows_are_valid_and_react_to_its_public_forms() -> None:
     account = an_account()
     for document in main_workflows("http://127.0.0.1:8080/webhooks"):
-        saved = save_workflow(parse_workflow(document), clock.now(), allow_private=True)
+        saved = save_workflow(read_workflow(document, allow_private=True), clock.now())
         workflows.put(account, saved)
     known = workflows.of_account(account)
     for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):

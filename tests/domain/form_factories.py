@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.domain.contact_form import SavedContactForm
-from chalicelib.domain.contact_form_document import parse_contact_form, save_contact_form
+from chalicelib.domain.contact_form_document import read_contact_form, save_contact_form
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.place import Directory, Place, PlaceKind
 from chalicelib.domain.survey import SavedSurvey
-from chalicelib.domain.survey_document import parse_survey, save_survey
+from chalicelib.domain.survey_document import read_survey, save_survey
 
 BRAND = "b0000000-0000-4000-8000-000000000001"
 OTHER_BRAND = "b0000000-0000-4000-8000-000000000002"
@@ -76,12 +76,12 @@ def survey(**more: Any) -> dict[str, Any]:
 
 def saved_contact_form(**more: Any) -> SavedContactForm:
     """A contact form as it is saved."""
-    return save_contact_form(parse_contact_form(contact_form(**more)), DIRECTORY, NOW)
+    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), NOW)
 
 
 def saved_survey(**more: Any) -> SavedSurvey:
     """A survey as it is saved."""
-    return save_survey(parse_survey(survey(**more)), DIRECTORY, NOW)
+    return save_survey(read_survey(survey(**more), DIRECTORY), NOW)
 
 
 def contact_form_faults(**more: Any) -> list[tuple[str, str]]:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.contact_form import SavedContactForm
-from chalicelib.domain.contact_form_document import parse_contact_form, save_contact_form
+from chalicelib.domain.contact_form_document import read_contact_form, save_contact_form
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.form_saving import FORM_LIMIT
-from chalicelib.domain.survey_document import parse_survey, save_survey
+from chalicelib.domain.survey_document import read_survey, save_survey
 from tests.domain.form_factories import (
     BRAND,
     DIRECTORY,
@@ -35,7 +35,7 @@ ID = "abcdef00-0000-4000-8000-000000000001"
 
 
 def resaved(earlier: SavedContactForm, now: datetime = LATER, **more: Any) -> SavedContactForm:
-    return save_contact_form(parse_contact_form(contact_form(**more)), DIRECTORY, now, earlier)
+    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), now, earlier)
 
 
 def test_a_document_of_the_least_is_valid() -> None:
@@ -83,7 +83,7 @@ def test_a_key_or_value_that_does_not_fit_is_named(
 @pytest.mark.parametrize("document", [None, [], "form", 3])
 def test_a_document_that_is_no_object_is_refused(document: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
-        parse_contact_form(document)
+        read_contact_form(document, DIRECTORY)
 
     assert refused.value.faults[0].pointer == ""
 
@@ -94,7 +94,7 @@ def test_only_the_names_of_the_interface_are_known(key: str) -> None:
 
 
 def test_every_key_that_does_not_fit_is_named_at_once() -> None:
-    faults = survey_faults(name=3, enabled="x", fields=[{"type": "TXT"}], resolicitationMode="x")
+    faults = survey_faults(name=3, enabled="x", fields=[field("a", "TXT")], resolicitationMode="x")
 
     assert {pointer for pointer, _ in faults} == {
         "/name",
@@ -218,7 +218,7 @@ def test_a_replaced_survey_keeps_the_dates_of_targets_and_support_address() -> N
     }
     before = saved_survey(**parts)
     parts["targets"].append({"type": "STORE", "targetId": STORE})
-    after = save_survey(parse_survey(survey(**parts)), DIRECTORY, LATER, before)
+    after = save_survey(read_survey(survey(**parts), DIRECTORY), LATER, before)
 
     assert [target.created_at for target in after.targets] == [NOW_TEXT, LATER_TEXT]
     assert after.support_email == before.support_email

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.workflow import MAX_BODY_BYTES, raw_body
-from chalicelib.domain.workflow_document import parse_workflow, save_workflow
+from chalicelib.domain.workflow_document import read_workflow, save_workflow
 from tests.domain.workflow_factories import NOW, action_document, workflow, workflow_document
 
 
@@ -26,14 +26,14 @@ def test_what_is_left_out_has_its_default() -> None:
 
 def test_an_action_without_an_id_has_the_same_one_each_time() -> None:
     document = workflow_document()
-    first, again = (save_workflow(parse_workflow(document), NOW) for _ in range(2))
+    first, again = (save_workflow(read_workflow(document), NOW) for _ in range(2))
     assert first.actions[0].id == again.actions[0].id
 
 
 def test_a_replaced_workflow_keeps_when_it_was_made() -> None:
     earlier = workflow()
     later = NOW.replace(year=2027)
-    saved = save_workflow(parse_workflow(workflow_document(id=earlier.id)), later, (), earlier)
+    saved = save_workflow(read_workflow(workflow_document(id=earlier.id)), later, earlier)
     assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
 
 
@@ -96,8 +96,8 @@ def test_a_url_that_is_not_public_https_is_refused(url: str) -> None:
 
 def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
     url = "http://127.0.0.1:8080/hook"
-    document = parse_workflow(workflow_document(actions=[action_document(url=url)]))
-    assert save_workflow(document, NOW, allow_private=True).actions[0].url == url
+    document = workflow_document(actions=[action_document(url=url)])
+    assert read_workflow(document, allow_private=True).actions[0].url == url
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
@@ -132,5 +132,5 @@ def test_an_actions_id_is_the_only_one_of_its_account() -> None:
     other = workflow()
     document = workflow_document(actions=[action_document(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
-        save_workflow(parse_workflow(document), NOW, [other])
+        read_workflow(document, [other])
     assert [fault.pointer for fault in caught.value.faults] == ["/actions/0/id"]

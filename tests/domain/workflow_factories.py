@@ -6,7 +6,7 @@ from typing import Any
 from chalicelib.domain.feedback import Feedback
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.workflow import Workflow
-from chalicelib.domain.workflow_document import parse_workflow, save_workflow
+from chalicelib.domain.workflow_document import read_workflow, save_workflow
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 URL = "https://hooks.example.com/feedback"
@@ -21,7 +21,7 @@ def workflow_document(**document: Any) -> dict[str, Any]:
 
 
 def workflow(**document: Any) -> Workflow:
-    return save_workflow(parse_workflow(workflow_document(**document)), NOW)
+    return save_workflow(read_workflow(workflow_document(**document)), NOW)
 
 
 def feedback(**fields: Any) -> Feedback:

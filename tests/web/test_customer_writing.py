@@ -371,6 +371,55 @@ def test_what_is_no_key_is_refused(known: Partner, path: str, key: str) -> None:
     assert answer.faults == [("Idempotency-Key", "invalid")]
 
 
+NO_KEY = {"Idempotency-Key": "k" * 256}
+
+
+def test_a_bad_key_and_a_bad_body_are_told_at_once(known: Partner) -> None:
+    answer = known.post(CREATE, {"email": "x", "tpe": 1}, NO_KEY)
+    assert answer.faults == [
+        ("Idempotency-Key", "invalid"),
+        ("/email", "invalid_email"),
+        ("/tpe", "unknown_key"),
+    ]
+    assert answer.json["faultCount"] == 3
+    assert known.post(CREATE, b"{", NO_KEY).faults == [
+        ("Idempotency-Key", "invalid"),
+        ("", "malformed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ({"batch": [{"firstName": "Z"}, {"email": "x"}]}, [("/batch/1/email", "invalid_email")]),
+        ({"batch": [{"firstName": "Z"}]}, []),
+        ({"rows": []}, [("/batch", "required"), ("/rows", "unknown_key")]),
+        (b"", [("", "malformed")]),
+    ],
+)
+def test_a_bad_parameter_a_bad_key_and_bad_rows_are_told_at_once(
+    known: Partner, body: Any, faults: list[tuple[str, str]]
+) -> None:
+    answer = known.post(f"{BATCH}?partial=yes", body, NO_KEY)
+    assert answer.faults == [
+        ("?partial", "wrong_type"),
+        ("Idempotency-Key", "invalid"),
+        *faults,
+    ]
+
+
+def test_faults_past_the_first_thousand_are_counted_with_those_of_the_key(known: Partner) -> None:
+    answer = known.post(BATCH, {"batch": [{}] * 1_500}, NO_KEY)
+    assert (len(answer.faults), answer.json["faultCount"]) == (1_000, 1_501)
+
+
+@pytest.mark.parametrize("path", [CREATE, f"{BATCH}?partial=yes"])
+def test_media_type_and_size_come_before_every_fault(known: Partner, path: str) -> None:
+    text = known.post(path, b"{", NO_KEY | {"Content-Type": "text/plain"})
+    large = known.post(path, b"[" * (4 * 1024 * 1024 + 1), NO_KEY)
+    assert (text.status, large.status) == (415, 413)
+
+
 @pytest.mark.parametrize("path", [CREATE, BATCH])
 @pytest.mark.parametrize("key", ["k", "K", "k" * 255, ' ~!"#'], ids=len)
 def test_the_same_key_and_input_make_one_thing(partner: Partner, path: str, key: str) -> None:

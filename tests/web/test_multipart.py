@@ -20,6 +20,7 @@ from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
 from tests.web.test_public_submissions import kept
 
 USER = EndUser()
+NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 
@@ -101,8 +102,9 @@ def test_a_huge_number_costs_no_more_than_a_small_one(opened: Opened) -> None:
         ([("fields[-1][id]", "x")], [("/fields[-1][id]", "unknown_key")]),
         ([("fields[1e9][id]", "x")], [("/fields[1e9][id]", "unknown_key")]),
         ([("fields[9999999999][id]", "x")], [("/fields[9999999999][id]", "unknown_key")]),
-        ([("store", "x"), ("store", "y")], [("/store", "duplicate")]),
-        ([("fields[0][id]", "x"), ("fields[0][id]", "x")], [("/fields[0][id]", "duplicate")]),
+        ([("store", NOWHERE), ("store", "y")], [("/store", "duplicate")]),
+        ([("fields[0][id]", NOWHERE), ("fields[0][id]", "x")], [("/fields[0][id]", "duplicate")]),
+        ([("more", "x"), ("store", "y")], [("/more", "unknown_key"), ("/store", "invalid_uuid")]),
         ([("store", "x")], [("/store", "invalid_uuid")]),
         ([("fields", "x")], [("/fields", "malformed")]),
         ([("fields", "[" * 100_000)], [("/fields", "malformed")]),

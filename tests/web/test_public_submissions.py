@@ -279,6 +279,21 @@ def test_a_bad_key_is_refused(opened: Opened, key: str) -> None:
     assert answer.faults == [("Idempotency-Key", "invalid")]
 
 
+@pytest.mark.parametrize("path", [SUBMIT_CONTACT, SUBMIT_SURVEY])
+def test_a_bad_key_a_part_that_is_not_known_and_bad_parts_are_told_at_once(
+    opened: Opened, path: str
+) -> None:
+    parts = [("id", "x"), ("store", "y"), ("colour", "red"), ("fields", '[{"values": [1]}]')]
+    assert USER.submit(path, parts, {"idempotency-key": ""}).faults == [
+        ("Idempotency-Key", "invalid"),
+        ("/colour", "unknown_key"),
+        ("/id", "invalid_uuid"),
+        ("/store", "invalid_uuid"),
+        ("/fields/0/id", "required"),
+        ("/fields/0/values/0", "wrong_type"),
+    ]
+
+
 @pytest.mark.parametrize("trap", ["https://spam.example", "x"])
 def test_what_a_machine_submits_is_answered_and_not_kept(fresh: Opened, trap: str) -> None:
     fields = fresh.answered(nps="9")

@@ -95,6 +95,14 @@ def test_a_tracker_that_is_unknown_or_of_another_survey_is_not_found(opened: Ope
         (f"{SURVEY}?survey={NOWHERE}&tracker=x", [("?tracker", "invalid_uuid")]),
         (f"{SURVEY}?survey={NOWHERE}&store=x", [("?store", "invalid_uuid")]),
         (f"{SURVEY}?survey={NOWHERE}&brand=x", [("?brand", "invalid_uuid")]),
+        (
+            f"{SURVEY}?tracker=x&store=&brand=x",
+            [
+                ("?survey", "required"),
+                ("?tracker", "invalid_uuid"),
+                ("?brand", "invalid_uuid"),
+            ],
+        ),
     ],
 )
 def test_bad_parameters_are_refused(
