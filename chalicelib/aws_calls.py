@@ -1,13 +1,16 @@
-"""Counts the requests that leave for AWS, so that logs show and tests assert the cost.
+"""What all botocore clients of the project share: a name, and that their requests are counted.
 
-Every botocore client that the project makes is handed to `count_calls_of`.
+Logs show and tests assert the cost. Every client is handed to `count_calls_of`.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Final
+
+AGENT: Final = "feedback-platform/1.0"
+"""Who asks. A text that is given spares botocore the making of a longer one for each request."""
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
 
@@ -15,6 +18,16 @@ _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None
 def count_calls_of(client: Any) -> None:
     """Counts each request that this botocore client sends, retries included."""
     client.meta.events.register("before-send.*.*", _count, unique_id="aws-calls")
+
+
+def keep_one_endpoint(client: Any) -> None:
+    """Spares this botocore client working out for each request an endpoint that never changes.
+
+    Rules make it from the region and the client's settings, and from an account that an ARN or the
+    credentials name; these clients name tables and queues otherwise, and any account's requests may
+    go to the region's own endpoint. Botocore does without rules where a service has none.
+    """
+    client._ruleset_resolver = None
 
 
 @contextmanager

@@ -23,7 +23,12 @@ def _serialize(line: dict[str, Any]) -> str:
 
 
 logger: Final = Logger(
-    service="feedback", location=None, utc=True, use_rfc3339=True, json_serializer=_serialize
+    service="feedback",
+    location=None,
+    utc=True,
+    use_rfc3339=True,
+    json_serializer=_serialize,
+    json_deserializer=str,  # a message is words, never JSON to be read
 )
 
 

@@ -32,6 +32,17 @@ class Reply:
     position: int
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """A `Fault` without its place, which is written for faults alone: most values have none."""
+
+    code: str
+    detail: str
+
+
+_SEEN_BEFORE: Final = Refusal("duplicate", "This value stood before; it may be there only once.")
+
+
 def reply_faults(field: SavedField, replies: Sequence[Reply], *path: str | int) -> Iterator[Fault]:
     """Everything that is wrong with an answer of at least one value to a field that is shown."""
     if field.type is not FieldType.MULTI_SELECT and len(replies) > 1:
@@ -48,34 +59,36 @@ def reply_faults(field: SavedField, replies: Sequence[Reply], *path: str | int) 
         )
     seen: set[str] = set()
     for reply in replies:
-        where = json_pointer(*path, "values", reply.position)
         if reply.value in seen:
-            yield Fault(where, "duplicate", "This value stood before; it may be there only once.")
-        elif fault := value_fault(field, reply.value, where):
-            yield fault
+            refusal: Refusal | None = _SEEN_BEFORE
+        else:
+            refusal = refusal_of(field, reply.value)
+        if refusal:
+            where = json_pointer(*path, "values", reply.position)
+            yield Fault(where, refusal.code, refusal.detail)
         seen.add(reply.value)
 
 
-def value_fault(field: SavedField, value: str, pointer: str) -> Fault | None:
-    """The fault of a value that the field does not take, or None."""
+def refusal_of(field: SavedField, value: str) -> Refusal | None:
+    """Why the field does not take a value, or None."""
     if field.type in SELECT_TYPES:
         if field.allow_custom_value or value in field.values:
             return None
-        return Fault(pointer, "not_allowed", "This is none of the field's values.")
+        return Refusal("not_allowed", "This is none of the field's values.")
     if field.type in FIXED_ANSWERS:
         if value in FIXED_ANSWERS[field.type]:
             return None
         answers = ", ".join(FIXED_ANSWERS[field.type])
-        return Fault(pointer, "not_allowed", f"This must be one of {answers}.")
+        return Refusal("not_allowed", f"This must be one of {answers}.")
     match field.type:
         case FieldType.EMAIL if not _is_email(value):
-            return Fault(pointer, "invalid_email", "This must be an e-mail address.")
+            return Refusal("invalid_email", "This must be an e-mail address.")
         case FieldType.PHONE if not _is_phone(value):
-            return Fault(pointer, "invalid_phone", "This must be a phone number.")
+            return Refusal("invalid_phone", "This must be a phone number.")
         case FieldType.NUMBER if as_number(value) is None:
-            return Fault(pointer, "invalid_number", "This must be a number, such as 12 or 12.5.")
+            return Refusal("invalid_number", "This must be a number, such as 12 or 12.5.")
         case FieldType.DATE if not _is_date(value):
-            return Fault(pointer, "invalid_date", "This must be a date, such as 2026-11-20.")
+            return Refusal("invalid_date", "This must be a date, such as 2026-11-20.")
     return None
 
 

@@ -121,13 +121,12 @@ class Questionnaire:
     def _identity_faults(self, given: Sequence[GivenAnswer]) -> Iterator[Fault]:
         seen: set[str] = set()
         for position, answer in enumerate(given):
-            pointer = json_pointer("fields", position)
             if answer.id not in self.fields:
-                yield Fault(
-                    pointer, "unknown_reference", f"The form has no field with the id {answer.id}."
-                )
+                detail = f"The form has no field with the id {answer.id}."
+                yield Fault(json_pointer("fields", position), "unknown_reference", detail)
             elif answer.id in seen:
-                yield Fault(pointer, "duplicate", f"The field {answer.id} was answered before.")
+                detail = f"The field {answer.id} was answered before."
+                yield Fault(json_pointer("fields", position), "duplicate", detail)
             seen.add(answer.id)
 
     def _positions(self, given: Sequence[GivenAnswer]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from chalicelib.domain.form import PartnerForm, SavedForm
 from chalicelib.domain.form_part import DatedPart, Part, UuidText
@@ -56,10 +56,21 @@ class Target(DatedPart):
     )
 
 
+def _present_name(saved: str, target: ValidationInfo) -> str:
+    names: Directory | None = target.context
+    # A target whose id is faulty has none here.
+    return names.name_of(target.data.get("target_id", "")) if names else saved
+
+
 class PartnerTarget(Target):
     """A brand or a store that a survey is aimed at, as partners get it."""
 
-    target_name: str = _text("Present name of the brand or store.", "Maison Lumen")
+    target_name: Annotated[str, AfterValidator(_present_name)] = Field(
+        default="",
+        validate_default=True,
+        description="Present name of the brand or store.",
+        examples=["Maison Lumen"],
+    )
 
 
 class DnsRecord(Part):
@@ -155,12 +166,8 @@ class PartnerSurvey(_Sending, PartnerForm):
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
         """The view of a saved survey, given as its JSON, with what is not saved in it."""
-        survey = cls.model_validate_json(saved)
-        targets = [
-            target.model_copy(update={"target_name": directory.name_of(target.target_id)})
-            for target in survey.targets
-        ]
-        return survey.model_copy(update={"targets": targets, "submission_count": submission_count})
+        survey = cls.model_validate_json(saved, context=directory)
+        return survey.model_copy(update={"submission_count": submission_count})
 
 
 class SavedSurvey(_Sending, SavedForm):

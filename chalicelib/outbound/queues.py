@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
 
-from chalicelib.aws_calls import count_calls_of
+from chalicelib.aws_calls import AGENT, count_calls_of, keep_one_endpoint
 from chalicelib.log import logger
 from chalicelib.settings import settings
 
@@ -82,11 +82,14 @@ def _client() -> Any:
         "sqs",
         region_name=settings().region,
         config=Config(
+            parameter_validation=False,
             connect_timeout=1.0,
             read_timeout=4.0,
             retries={"mode": "standard", "total_max_attempts": 2},
+            user_agent=AGENT,
         ),
     )
+    keep_one_endpoint(client)
     count_calls_of(client)
     return client
 

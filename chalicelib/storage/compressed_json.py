@@ -14,6 +14,11 @@ def decompress(value: bytes) -> bytes:
     return zlib.decompress(value)
 
 
+def compress(text: bytes) -> bytes:
+    """A column's value for a JSON text."""
+    return zlib.compress(text, level=6)
+
+
 class CompressedJsonAttribute(Attribute[bytes]):
     """JSON text as UTF-8 bytes, kept deflated."""
 
@@ -21,7 +26,7 @@ class CompressedJsonAttribute(Attribute[bytes]):
 
     def serialize(self, value: bytes) -> bytes:
         """The bytes to keep."""
-        return zlib.compress(value, level=6)
+        return compress(value)
 
     def deserialize(self, value: bytes) -> bytes:
         """The JSON text."""

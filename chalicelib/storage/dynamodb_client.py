@@ -1,8 +1,8 @@
 """The process's one DynamoDB client, set up to cost little.
 
-Two settings take most of what a request costs beyond signing it: botocore walks every attribute of
-every answer through its description of the service, though the wire form is already the parsed
-form; and it writes a user agent of a dozen parts anew for every request.
+Most of what a request costs beyond signing it is left out: botocore walks every attribute of every
+answer through its description of the service, though the wire form is already the parsed form; and
+for every request it writes a user agent of a dozen parts and looks for the endpoint anew.
 """
 
 from base64 import b64decode
@@ -13,13 +13,12 @@ from botocore.parsers import JSONParser, ResponseParser, ResponseParserFactory
 from botocore.session import get_session
 from pydantic_core import from_json
 
-from chalicelib.aws_calls import count_calls_of
+from chalicelib.aws_calls import AGENT, count_calls_of, keep_one_endpoint
 from chalicelib.settings import settings
 
 ATTEMPTS: Final = 3
 _CONNECT_TIMEOUT_S: Final = 1.0
 _READ_TIMEOUT_S: Final = 4.0
-_AGENT: Final = "feedback-platform/1.0"
 
 
 class DynamoDbParser(JSONParser):
@@ -55,9 +54,10 @@ def dynamodb_client() -> Any:
             read_timeout=_READ_TIMEOUT_S,
             max_pool_connections=10,
             retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-            user_agent=_AGENT,
+            user_agent=AGENT,
         ),
     )
+    keep_one_endpoint(client)
     count_calls_of(client)
     return client
 

@@ -12,11 +12,11 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.feedback import Feedback, FeedbackPointer, FeedbackState
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.tracker import Tracker
-from chalicelib.storage import trackers
-from chalicelib.storage.compressed_json import CompressedJsonAttribute
-from chalicelib.storage.table import read_together
+from chalicelib.storage import trackers, transactions
+from chalicelib.storage.compressed_json import CompressedJsonAttribute, compress
+from chalicelib.storage.table import Plain, read_together
 from chalicelib.storage.trackers import TrackerRow
-from chalicelib.storage.transactions import condition_holds
+from chalicelib.storage.transactions import put_new
 from chalicelib.storage.work_records import WorkRecords, WorkRow, ended, open_columns
 
 PART: Final = "feedback"
@@ -61,13 +61,12 @@ class KeptFeedback:
 
 def create(feedback: Feedback, input_hash: str | None) -> bool:
     """Keeps a new feedback; False, and nothing changed, when its id is already there."""
-    row = _row(feedback, input_hash)
-    return condition_holds(lambda: row.save(FeedbackRow.feedback_id.does_not_exist()))
+    return transactions.create(FeedbackRow, _columns(feedback, input_hash))
 
 
 def add(write: TransactWrite, feedback: Feedback, input_hash: str | None) -> None:
     """Keeps a new feedback in this transaction, which fails when its id is already there."""
-    write.save(_row(feedback, input_hash), FeedbackRow.feedback_id.does_not_exist())
+    put_new(write, FeedbackRow, _columns(feedback, input_hash))
 
 
 def find(feedback_id: str) -> KeptFeedback | None:
@@ -103,17 +102,20 @@ def finish(
     write.update(FeedbackRow(feedback.id), actions=actions, condition=FeedbackRow.is_pending())
 
 
-def _row(feedback: Feedback, input_hash: str | None) -> FeedbackRow:
-    return FeedbackRow(
-        feedback.id,
-        account_id=feedback.account_id,
-        form_id=feedback.form_id,
-        document=feedback.model_dump_json().encode(),
-        input_hash=input_hash,
-        created_at=format_timestamp(feedback.created_at),
-        customer_id=feedback.customer_id,
+def _columns(feedback: Feedback, input_hash: str | None) -> Plain:
+    columns: Plain = {
+        "feedback_id": feedback.id,
+        "account_id": feedback.account_id,
+        "form_id": feedback.form_id,
+        "document": compress(feedback.model_dump_json().encode()),
+        "created_at": format_timestamp(feedback.created_at),
         **open_columns(feedback.account_id, feedback.id, PART, feedback.created_at),
-    )
+    }
+    if input_hash:
+        columns["input_hash"] = input_hash
+    if feedback.customer_id:
+        columns["customer_id"] = feedback.customer_id
+    return columns
 
 
 def _kept(row: FeedbackRow) -> KeptFeedback:

@@ -48,6 +48,10 @@ class SharedConnection(Connection):
             self._client = dynamodb_client()
         return self._client
 
+    def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
+        """Makes a request, without PynamoDB's signals and its question for the capacity used."""
+        return self._make_api_call(operation_name, operation_kwargs)
+
     def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
         try:
             return super()._make_api_call(operation_name, operation_kwargs)
@@ -112,7 +116,10 @@ class Table(Model):
 
         A third of what a model instance costs, for rows of many columns that are only read.
         """
-        return _plain(cls._get_connection().get_item(hash_key).get("Item"))
+        table = cls._get_connection().get_meta_table()
+        key = {table.hash_keyname: {"S": hash_key}}
+        answer = connection().dispatch("GetItem", {"TableName": table.table_name, "Key": key})
+        return _plain(answer.get("Item"))
 
     @classmethod
     def plain_query(
@@ -124,20 +131,28 @@ class Table(Model):
         consistent: bool = False,
     ) -> Iterator[Plain]:
         """The rows under a hash key of the table or an index as plain values, page by page."""
-        start: Any = None
+        table = cls._get_connection().get_meta_table()
+        names = {table.get_index_hash_keyname(index) if index else table.hash_keyname: "#0"}
+        values: dict[str, Any] = {":0": {"S": hash_key}}
+        keys = "#0 = :0"
+        if condition is not None:
+            keys += f" AND {condition.serialize(names, values)}"
+        asked: dict[str, Any] = {
+            "TableName": table.table_name,
+            "KeyConditionExpression": keys,
+            "ExpressionAttributeNames": {placeholder: name for name, placeholder in names.items()},
+            "ExpressionAttributeValues": values,
+            "ConsistentRead": consistent,
+        }
+        if index:
+            asked["IndexName"] = index
         while True:
-            found = cls._get_connection().query(
-                hash_key,
-                condition,
-                index_name=index,
-                consistent_read=consistent,
-                exclusive_start_key=start,
-            )
+            found = connection().dispatch("Query", asked)
             for item in found["Items"]:
                 yield _plain(item) or {}
-            start = found.get("LastEvaluatedKey")
-            if not start:
+            if not found.get("LastEvaluatedKey"):
                 return
+            asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
 
 
 def _plain(item: dict[str, dict[str, Any]] | None) -> Plain | None:
@@ -173,7 +188,7 @@ def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str
         places[read["TableName"], repr(sorted(read["Key"].items()))] = place
     found: list[Any] = [None] * len(wanted)
     for _ in range(ATTEMPTS):
-        answer = connection()._make_api_call("BatchGetItem", {"RequestItems": asked})
+        answer = connection().dispatch("BatchGetItem", {"RequestItems": asked})
         for table_name, items in answer["Responses"].items():
             schema = connection().get_meta_table(table_name)
             for item in items:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-from botocore.exceptions import ClientError
-from pynamodb.exceptions import PutError, TransactWriteError, UpdateError
+from pynamodb.exceptions import PutError, TransactWriteError, UpdateError, VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -67,17 +66,34 @@ def put_new(write: TransactWrite, model: type[Table], columns: Plain) -> None:
     """Puts a row in this transaction, which fails when its key is already there.
 
     A third of what saving a model instance costs, which counts where thousands are put. Columns
-    are texts, whole numbers, booleans and sets of texts.
+    are texts, whole numbers, booleans, bytes and sets of texts.
     """
+    write._put_items.append(_put_of_new(model, columns))
+
+
+def create(model: type[Table], columns: Plain) -> bool:
+    """Puts a row as `put_new` does, by itself; False, and nothing changed, if it is there already.
+
+    One request. As with `condition_holds`, another transaction that holds the key was first too.
+    """
+    put = _put_of_new(model, columns)
+    try:
+        connection().dispatch("PutItem", put)
+    except VerboseClientError as error:
+        if error.response["Error"]["Code"] in _SOMEBODY_ELSE_WAS_FIRST:
+            return False
+        raise
+    return True
+
+
+def _put_of_new(model: type[Table], columns: Plain) -> dict[str, Any]:
     table = model._get_connection().get_meta_table()
-    write._put_items.append(
-        {
-            "TableName": table.table_name,
-            "Item": {name: _typed(value) for name, value in columns.items()},
-            "ConditionExpression": "attribute_not_exists(#key)",
-            "ExpressionAttributeNames": {"#key": table.hash_keyname},
-        }
-    )
+    return {
+        "TableName": table.table_name,
+        "Item": {name: _typed(value) for name, value in columns.items()},
+        "ConditionExpression": "attribute_not_exists(#key)",
+        "ExpressionAttributeNames": {"#key": table.hash_keyname},
+    }
 
 
 def _typed(value: Any) -> dict[str, Any]:
@@ -87,6 +103,8 @@ def _typed(value: Any) -> dict[str, Any]:
         return {"BOOL": value}
     if isinstance(value, int):
         return {"N": str(value)}
+    if isinstance(value, bytes):
+        return {"B": value}
     return {"SS": sorted(value)}
 
 
@@ -114,8 +132,8 @@ def update_or_read(row: Table, actions: list[Action], only_if: Condition) -> boo
         actions, only_if, return_values_on_condition_failure="ALL_OLD"
     )
     try:
-        answer = connection()._make_api_call("UpdateItem", {**asked, "ReturnValues": "ALL_NEW"})
-    except ClientError as error:
+        answer = connection().dispatch("UpdateItem", {**asked, "ReturnValues": "ALL_NEW"})
+    except VerboseClientError as error:
         if error.response["Error"]["Code"] not in _SOMEBODY_ELSE_WAS_FIRST:
             raise
         told: Any = getattr(error.__cause__, "response", {})  # PynamoDB's own error has no row

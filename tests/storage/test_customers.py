@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customer import Customer
 from chalicelib.domain.customer_pair import pair_of
 from chalicelib.domain.ids import new_id
@@ -76,3 +77,13 @@ def test_replacing_keeps_place_and_counts() -> None:
     assert new
     assert customers.find_by_pair(account, old) is None
     assert customers.find_by_pair(account, new) == first.id
+
+
+def test_a_page_of_more_than_one_answer_is_read_to_its_end() -> None:
+    account = new_id()
+    large = {"import": {"note": "x" * 350_000}}
+    made = [customers.create(account, a_customer(metadata=large))[0].id for _ in range(4)]
+    with counted_calls() as calls:
+        page, _ = customers.page(account, PageRequest(limit=4))
+    assert [customer.id for customer in page] == made
+    assert calls["dynamodb.Query"] == 2

@@ -1,4 +1,4 @@
-"""The client's own parser reads what botocore's would."""
+"""The client reads what botocore's own would, and asks where it would."""
 
 import json
 from base64 import b64encode
@@ -9,7 +9,9 @@ from botocore.session import get_session
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.storage.dynamodb_client import DynamoDbParser
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb_client import DynamoDbParser, dynamodb_client
+from tests.aws_requests import sent_to
 
 SERVICE = get_session().get_service_model("dynamodb")
 BINARY = st.binary(max_size=8).map(lambda raw: b64encode(raw).decode())
@@ -75,3 +77,8 @@ def test_an_answer_that_is_no_json_is_no_crash() -> None:
     answer = {"body": b"<html>", "headers": {}, "status_code": 503}
     shape = SERVICE.operation_model("GetItem").output_shape
     assert DynamoDbParser().parse(answer, shape) == JSONParser().parse(answer, shape)
+
+
+def test_a_request_goes_where_botocore_would_send_it() -> None:
+    stock = get_session().create_client("dynamodb", region_name=settings().region)
+    assert sent_to(dynamodb_client(), "list_tables") == sent_to(stock, "list_tables")

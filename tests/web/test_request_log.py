@@ -53,6 +53,12 @@ def test_the_line_carries_its_metrics(partner: Partner, log: StringIO) -> None:
     assert measured <= line.keys()
 
 
+def test_a_message_is_written_as_it_is(log: StringIO) -> None:
+    logger.info('{"looks": "like JSON"}')
+    (line,) = lines_of(log)
+    assert line["message"] == '{"looks": "like JSON"}'
+
+
 def test_no_secret_and_no_data_is_in_it(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer?id=zoe@example.test")
     partner.post("/partners/customer/list", {"limit": "zoe@example.test"})
