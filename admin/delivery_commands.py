@@ -6,6 +6,7 @@ import typer
 
 from admin.account_commands import AccountArgument, account_id_of
 from admin.terminal import notices, results, show_table
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.execution import Attempt, ExecutionState
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.deliveries import list_deliveries, read_delivery, replay_delivery
@@ -79,9 +80,16 @@ def replay(
     ],
 ) -> None:
     """Send again what ended without a success, with all its attempts."""
+    refused = 0
     for each in deliveries:
-        replay_delivery(each)
-    notices().print(f"Queued again: {len(deliveries)}.")
+        try:
+            replay_delivery(each)
+        except (Conflict, NotFound) as error:
+            refused += 1
+            notices().print(f"{each}: {error}")
+    notices().print(f"Queued again: {len(deliveries) - refused}.")
+    if refused:
+        raise typer.Exit(1)
 
 
 def _mark(attempt: Attempt) -> str:

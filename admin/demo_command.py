@@ -147,7 +147,7 @@ def _credentials(account_id: str, earlier: tuple[str, str] | None) -> tuple[str,
 def _webhook_secret(earlier: DemoDescription | None) -> str:
     if earlier and earlier.webhook_secret == webhook_secrets.active(MAIN_ACCOUNT, clock.now()):
         return earlier.webhook_secret
-    return rotate_webhook_secret(MAIN_ACCOUNT)
+    return rotate_webhook_secret(MAIN_ACCOUNT).secret
 
 
 def _unused_trackers(documents: list[FoundDocument], version: str) -> list[str]:

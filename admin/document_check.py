@@ -23,7 +23,7 @@ from chalicelib.domain.place import BrandDocument, Directory, StoreDocument
 from chalicelib.domain.purchase import PurchaseDocument, purchase_faults
 from chalicelib.domain.rule import rule
 from chalicelib.domain.survey_document import read_survey, save_survey
-from chalicelib.domain.workflow_document import read_workflow
+from chalicelib.domain.workflow_document import read_workflow, save_workflow
 from chalicelib.settings import settings
 
 
@@ -103,7 +103,9 @@ class _Run:
         save_survey(read_survey(document.content, directory), self._now)
 
     def workflow(self, document: OpenedDocument) -> None:
-        read_workflow(document.content, allow_private=settings().private_webhooks)
+        save_workflow(
+            read_workflow(document.content, allow_private=settings().private_webhooks), self._now
+        )
 
     def purchase(self, document: OpenedDocument) -> None:
         def faults_in(purchase: PurchaseDocument) -> Iterator[Fault]:

@@ -35,8 +35,13 @@ def rotate(
         ),
     ] = None,
 ) -> None:
-    """Make a new secret, and print it, this one time. Until it starts, the earlier one signs."""
-    secret = rotate_webhook_secret(account, at)
+    """Make a new secret, and print it, this one time. Until it starts, the earlier one signs.
+
+    One that was to start later never will: the newest takes its place.
+    """
+    new = rotate_webhook_secret(account, at)
     start = f"from {format_timestamp(at)} on" if at else "within a minute"
+    if new.replaced:
+        notices().print("A secret that was to start later was dropped: this one is in its place.")
     notices().print(f"The new secret signs {start}. It is shown only now:")
-    results().print(secret)
+    results().print(new.secret)

@@ -36,6 +36,7 @@ class Resource(BaseModel):
         serialize_by_alias=True,
         frozen=True,
         extra="ignore",
+        hide_input_in_errors=True,  # errors are logged, and customers' data is not
         defer_build=True,
         json_schema_serialization_defaults_required=True,
     )
@@ -55,6 +56,7 @@ class Input(BaseModel):
         serialize_by_alias=True,
         frozen=True,
         extra="forbid",
+        hide_input_in_errors=True,
         defer_build=True,
         strict=True,
         str_strip_whitespace=True,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
+from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.faults import Fault, json_pointer
 from chalicelib.domain.form_document import read_document
 from chalicelib.domain.form_fields import CombinationName
@@ -30,6 +31,9 @@ from chalicelib.domain.workflow import (
 )
 
 MOST_ACTIONS: Final = 20
+MAX_WORKFLOW_BYTES: Final = 350_000
+"""As JSON; a row of DynamoDB takes 400 KB."""
+
 _MOST_CONDITIONS: Final = 50
 _DEEPEST: Final = 5
 _MOST_HEADERS: Final = 50
@@ -93,9 +97,13 @@ def read_workflow(
 def save_workflow(
     document: WorkflowDocument, now: datetime, earlier: Workflow | None = None
 ) -> Workflow:
-    """The workflow to save, in place of the earlier one if there is one."""
+    """The workflow to save, in place of the earlier one if there is one.
+
+    Raises:
+        InputTooLarge: it takes more than `MAX_WORKFLOW_BYTES`.
+    """
     written = format_timestamp(now)
-    return Workflow(
+    workflow = Workflow(
         id=document.id,
         name=document.name,
         enabled=document.enabled,
@@ -105,6 +113,9 @@ def save_workflow(
         created_at=earlier.created_at if earlier else written,
         updated_at=written,
     )
+    if len(workflow.model_dump_json().encode()) > MAX_WORKFLOW_BYTES:
+        raise InputTooLarge("workflow", MAX_WORKFLOW_BYTES)
+    return workflow
 
 
 def _condition(document: ConditionDocument) -> Condition:
@@ -155,7 +166,7 @@ def _condition_faults(
                 yield _not_here("A group of conditions has none.", *path, key)
         if not condition.conditions:
             yield Fault(json_pointer(*path, "conditions"), "required", "Give a condition.")
-        elif depth == _DEEPEST:
+        elif depth > _DEEPEST:
             yield _not_here(f"Groups are at most {_DEEPEST} deep.", *path, "conditions")
         else:
             yield from _group_faults(condition.conditions, depth + 1, *path, "conditions")

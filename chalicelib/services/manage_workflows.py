@@ -19,6 +19,7 @@ def save_workflow(account_id: str, document: Any) -> Workflow:
 
     Raises:
         InvalidInput: the document breaks a rule; every fault is listed.
+        InputTooLarge: the workflow is larger than a row may be.
     """
     known = workflows.of_account(account_id, consistent=True)
     read = read_workflow(document, known, allow_private=settings().private_webhooks)

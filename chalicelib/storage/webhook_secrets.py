@@ -10,6 +10,7 @@ from pynamodb.attributes import UnicodeAttribute
 from chalicelib.domain.account import SigningSecrets
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.table import Table
+from chalicelib.storage.transactions import transaction
 
 
 class WebhookSecretRow(Table):
@@ -23,9 +24,21 @@ class WebhookSecretRow(Table):
     secret = UnicodeAttribute()
 
 
-def put(account_id: str, active_from: datetime, secret: str) -> None:
-    """Keeps a secret that signs from this moment on."""
-    WebhookSecretRow(account_id, format_timestamp(active_from), secret=secret).save()
+def put(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
+    """Keeps a secret that signs from this moment on, in place of all that do not sign yet.
+
+    Answers how many those were.
+    """
+    start = format_timestamp(active_from)
+    to_come = WebhookSecretRow.query(
+        account_id, WebhookSecretRow.active_from > format_timestamp(now), consistent_read=True
+    )
+    replaced = [row for row in to_come if row.active_from != start]
+    with transaction() as write:
+        write.save(WebhookSecretRow(account_id, start, secret=secret))
+        for row in replaced:
+            write.delete(row)
+    return len(replaced)
 
 
 def active(account_id: str, at: datetime) -> str | None:

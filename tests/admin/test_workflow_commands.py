@@ -98,7 +98,13 @@ def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time
     shown = run("deliveries", "show", row.execution_id).stdout
     for part in ("STOPPED", "410", "no more", "workflow.action.webhook"):
         assert part in shown
-    assert run("deliveries", "replay", row.execution_id).stderr.strip() == "Queued again: 1."
+    unknown = new_id()
+    result = run("deliveries", "replay", unknown, row.execution_id, row.execution_id)
+    assert result.exit_code == 1
+    refused, again, count = result.stderr.strip().splitlines()
+    assert refused.startswith(f"{unknown}: ")
+    assert again.startswith(f"{row.execution_id}: It is pending")
+    assert count == "Queued again: 1."
     assert run("deliveries", "replay", row.execution_id).exit_code == 1
     assert run("deliveries", "show", new_id()).exit_code == 1
 
@@ -111,7 +117,24 @@ def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:
     assert webhook_secrets.active(account, clock.now()) == first
     assert webhook_secrets.active(account, at) == second
     assert run("webhook-secret", "rotate", account, "--at", "soon").exit_code == 2
+    past = (clock.now() - timedelta(seconds=1)).isoformat()
+    assert run("webhook-secret", "rotate", account, "--at", past).exit_code == 1
+    assert webhook_secrets.active(account, clock.now()) == first
     assert run("webhook-secret", "rotate", new_id()).exit_code == 1
+
+
+def test_a_new_secret_takes_the_place_of_those_to_come() -> None:
+    account = an_account()
+    run("webhook-secret", "rotate", account)
+    for hours in (1, 2):
+        at = clock.now() + timedelta(hours=hours)
+        planned = run("webhook-secret", "rotate", account, "--at", at.isoformat())
+        assert ("was dropped" in planned.stderr) == (hours == 2)
+    emergency = run("webhook-secret", "rotate", account)
+    assert "was dropped" in emergency.stderr
+    for hours in (0, 1, 2, 3):
+        later = clock.now() + timedelta(hours=hours)
+        assert webhook_secrets.active(account, later) == emergency.stdout.strip()
 
 
 def test_the_demos_workflows_are_valid_and_react_to_its_public_forms() -> None:

@@ -4,11 +4,19 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.workflow import MAX_BODY_BYTES, raw_body
-from chalicelib.domain.workflow_document import read_workflow, save_workflow
+from chalicelib.domain.workflow_document import MAX_WORKFLOW_BYTES, read_workflow, save_workflow
 from tests.domain.workflow_factories import NOW, action_document, workflow, workflow_document
+
+RATED = {"subject": "rating", "operator": "$gt", "value": "8"}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Groups of conditions, one in the other."""
+    inner = RATED if depth == 1 else nested(depth - 1)
+    return {"operator": "$and", "conditions": [inner]}
 
 
 def faults_of(**document: Any) -> list[tuple[str, str]]:
@@ -121,16 +129,52 @@ def test_a_body_over_its_bound_is_refused() -> None:
     assert faults_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
 
 
-def test_groups_are_not_endlessly_deep() -> None:
-    condition: dict[str, Any] = {"subject": "rating", "operator": "$gt", "value": "1"}
-    for _ in range(5):
-        condition = {"operator": "$and", "conditions": [condition]}
-    assert [code for _, code in faults_of(conditions=[condition])] == ["not_allowed"]
-
-
 def test_an_actions_id_is_the_only_one_of_its_account() -> None:
     other = workflow()
     document = workflow_document(actions=[action_document(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
         read_workflow(document, [other])
     assert [fault.pointer for fault in caught.value.faults] == ["/actions/0/id"]
+
+
+def size_of(*actions: dict[str, Any]) -> int:
+    return len(workflow(actions=list(actions)).model_dump_json().encode())
+
+
+def test_a_workflow_is_at_most_350_000_bytes() -> None:
+    def actions(last: int) -> list[dict[str, Any]]:
+        texts = {"a": 150_000, "b": 150_000, "c": last}
+        return [action_document(key=k, metadata={"text": "x" * n}) for k, n in texts.items()]
+
+    room = MAX_WORKFLOW_BYTES - size_of(*actions(1)) + 1
+    assert size_of(*actions(room)) == MAX_WORKFLOW_BYTES
+    with pytest.raises(InputTooLarge):
+        size_of(*actions(room + 1))
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ({"actions": [action_document(key=f"a{n}") for n in range(21)]}, "/actions"),
+        ({"conditions": [RATED] * 51}, "/conditions"),
+        ({"actions": [action_document(metadata=dict.fromkeys(map(str, range(501)), "v"))]},
+         "/actions/0/metadata"),
+        ({"actions": [action_document(headers={f"x-{n}": "v" for n in range(51)})]},
+         "/actions/0/headers"),
+        ({"conditions": [nested(6)]}, "/conditions/0" * 5 + "/conditions"),
+    ],
+)  # fmt: skip
+def test_one_more_than_there_may_be_is_refused(document: dict[str, Any], pointer: str) -> None:
+    assert [refused for refused, _ in faults_of(**document)] == [pointer]
+
+
+def test_as_many_as_there_may_be_are_taken() -> None:
+    many = {
+        "metadata": {f"k{n}": "v" for n in range(500)},
+        "headers": {f"x-{n}": "v" for n in range(50)},
+    }
+    actions = [action_document(key=f"a{n}") for n in range(19)]
+    saved = workflow(
+        actions=[*actions, action_document(**many)], conditions=[*[RATED] * 49, nested(5)]
+    )
+    assert (len(saved.actions), len(saved.conditions)) == (20, 50)

@@ -240,7 +240,7 @@ def test_a_secret_made_between_attempts_signs_the_later_one(
     receiver.answers = [answered(500), answered(500), answered(200)]
     old = webhook_secrets.active(opened.account_id, clock.now())
     cutover = clock.now() + timedelta(minutes=5)
-    new = rotate_webhook_secret(opened.account_id, cutover)
+    new = rotate_webhook_secret(opened.account_id, cutover).secret
     deliver(start(opened))
     pass_time(opened.account_id, time, timedelta(minutes=2))
     pass_time(opened.account_id, time, timedelta(hours=1))
