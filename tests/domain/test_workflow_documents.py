@@ -161,7 +161,7 @@ def test_a_workflow_is_at_most_350_000_bytes() -> None:
          "/actions/0/metadata"),
         ({"actions": [action_document(headers={f"x-{n}": "v" for n in range(51)})]},
          "/actions/0/headers"),
-        ({"conditions": [nested(6)]}, "/conditions/0" * 5 + "/conditions"),
+        ({"conditions": [nested(6)]}, "/conditions/0" * 6 + "/conditions"),
     ],
 )  # fmt: skip
 def test_one_more_than_there_may_be_is_refused(document: dict[str, Any], pointer: str) -> None:
