@@ -32,6 +32,66 @@ def main(contender: str, port: int, deliveries: int) -> None:
 
 
 def _bare(url: str) -> Callable[[int], None]:
+    post = _signed_post(url)
+
+    def deliver(count: int) -> None:
+        with ThreadPoolExecutor(_BATCH) as threads:
+            list(threads.map(post, range(count)))
+
+    return deliver
+
+
+def _recorded(url: str) -> Callable[[int], None]:
+    import boto3
+
+    setattr(URLLib3Session, "send", _answer)  # noqa: B010 - a method, replaced on purpose
+    client: Any = boto3.client("dynamodb")
+    post, key = _signed_post(url), {"id": {"S": "execution"}}
+
+    def claim_post_and_settle(number: int) -> None:
+        now = int(time.time())
+        claimed = client.update_item(
+            TableName="executions",
+            Key=key,
+            UpdateExpression="ADD attempt :one, claims :one SET leased_until = :end, due_at = :end",
+            ConditionExpression="#state = :pending AND (attribute_not_exists(leased_until)"
+            " OR leased_until <= :now)",
+            ExpressionAttributeNames={"#state": "state"},
+            ExpressionAttributeValues={
+                ":one": {"N": "1"},
+                ":pending": {"S": "PENDING"},
+                ":now": {"N": str(now)},
+                ":end": {"N": str(now + 45)},
+            },
+            ReturnValues="ALL_NEW",
+        )["Attributes"]
+        post(number)
+        attempt = claimed["attempt"]
+        update = {
+            "TableName": "executions",
+            "Key": key,
+            "UpdateExpression": "SET #state = :done, settled = :attempt, ended_at = :now"
+            " REMOVE leased_until, due_at, work_shard",
+            "ConditionExpression": "attempt = :attempt",
+            "ExpressionAttributeNames": {"#state": "state"},
+            "ExpressionAttributeValues": {
+                ":done": {"S": "SUCCEEDED"},
+                ":attempt": attempt,
+                ":now": {"N": str(now)},
+            },
+        }
+        row = {"id": key["id"], "attempt": attempt, "status": {"N": "200"}}
+        put = {"TableName": "executions", "Item": row}
+        client.transact_write_items(TransactItems=[{"Update": update}, {"Put": put}])
+
+    def deliver(count: int) -> None:
+        with ThreadPoolExecutor(_BATCH) as threads:
+            list(threads.map(claim_post_and_settle, range(count)))
+
+    return deliver
+
+
+def _signed_post(url: str) -> Callable[[int], None]:
     import urllib3
 
     pool = urllib3.PoolManager(maxsize=_BATCH)
@@ -50,11 +110,7 @@ def _bare(url: str) -> Callable[[int], None]:
         answer = pool.request("POST", url, body=body, headers=headers, retries=False, timeout=10)
         assert answer.status == 200
 
-    def deliver(count: int) -> None:
-        with ThreadPoolExecutor(_BATCH) as threads:
-            list(threads.map(post, range(count)))
-
-    return deliver
+    return post
 
 
 def _service(url: str) -> Callable[[int], None]:
@@ -130,7 +186,7 @@ def _claimed() -> bytes:
 
 
 _CLAIMED: Final = _claimed()
-_CONTENDERS: Final = {"service": _service, "bare": _bare}
+_CONTENDERS: Final = {"service": _service, "recorded": _recorded, "bare": _bare}
 
 
 if __name__ == "__main__":
