@@ -26,9 +26,9 @@ from chalicelib.domain.webhook_signature import verify
 from tests.e2e.conftest import Cloud
 from tests.e2e.public_forms import PublicForms, wait_until
 
-FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 200)
+FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 1000)
 ACTIONS = 3
-LONGEST_S = 240  # a killed attempt waits for its lease
+LONGEST_S = 900  # a killed attempt waits for its lease
 
 _SWEEP = """
 from chalicelib.services.kinds_of_work import ALL_WORK
@@ -184,16 +184,20 @@ def rows_of(cloud: Cloud, execution_id: str) -> list[dict[str, Any]]:
     return [{n: next(iter(v.values())) for n, v in item.items()} for item in found["Items"]]
 
 
-def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]]) -> None:
-    """What the schedule does every minute, now, with the waits of what failed cut short."""
+def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
+    """What the schedule does every minute, now, with the waits of what failed cut short.
+
+    Once nothing moves any more so is the wait of what was queued: its message died with a function.
+    """
     table = cloud.client("dynamodb")
+    waiting = "attribute_exists(account_id)" if stalled else "not_before > :now"
     for row in rows:
         with contextlib.suppress(table.exceptions.ConditionalCheckFailedException):
             table.update_item(
                 TableName=cloud.resource_name("executions"),
                 Key={"execution_id": {"S": row["execution_id"]}, "part": {"S": "execution"}},
                 UpdateExpression="SET not_before = :now, due_at = :now",
-                ConditionExpression="#state = :pending AND not_before > :now AND "
+                ConditionExpression=f"#state = :pending AND {waiting} AND "
                 "attribute_not_exists(leased_until)",
                 ExpressionAttributeNames={"#state": "state"},
                 ExpressionAttributeValues={
@@ -248,12 +252,17 @@ def test_every_webhook_ends_with_one_success_whatever_is_killed(
             each.result()
     submitted_s = time.monotonic() - started
 
+    before = 0
+
     def all_ended() -> bool:
+        nonlocal before
         rows = executions(cloud, owner.id)
-        states = Counter(row["state"] for row in rows)
-        if states.total() == expected and set(states) <= {"SUCCEEDED", "FAILED", "STOPPED"}:
+        pending = [row for row in rows if row["state"] == "PENDING"]
+        ended = len(rows) - len(pending)
+        if ended == expected:
             return True
-        sweep_as_if_later(cloud, [row for row in rows if row["state"] == "PENDING"])
+        sweep_as_if_later(cloud, pending, stalled=ended == before)
+        before = ended
         time.sleep(2)
         return False
 
@@ -305,5 +314,5 @@ def test_a_silent_receiver_delays_no_other_account(
         wait_until(lambda number=number: len(sink.lines()) >= number)  # type: ignore[misc]
         waits.append(sink.lines()[-1]["at"] - submitted)
     print(f"\nhealthy webhooks after {[round(wait, 3) for wait in waits]} s")  # noqa: T201
-    assert max(waits) < 30
+    assert max(waits) < 5  # a silent attempt takes ten
     assert {row["state"] for row in executions(cloud, silent.id)} == {"PENDING"}
