@@ -114,12 +114,14 @@ class Network:
     Attributes:
         connect_s: for resolving the name and connecting, all addresses together.
         attempt_s: for everything, by the clock on the wall.
+        body_s: for the answer's body, once its head is there.
     """
 
     resolve: Callable[[str, int], Sequence[Address]] = resolve
     tls: Callable[[], ssl.SSLContext] = system_tls
     connect_s: float = 5.0
     attempt_s: float = 10.0
+    body_s: float = 1.0
 
 
 INTERNET: Final = Network()
@@ -224,7 +226,8 @@ class _Attempt:
             raise _Failed(WebhookFailure.BAD_ANSWER, type(error).__name__) from None
         asked = response.getheader("Retry-After")
         self.retry_after = asked[:_LONGEST_RETRY_AFTER] if asked else None
-        incoming.head_is_whole = True
+        # Whoever is stopped before the outcome is written sends again what was taken.
+        incoming.end_head(self.network.body_s)
         decoded = _decoded_start(response)
         self.excerpt = decoded.decode("utf-8", "replace")[:EXCERPT_CHARACTERS]
         return response.status
@@ -340,6 +343,11 @@ class _Incoming(io.RawIOBase):
         if not received and not self.head_is_whole:
             raise ConnectionAbortedError("closed without an answer")
         return received
+
+    def end_head(self, body_s: float) -> None:
+        """From here on comes the body, for so long at most."""
+        self.head_is_whole = True
+        self.deadline = min(self.deadline, time.monotonic() + body_s)
 
     def makefile(self, _mode: str) -> "_Buffer":
         """What ``HTTPResponse`` reads; the same for an interim response and the one after it."""

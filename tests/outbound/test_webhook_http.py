@@ -195,6 +195,21 @@ def test_a_trickling_chunked_body_ends_with_the_time_too() -> None:
     assert answer.duration_ms < 200 + TOLERANCE_MS
 
 
+@pytest.mark.parametrize("rest", [b"", b"b" * 60_000], ids=["hangs", "trickles"])
+def test_a_body_is_waited_for_a_second_and_no_longer(rest: bytes) -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\nThanks")
+        receiver.trickle(connection, rest)
+        receiver.ended.wait(5)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer.is_success
+    assert answer.excerpt.rstrip("b") == "Thanks"
+    assert 1000 <= answer.duration_ms < 1000 + TOLERANCE_MS
+
+
 @pytest.mark.parametrize(
     "start",
     [
