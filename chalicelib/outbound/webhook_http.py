@@ -56,7 +56,7 @@ class WebhookFailure(StrEnum):
     CONNECTION_LOST = "CONNECTION_LOST"
     """The receiver closed or reset the connection before there was a status."""
     BAD_ANSWER = "BAD_ANSWER"
-    """The answer is not HTTP, or its headers have no end."""
+    """The answer is not HTTP, or has no end before there is a status."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +218,8 @@ class _Attempt:
         incoming = _Incoming(connection, self.deadline)
         try:
             response = _final_response(incoming)
+        except _HeadersMissing as known:
+            return known.status
         except TimeoutError:
             raise _Failed(WebhookFailure.TIMEOUT, "while waiting for the answer") from None
         except OSError as error:
@@ -369,13 +371,34 @@ class _Buffer(io.BufferedReader):
         """Nothing: whoever opened the connection closes it."""
 
 
+class _HeadersMissing(Exception):
+    """The final status has come, and what follows it is faulty."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 def _final_response(incoming: _Incoming) -> HTTPResponse:
     while True:
         response = HTTPResponse(incoming, method="POST")  # type: ignore[arg-type]
-        response.begin()
-        interim = response.status < HTTPStatus.OK
-        if not interim or response.status == HTTPStatus.SWITCHING_PROTOCOLS:
+        try:
+            response.begin()
+        except (HTTPException, OSError):
+            if _has_status_line(response) and _is_final(response.status):
+                raise _HeadersMissing(response.status) from None
+            raise
+        if _is_final(response.status):
             return response
+
+
+def _has_status_line(response: HTTPResponse) -> bool:
+    # Until the line is read, and found to be of HTTP/1, this is no number.
+    return response.version in (10, 11)
+
+
+def _is_final(status: int) -> bool:
+    return status >= HTTPStatus.OK or status == HTTPStatus.SWITCHING_PROTOCOLS
 
 
 def _decoded_start(response: HTTPResponse) -> bytes:
