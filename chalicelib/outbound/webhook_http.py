@@ -367,6 +367,16 @@ class _Incoming(io.RawIOBase):
 
 
 class _Buffer(io.BufferedReader):
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """A line whose bare CRs are spaces (RFC 9112, section 2.2).
+
+        The standard library takes each for the end of a line, and so reads one header as many, or
+        as messages within messages, for as long as that takes.
+        """
+        line = super().readline(size)
+        end = b"\r\n" if line.endswith(b"\r\n") else b""
+        return line.removesuffix(end).replace(b"\r", b" ") + end
+
     def close(self) -> None:
         """Nothing: whoever opened the connection closes it."""
 

@@ -316,6 +316,36 @@ def test_a_flood_of_headers_leaves_the_status_as_it_is() -> None:
     assert answer.duration_ms < 5000
 
 
+def test_a_bare_cr_in_a_header_starts_no_other_header() -> None:
+    told = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
+    with receiving(answering(told)) as receiver:
+        answer = send(receiver)
+    assert answer == WebhookAnswer(answer.duration_ms, True, 503)
+
+
+PARTS_WITHIN_PARTS = b"".join(
+    b"Content-Type: multipart/mixed; boundary=%d\r\r--%d\r" % (n, n) for n in range(900)
+)
+
+
+@pytest.mark.parametrize("interim", [b"", b"HTTP/1.1 103 X\r\n"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"X: \r" + b"Content-Type: message/rfc822\r\r" * 2000 + b"\r\n",
+        b"X: \r" + PARTS_WITHIN_PARTS + b"\r\nX: " + b"\r" * 50_000 + b"\r\n",
+    ],
+    ids=["messages", "parts"],
+)
+def test_no_message_in_a_header_is_followed(interim: bytes, header: bytes) -> None:
+    before = interim and interim + header + b"\r\n"
+    after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
+    with receiving(answering(before + after + b"\r\nOK")) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer == WebhookAnswer(answer.duration_ms, True, 200, excerpt="OK")
+    assert answer.duration_ms < TOLERANCE_MS
+
+
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [
