@@ -98,6 +98,12 @@ def test_ordinary_values_are_taken(value: str) -> None:
     require_fit_headers({"Authorization": value, "x_!#$%&'*+.^`|~": value})
 
 
+def test_a_name_has_at_most_100_characters() -> None:
+    require_fit_headers({"X" * 100: "b"})
+    with pytest.raises(UnfitHeader, match="of at most 100"):
+        require_fit_headers({"X" * 101: "b"})
+
+
 @given(st.dictionaries(st.text(max_size=5), st.text(max_size=8), max_size=3))
 def test_what_is_taken_holds_no_line_break_anywhere(headers: dict[str, str]) -> None:
     try:
