@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import (
@@ -14,19 +14,38 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 _WIDTH_OF_NO_TERMINAL: Final = 200
 
+_VISIBLE_CONTROLS: Final = {
+    code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
+}
+
+
+class _PlainConsole(Console):
+    """Shows texts as they are, brackets, colons and all, and control characters by their number.
+
+    They may be a receiver's or a customer's, and must not give the terminal orders.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, soft_wrap=True, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """What becomes of each text, in a table too."""
+        return super().render_str(text.translate(_VISIBLE_CONTROLS), **options)
+
 
 def results() -> Console:
-    """Standard output, in plain text: what is shown may hold square brackets of its own."""
+    """Standard output, in plain text."""
     width = None if sys.stdout.isatty() else _WIDTH_OF_NO_TERMINAL
-    return Console(markup=False, highlight=False, soft_wrap=True, width=width)
+    return _PlainConsole(width=width)
 
 
 def notices() -> Console:
     """Standard error, in plain text."""
-    return Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+    return _PlainConsole(stderr=True)
 
 
 def show_table(columns: list[str], rows: list[list[str]]) -> None:

@@ -58,20 +58,31 @@ def require_fit_headers(custom: Mapping[str, str]) -> None:
             raise UnfitHeader(
                 name, f"The value must be printable ASCII on one line, at most {LONGEST_VALUE}."
             )
-        if name.lower() in seen:
-            raise UnfitHeader(name, "This name comes twice; case makes no difference.")
-        seen.add(name.lower())
+        if folded_name(name) in seen:
+            raise UnfitHeader(
+                name, "This name comes twice; neither case nor _ for - makes a difference."
+            )
+        seen.add(folded_name(name))
+
+
+def folded_name(name: str) -> str:
+    """What is the same for names that a receiver may take for one header.
+
+    Case makes no difference (RFC 9110, section 5.1), and programs behind CGI or WSGI get ``-`` and
+    ``_`` as the same character (RFC 3875, section 4.1.18).
+    """
+    return name.lower().replace("_", "-")
 
 
 def frames_the_message(name: str) -> bool:
     """Whether the header says where the message goes, where it ends, or how it is packed."""
-    return name.lower() in _FRAMING
+    return folded_name(name) in _FRAMING
 
 
 def webhook_headers(
     custom: Mapping[str, str], *, execution_id: str, timestamp: int, signature: str
 ) -> dict[str, str]:
-    """All headers of one attempt. A system header wins over a custom one, whatever its case."""
+    """All headers of one attempt. A system header wins over a custom one, however it is written."""
     system = {
         "Content-Type": "application/json",
         "User-Agent": "Service-Workflow-Webhook",
@@ -79,5 +90,11 @@ def webhook_headers(
         "X-Service-Webhook-Signature": signature,
         "X-Service-Webhook-Id": execution_id,
     }
-    taken = {name.lower() for name in system}
-    return {name: value for name, value in custom.items() if name.lower() not in taken} | system
+    return beside(custom, system)
+
+
+def beside(custom: Mapping[str, str], winning: Mapping[str, str]) -> dict[str, str]:
+    """Both together, without the custom ones that a receiver may take for one that wins."""
+    taken = {folded_name(name) for name in winning}
+    kept = {name: value for name, value in custom.items() if folded_name(name) not in taken}
+    return {**kept, **winning}

@@ -56,7 +56,7 @@ class WebhookFailure(StrEnum):
     CONNECTION_LOST = "CONNECTION_LOST"
     """The receiver closed or reset the connection before there was a status."""
     BAD_ANSWER = "BAD_ANSWER"
-    """The answer is not HTTP, or its headers have no end."""
+    """The answer is not HTTP, or has no end before there is a status."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,14 @@ class Network:
     Attributes:
         connect_s: for resolving the name and connecting, all addresses together.
         attempt_s: for everything, by the clock on the wall.
+        body_s: for the answer's body, once its head is there.
     """
 
     resolve: Callable[[str, int], Sequence[Address]] = resolve
     tls: Callable[[], ssl.SSLContext] = system_tls
     connect_s: float = 5.0
     attempt_s: float = 10.0
+    body_s: float = 1.0
 
 
 INTERNET: Final = Network()
@@ -216,6 +218,8 @@ class _Attempt:
         incoming = _Incoming(connection, self.deadline)
         try:
             response = _final_response(incoming)
+        except _HeadersMissing as known:
+            return known.status
         except TimeoutError:
             raise _Failed(WebhookFailure.TIMEOUT, "while waiting for the answer") from None
         except OSError as error:
@@ -224,7 +228,8 @@ class _Attempt:
             raise _Failed(WebhookFailure.BAD_ANSWER, type(error).__name__) from None
         asked = response.getheader("Retry-After")
         self.retry_after = asked[:_LONGEST_RETRY_AFTER] if asked else None
-        incoming.head_is_whole = True
+        # Whoever is stopped before the outcome is written sends again what was taken.
+        incoming.end_head(self.network.body_s)
         decoded = _decoded_start(response)
         self.excerpt = decoded.decode("utf-8", "replace")[:EXCERPT_CHARACTERS]
         return response.status
@@ -341,6 +346,11 @@ class _Incoming(io.RawIOBase):
             raise ConnectionAbortedError("closed without an answer")
         return received
 
+    def end_head(self, body_s: float) -> None:
+        """From here on comes the body, for so long at most."""
+        self.head_is_whole = True
+        self.deadline = min(self.deadline, time.monotonic() + body_s)
+
     def makefile(self, _mode: str) -> "_Buffer":
         """What ``HTTPResponse`` reads; the same for an interim response and the one after it."""
         return self.buffer
@@ -357,17 +367,48 @@ class _Incoming(io.RawIOBase):
 
 
 class _Buffer(io.BufferedReader):
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """A line whose bare CRs are spaces (RFC 9112, section 2.2).
+
+        The standard library takes each for the end of a line, and so reads one header as many, or
+        as messages within messages, for as long as that takes.
+        """
+        line = super().readline(size)
+        end = b"\r\n" if line.endswith(b"\r\n") else b""
+        return line.removesuffix(end).replace(b"\r", b" ") + end
+
     def close(self) -> None:
         """Nothing: whoever opened the connection closes it."""
+
+
+class _HeadersMissing(Exception):
+    """The final status has come, and what follows it is faulty."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 def _final_response(incoming: _Incoming) -> HTTPResponse:
     while True:
         response = HTTPResponse(incoming, method="POST")  # type: ignore[arg-type]
-        response.begin()
-        interim = response.status < HTTPStatus.OK
-        if not interim or response.status == HTTPStatus.SWITCHING_PROTOCOLS:
+        try:
+            response.begin()
+        except (HTTPException, OSError):
+            if _has_status_line(response) and _is_final(response.status):
+                raise _HeadersMissing(response.status) from None
+            raise
+        if _is_final(response.status):
             return response
+
+
+def _has_status_line(response: HTTPResponse) -> bool:
+    # Until the line is read, and found to be of HTTP/1, this is no number.
+    return response.version in (10, 11)
+
+
+def _is_final(status: int) -> bool:
+    return status >= HTTPStatus.OK or status == HTTPStatus.SWITCHING_PROTOCOLS
 
 
 def _decoded_start(response: HTTPResponse) -> bytes:

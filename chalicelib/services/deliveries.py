@@ -8,7 +8,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.execution import Attempt, Execution, ExecutionState
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.webhook_headers import webhook_headers
+from chalicelib.domain.webhook_headers import beside, webhook_headers
 from chalicelib.domain.webhook_signature import sign
 from chalicelib.domain.workflow import Action, Workflow, raw_body
 from chalicelib.outbound.webhook_http import WebhookAnswer, post
@@ -75,7 +75,7 @@ def try_out(account_id: str, workflow: Workflow, action: Action) -> Exchange:
     body = raw_body(workflow, action, _NO_FEEDBACK, _NO_FEEDBACK)
     timestamp = int(now.timestamp())
     headers = webhook_headers(
-        {**action.headers, TEST_MARK: "true"},
+        beside(action.headers, {TEST_MARK: "true"}),
         execution_id=new_id(),
         timestamp=timestamp,
         signature=sign(secret, timestamp, body),

@@ -101,6 +101,14 @@ def test_anything_else_is_refused_everywhere(url: str, allow_private: bool) -> N
     assert url_fault(url, allow_private=allow_private)
 
 
+def test_a_url_has_at_most_2048_characters() -> None:
+    longest = "https://a.example/".ljust(2048, "a")
+    assert url_fault(longest, allow_private=False) is None
+    assert url_fault(f"{longest}a", allow_private=False) == (
+        "This must be at most 2048 characters."
+    )
+
+
 @given(st.text())
 def test_no_text_breaks_it_and_what_it_takes_fits_on_a_request_line(text: str) -> None:
     for url in (text, f"https://{text}", f"https://a.example/{text}"):

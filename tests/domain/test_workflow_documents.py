@@ -11,6 +11,7 @@ from chalicelib.domain.workflow_document import MAX_WORKFLOW_BYTES, read_workflo
 from tests.domain.workflow_factories import NOW, action_document, workflow, workflow_document
 
 RATED = {"subject": "rating", "operator": "$gt", "value": "8"}
+LONGEST_URL = "https://hooks.example.com/".ljust(2048, "a")
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -112,6 +113,32 @@ def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
 def test_a_header_that_frames_the_request_is_refused(name: str) -> None:
     found = faults_of(actions=[action_document(headers={name: "x"})])
     assert found == [(f"/actions/0/headers/{name}", "not_allowed")]
+
+
+def test_an_action_has_at_most_50_headers() -> None:
+    headers = {f"X-{number}": "x" for number in range(51)}
+    assert faults_of(actions=[action_document(headers=headers)]) == [
+        ("/actions/0/headers", "too_many")
+    ]
+    del headers["X-50"]
+    assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
+
+
+@pytest.mark.parametrize(
+    ("longest", "too_long", "pointer"),
+    [
+        ({"url": LONGEST_URL}, {"url": f"{LONGEST_URL}a"}, "url"),
+        ({"headers": {"X" * 100: "x"}}, {"headers": {"X" * 101: "x"}}, f"headers/{'X' * 101}"),
+        ({"headers": {"X": "x" * 4096}}, {"headers": {"X": "x" * 4097}}, "headers/X"),
+    ],
+    ids=["url", "header's name", "header's value"],
+)
+def test_the_longest_texts_are_taken_and_longer_ones_refused(
+    longest: dict[str, Any], too_long: dict[str, Any], pointer: str
+) -> None:
+    workflow(actions=[action_document(**longest)])
+    (fault,) = faults_of(actions=[action_document(**too_long)])
+    assert fault[0] == f"/actions/0/{pointer}"
 
 
 def test_system_headers_may_be_given() -> None:

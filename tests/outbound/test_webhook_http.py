@@ -140,14 +140,14 @@ def trickle_status(receiver: Receiver, connection: socket.socket) -> None:
     receiver.trickle(connection, b"HTTP/1.1 200 " + b"O" * 60_000)
 
 
-def trickle_headers(receiver: Receiver, connection: socket.socket) -> None:
+def trickle_interim_headers(receiver: Receiver, connection: socket.socket) -> None:
     receiver.read_request(connection)
-    connection.sendall(b"HTTP/1.1 200 OK\r\n")
+    connection.sendall(b"HTTP/1.1 103 Early Hints\r\n")
     receiver.trickle(connection, b"X-Slow: yes\r\n" * 100)
 
 
 @pytest.mark.parametrize(
-    "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_headers]
+    "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_interim_headers]
 )
 def test_no_status_in_time_is_a_timeout_that_may_have_arrived(behave: object) -> None:
     with receiving(behave) as receiver:  # type: ignore[arg-type]
@@ -195,6 +195,21 @@ def test_a_trickling_chunked_body_ends_with_the_time_too() -> None:
     assert answer.duration_ms < 200 + TOLERANCE_MS
 
 
+@pytest.mark.parametrize("rest", [b"", b"b" * 60_000], ids=["hangs", "trickles"])
+def test_a_body_is_waited_for_a_second_and_no_longer(rest: bytes) -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\nThanks")
+        receiver.trickle(connection, rest)
+        receiver.ended.wait(5)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer.is_success
+    assert answer.excerpt.rstrip("b") == "Thanks"
+    assert 1000 <= answer.duration_ms < 1000 + TOLERANCE_MS
+
+
 @pytest.mark.parametrize(
     "start",
     [
@@ -225,12 +240,12 @@ def test_a_flood_is_cut_off_without_waiting(start: bytes) -> None:
     "flood",
     [
         itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
-        itertools.chain([b"HTTP/1.1 200 OK\r\n"], itertools.repeat(b"X-A: b\r\n" * 1000)),
+        itertools.chain([b"HTTP/1.1 103 X\r\n"], itertools.repeat(b"X-A: b\r\n" * 1000)),
         itertools.chain([b"HTTP/1.1 200 "], itertools.repeat(b"a" * 65536)),
     ],
-    ids=["interim", "headers", "status line"],
+    ids=["interim", "interim headers", "status line"],
 )
-def test_a_head_without_end_is_no_answer(flood: "itertools.repeat[bytes]") -> None:
+def test_a_flood_before_there_is_a_status_is_no_answer(flood: "itertools.repeat[bytes]") -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         for piece in flood:
@@ -243,6 +258,92 @@ def test_a_head_without_end_is_no_answer(flood: "itertools.repeat[bytes]") -> No
     assert answer.error is WebhookFailure.BAD_ANSWER
     assert answer.is_ambiguous
     assert answer.duration_ms < 5000
+
+
+@pytest.mark.parametrize("status", [202, 429, 503])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"",
+        b"Content-Length: 0\r\nRetry-Aft",
+        b"Retry-After: 120\r\nX-A: b\r\n",
+        b"X-A: b\r\n" * 101 + b"\r\nlate",
+        b"X-A: " + b"b" * 70_000 + b"\r\n\r\nlate",
+    ],
+    ids=["none", "half of one", "no end", "too many", "too long"],
+)
+def test_faulty_headers_leave_the_status_as_it_is(status: int, headers: bytes) -> None:
+    with receiving(answering(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer == WebhookAnswer(answer.duration_ms, True, status)
+    assert receiver.connections == 1
+
+
+def test_a_reset_among_the_headers_leaves_the_status_as_it_is() -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-A: b\r\n")
+        receiver.ended.wait(0.1)
+        reset(connection)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer == WebhookAnswer(answer.duration_ms, True, 200)
+
+
+def test_trickling_headers_end_with_the_time_and_the_status_counts() -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+        receiver.trickle(connection, b"X-Slow: yes\r\n" * 100)
+
+    with receiving(behave) as receiver:
+        answer = send(receiver)
+    assert answer == WebhookAnswer(answer.duration_ms, True, 200)
+    assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
+
+
+def test_a_flood_of_headers_leaves_the_status_as_it_is() -> None:
+    def behave(receiver: Receiver, connection: socket.socket) -> None:
+        receiver.read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\n")
+        while not receiver.ended.is_set():
+            connection.sendall(b"X-A: " + b"b" * 9000 + b"\r\n")
+
+    with receiving(behave) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer == WebhookAnswer(answer.duration_ms, True, 200)
+    assert answer.duration_ms < 5000
+
+
+def test_a_bare_cr_in_a_header_starts_no_other_header() -> None:
+    told = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
+    with receiving(answering(told)) as receiver:
+        answer = send(receiver)
+    assert answer == WebhookAnswer(answer.duration_ms, True, 503)
+
+
+PARTS_WITHIN_PARTS = b"".join(
+    b"Content-Type: multipart/mixed; boundary=%d\r\r--%d\r" % (n, n) for n in range(900)
+)
+
+
+@pytest.mark.parametrize("interim", [b"", b"HTTP/1.1 103 X\r\n"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"X: \r" + b"Content-Type: message/rfc822\r\r" * 2000 + b"\r\n",
+        b"X: \r" + PARTS_WITHIN_PARTS + b"\r\nX: " + b"\r" * 50_000 + b"\r\n",
+    ],
+    ids=["messages", "parts"],
+)
+def test_no_message_in_a_header_is_followed(interim: bytes, header: bytes) -> None:
+    before = interim and interim + header + b"\r\n"
+    after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
+    with receiving(answering(before + after + b"\r\nOK")) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer == WebhookAnswer(answer.duration_ms, True, 200, excerpt="OK")
+    assert answer.duration_ms < TOLERANCE_MS
 
 
 @pytest.mark.parametrize(
@@ -300,9 +401,15 @@ def test_an_answers_body_never_changes_the_outcome(
 
 @pytest.mark.parametrize(
     "answer_bytes",
-    [b"", b"HTTP/1.1 2", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"],
+    [
+        b"",
+        b"HTTP/1.1 2",
+        b"HTTP/1.1 200 OK",
+        b"HTTP/1.1 100 Continue\r\n",
+        b"HTTP/1.1 103 Early Hints\r\n",
+    ],
 )
-def test_an_end_before_the_heads_end_is_a_lost_connection(answer_bytes: bytes) -> None:
+def test_an_end_before_there_is_a_status_is_a_lost_connection(answer_bytes: bytes) -> None:
     with receiving(answering(answer_bytes)) as receiver:
         answer = send(receiver)
     assert answer.error is WebhookFailure.CONNECTION_LOST
@@ -311,7 +418,13 @@ def test_an_end_before_the_heads_end_is_a_lost_connection(answer_bytes: bytes) -
 
 
 @pytest.mark.parametrize(
-    "noise", [b"SSH-2.0-OpenSSH\r\n\r\n", b"\x00\x01\x02\r\n", b"HTTP/1.1 abc\r\n\r\n"]
+    "noise",
+    [
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+        b"\x00\x01\x02\r\n",
+        b"HTTP/1.1 abc\r\n\r\n",
+        b"HTTP/2.0 200 OK\r\n\r\n",
+    ],
 )
 def test_what_is_not_http_is_no_answer(noise: bytes) -> None:
     with receiving(answering(noise)) as receiver:
@@ -553,7 +666,7 @@ def test_a_trickling_handshake_ends_with_the_time() -> None:
 
 def test_a_trickle_through_tls_ends_with_the_time() -> None:
     network = replace(leading_to("127.0.0.1"), attempt_s=0.25)
-    with receiving(trickle_headers, server_tls("a.example")) as receiver:
+    with receiving(trickle_status, server_tls("a.example")) as receiver:
         answer = send(receiver, host="a.example", scheme="https", network=network)
     assert answer.error is WebhookFailure.TIMEOUT
     assert answer.is_ambiguous

@@ -1,0 +1,71 @@
+"""Nothing that is shown gives the operator's terminal orders."""
+
+from unicodedata import category
+
+import pytest
+
+from admin.terminal import notices, results, show_table
+from chalicelib.services import deliveries
+from tests.admin.command import an_account, run
+from tests.services.delivering import (
+    Receiver,
+    Time,
+    answered,
+    deliver,
+    executions_of,
+    react,
+    receiver,
+    time,
+)
+from tests.services.test_send_webhook import start
+from tests.web.opened import open_account
+
+__all__ = ["receiver", "time"]
+
+CONTROLS = [character for character in map(chr, range(0x110000)) if category(character) == "Cc"]
+HOSTILE = "a\x1b]0;owned\x07b\x9b2Jc\rd\x00e\x7ff"
+VISIBLE = r"a\x1b]0;owned\x07b\x9b2Jc\x0dd\x00e\x7ff"
+
+
+def controls_in(shown: str) -> set[str]:
+    return {character for character in shown if category(character) == "Cc"} - {"\n"}
+
+
+@pytest.mark.parametrize("character", sorted(set(CONTROLS) - {"\n", "\t"}), ids=ascii)
+def test_a_control_character_is_shown_by_its_number(
+    character: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results().print(f"a{character}b")
+    notices().print(f"a{character}b")
+    show_table([f"c{character}d"], [[f"a{character}b"]])
+    shown = capsys.readouterr()
+    number = f"\\x{ord(character):02x}"
+    assert shown.out.split() == [f"a{number}b", f"c{number}d", f"a{number}b"]
+    assert shown.err == f"a{number}b\n"
+
+
+def test_lines_stay_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    results().print("a\nb\tc é 漢 [bold] :smile:")
+    assert capsys.readouterr().out == "a\nb       c é 漢 [bold] :smile:\n"
+
+
+@pytest.mark.usefixtures("cloud")
+def test_a_receivers_answer_to_a_test_gives_no_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = an_account()
+    workflow = react(account)
+    monkeypatch.setattr(deliveries, "post", Receiver([answered(202, excerpt=HOSTILE)]).post)
+    shown = run("workflow", "test", account, workflow.id).stdout
+    assert VISIBLE in shown
+    assert controls_in(shown) == set()
+
+
+@pytest.mark.usefixtures("cloud")
+def test_a_receivers_answer_to_a_delivery_gives_no_orders(receiver: Receiver, time: Time) -> None:
+    opened = open_account()
+    react(opened.account_id)
+    receiver.answers = [answered(410, excerpt=HOSTILE)]
+    deliver(start(opened))
+    (row,) = executions_of(opened.account_id)
+    shown = run("deliveries", "show", row.execution_id).stdout
+    assert VISIBLE in shown
+    assert controls_in(shown) == set()
