@@ -16,7 +16,7 @@ from chalicelib.domain.form_rules import duplicate, duplicates, repeated
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.rule import rule, unless_malformed
 from chalicelib.domain.schema import Identifier, Input, format_timestamp
-from chalicelib.domain.webhook_headers import UnfitHeader, require_fit_headers
+from chalicelib.domain.webhook_headers import UnfitHeader, folded_name, require_fit_headers
 from chalicelib.domain.webhook_url import url_fault
 from chalicelib.domain.workflow import (
     MAX_BODY_BYTES,
@@ -243,9 +243,9 @@ def _header_faults(action: ActionDocument, *path: str | int) -> Iterator[Fault]:
             require_fit_headers({name: value})
         except UnfitHeader as error:
             yield _not_here(str(error), *path, name)
-        if name.lower() in seen:
+        if folded_name(name) in seen:
             yield duplicate(*path, name)
-        seen.add(name.lower())
+        seen.add(folded_name(name))
 
 
 @rule

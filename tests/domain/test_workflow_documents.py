@@ -141,6 +141,11 @@ def test_the_longest_texts_are_taken_and_longer_ones_refused(
     assert fault[0] == f"/actions/0/{pointer}"
 
 
+def test_headers_that_a_receiver_may_take_for_one_are_refused() -> None:
+    actions = [action_document(headers={"X-A": "1", "x_a": "2"})]
+    assert faults_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
+
+
 def test_system_headers_may_be_given() -> None:
     headers = {"user-agent": "x", "X-SERVICE-WEBHOOK-SIGNATURE": "y", "content-type": "z"}
     assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
