@@ -14,7 +14,7 @@ BIN := .venv/bin
 LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 
 TYPED := app.py chalicelib infrastructure admin $(wildcard benchmarks)
-SOURCES := $(TYPED) tests
+SOURCES := $(TYPED) tests docs/examples
 
 # Some networks have certificates of their own, which only the system's store knows.
 define sync
