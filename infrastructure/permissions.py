@@ -79,7 +79,7 @@ FUNCTIONS: Mapping[str, Permissions] = {
         tables={
             "workflows": ("Query",),
             "webhook-secrets": ("Query",),
-            "executions": ("PutItem", "UpdateItem"),
+            "executions": ("BatchGetItem", "PutItem", "UpdateItem"),
         },
         queues={"webhooks": _CONSUMED},
     ),

@@ -38,8 +38,10 @@ def cloud() -> Iterator[None]:
     """
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.table import forget_connection
+    from tests.policies import check_requests
 
-    with mock_aws():
+    with mock_aws(), pytest.MonkeyPatch.context() as patch:
+        check_requests(patch)
         forget_connection()
         forget_client()
         boto3.client("cloudformation").create_stack(

@@ -1,0 +1,79 @@
+"""Functions that are run by tests do no more than their policies let them do on AWS."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+import pytest
+from botocore.client import BaseClient
+
+from infrastructure.permissions import FUNCTIONS
+
+_OF_A_TRANSACTION: Final = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+}
+
+
+class NotAllowed(BaseException):
+    """The function's policy lacks a right. It is no `Exception`, which a worker would catch."""
+
+
+_function: ContextVar[str | None] = ContextVar("function", default=None)
+
+
+@contextmanager
+def allowed(function: str) -> Iterator[None]:
+    """Requests of the block that this function's policy does not allow raise `NotAllowed`."""
+    token = _function.set(function)
+    try:
+        yield
+    finally:
+        _function.reset(token)
+
+
+def check_requests(patch: pytest.MonkeyPatch) -> None:
+    """Has every request to AWS checked from now on, of those blocks."""
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        function = _function.get()
+        if function:
+            _require(function, client, operation, arguments)
+        return real(client, operation, arguments)
+
+    patch.setattr(BaseClient, "_make_api_call", request)
+
+
+def _require(function: str, client: BaseClient, operation: str, arguments: dict[str, Any]) -> None:
+    permissions = FUNCTIONS[function]
+    is_queue = client.meta.service_model.service_name == "sqs"
+    rights = permissions.queues if is_queue else permissions.tables
+    for resource, action in _asked(operation, arguments):
+        if action not in rights.get(resource, ()):
+            raise NotAllowed(f"{function}: {action} on {resource}")
+
+
+def _asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is asked for: pairs of a resource and an action, as policies name them."""
+    if "QueueUrl" in arguments:
+        yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
+    elif "QueueName" in arguments:
+        yield _short(arguments["QueueName"]), operation
+    elif "RequestItems" in arguments:
+        for table in arguments["RequestItems"]:
+            yield _short(table), operation
+    elif "TransactItems" in arguments:
+        for item in arguments["TransactItems"]:
+            ((kind, write),) = item.items()
+            yield _short(write["TableName"]), _OF_A_TRANSACTION[kind]
+    else:
+        index = f"/{arguments['IndexName']}" if "IndexName" in arguments else ""
+        yield _short(arguments["TableName"]) + index, operation
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("feedback-test-")
