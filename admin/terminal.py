@@ -20,7 +20,11 @@ _WIDTH_OF_NO_TERMINAL: Final = 200
 
 _VISIBLE_CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
+} | {
+    code: f"\\u{code:04x}"
+    for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
+"""Controls, and what breaks lines or turns the direction of writing round."""
 
 
 class _PlainConsole(Console):

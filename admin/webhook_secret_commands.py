@@ -37,11 +37,11 @@ def rotate(
 ) -> None:
     """Make a new secret, and print it, this one time. Until it starts, the earlier one signs.
 
-    One that was to start later never will: the newest takes its place.
+    It takes the place of one that was to start later: within a minute that one signs no more.
     """
     new = rotate_webhook_secret(account, at)
     start = f"from {format_timestamp(at)} on" if at else "within a minute"
     if new.replaced:
-        notices().print("A secret that was to start later was dropped: this one is in its place.")
+        notices().print(f"It takes the place of what was to start later: {new.replaced}.")
     notices().print(f"The new secret signs {start}. It is shown only now:")
     results().print(new.secret)

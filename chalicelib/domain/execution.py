@@ -44,6 +44,7 @@ class Execution:
         settled: the number of the last attempt whose outcome is known.
         attempts_before: attempts that do not count any more, since an operator replayed it.
         claims: claims since one came to an end.
+        claimed_by: the mark of the last of them.
         ambiguous: whether the receiver may have got it though no answer came.
         due_at: epoch seconds of the next look at it; None once it has ended.
         reason: why it ended without a success, or what its last attempt failed with.
@@ -61,6 +62,7 @@ class Execution:
     settled: int = 0
     attempts_before: int = 0
     claims: int = 0
+    claimed_by: str = ""
     ambiguous: bool = False
     due_at: int | None = None
     ended_at: datetime | None = None

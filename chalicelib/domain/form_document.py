@@ -15,7 +15,7 @@ from chalicelib.domain.faults import Fault
 from chalicelib.domain.form_fields import INDEX_LIMIT, CombinationName, ExpectedValue, FieldTraits
 from chalicelib.domain.form_translation import FormTranslation
 from chalicelib.domain.image import Image
-from chalicelib.domain.judging import read_and_judge
+from chalicelib.domain.judging import bounded_depth, read_and_judge
 from chalicelib.domain.language import Language
 from chalicelib.domain.presentation import (
     Body,
@@ -89,6 +89,7 @@ class FormDocument(Input):
     translations: Mapping[LanguageName, FormTranslation] = {}
 
 
+@bounded_depth()
 def read_document(
     model: type[_Document], document: Any, faults_in: Callable[[_Document], Iterable[Fault]]
 ) -> _Document:

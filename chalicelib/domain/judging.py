@@ -1,6 +1,7 @@
 """Reading a document and judging it by its rules, so that all that is wrong is told at once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +13,16 @@ from chalicelib.domain.well_shaped import well_shaped
 _Read = TypeVar("_Read", bound=BaseModel)
 
 
+@contextmanager
+def bounded_depth() -> Iterator[None]:
+    """Has a document that is nested deeper than can be judged refused, by one fault."""
+    try:
+        yield
+    except RecursionError:
+        raise InvalidInput([Fault("", "too_deep", "This is nested too deeply.")]) from None
+
+
+@bounded_depth()
 def read_and_judge(
     document: Any,
     model: type[_Read],

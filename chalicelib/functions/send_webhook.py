@@ -1,6 +1,7 @@
 """The function behind the webhooks queue: one execution a message, all of a batch side by side."""
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 from chalice.app import SQSEvent
 
@@ -13,9 +14,6 @@ from chalicelib.outbound.webhook_queue import pointer_in
 from chalicelib.services import send_webhook as deliveries
 from chalicelib.services.send_webhook import DeliveryOutcome
 
-_LONGEST_ATTEMPT_S: Final = 17.0
-"""The claim, the request's own 10 seconds, and some tries to write the outcome."""
-
 
 def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     """Makes an attempt for each message; answers which messages are to come again.
@@ -25,9 +23,7 @@ def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     """
 
     def outcome_of(pointer: ExecutionPointer) -> DeliveryOutcome | None:
-        if time_left_s(event) < _LONGEST_ATTEMPT_S:
-            return DeliveryOutcome.PUT_OFF
-        return _outcome_of(pointer)
+        return _outcome_of(pointer, lambda: time_left_s(event))
 
     left: list[str] = []
     readable: list[tuple[str, ExecutionPointer]] = []
@@ -63,13 +59,15 @@ def _make_ready(pointers: list[ExecutionPointer]) -> None:
         logger.warning("workflows or secrets out of reach", error=type(error).__name__)
 
 
-def _outcome_of(pointer: ExecutionPointer) -> DeliveryOutcome | None:
+def _outcome_of(
+    pointer: ExecutionPointer, time_left_s: Callable[[], float]
+) -> DeliveryOutcome | None:
     """What came of a delivery; None when its message is to come again.
 
     What the database is too busy for waits in its record, and is not held against it.
     """
     try:
-        return deliveries.send_webhook(pointer)
+        return deliveries.send_webhook(pointer, time_left_s)
     except Unavailable as error:
         logger.warning("webhook waits", execution_id=pointer.execution_id, reason=str(error))
         return DeliveryOutcome.TO_BE_RETRIED

@@ -10,6 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from math import inf
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -33,6 +34,10 @@ from chalicelib.settings import settings
 from chalicelib.storage import executions, workflows
 
 SIDE_BY_SIDE: Final = 10
+
+_CLAIM_S: Final = 5.0
+_REQUEST_S: Final = 12.0
+"""The request's own ten seconds, and writing what came of it."""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
@@ -100,16 +105,23 @@ def make_ready(account_ids: set[str]) -> None:
         signing_secrets_of(account_id)
 
 
-def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
-    """Makes the next attempt at an execution, if one is due.
+def send_webhook(
+    pointer: ExecutionPointer, time_left_s: Callable[[], float] = lambda: inf
+) -> DeliveryOutcome:
+    """Makes the next attempt at an execution, if one is due and there is time for it.
 
     Requests to AWS: two, claim and outcome; one when there is nothing to do, or when the host is
-    silent.
+    silent; none when there is no time.
+
+    Args:
+        time_left_s: seconds until this process may be stopped.
 
     Raises:
         Unavailable: the database throttles or does not answer. Before the claim nothing was done;
             after it the claim's lease runs out, and the next attempt is marked as a repeat.
     """
+    if time_left_s() < _CLAIM_S + _REQUEST_S:
+        return DeliveryOutcome.PUT_OFF
     delivery = _delivery(pointer)
     now = clock.now()
     silent_until = hosts.silent_until(pointer.account_id, delivery.host, now)
@@ -120,6 +132,8 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     if execution is None:
         return DeliveryOutcome.NOTHING_TO_DO
     end = _end_without_attempt(execution, delivery)
+    if end is None and time_left_s() < _REQUEST_S:
+        end = Outcome(ExecutionState.PENDING, "the claim took too long", retry_at=clock.now())
     if end:
         return _settle(execution, [], end)
     assert delivery.action  # noqa: S101 - without one it has just been stopped

@@ -15,7 +15,8 @@ class NewSecret:
     """A secret, for the only time that it is told.
 
     Attributes:
-        replaced: how many earlier ones, which were still to come, will never sign now.
+        replaced: how many earlier ones that were still to come it takes the place of. One that
+            was to start in this minute may still sign until the minute is over.
     """
 
     secret: str = field(repr=False)

@@ -145,12 +145,9 @@ def create(executions: Sequence[Execution]) -> None:
 def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     """Begins the next attempt; None when it ended, is not yet due, or is being worked on.
 
-    One request, and one more when the first is not answered: a claim bears a mark of its own, so
-    that one whose answer was lost is known again. It holds for `LEASE`; then another may be made,
-    and sees that this attempt's outcome is not known.
-
-    Raises:
-        Unavailable: the database throttles or does not answer, twice.
+    One request. It bears a mark of its own: when its answer is lost, and the client asks again, the
+    claim is known by it. It holds for `LEASE`; then another may be made, and sees that this
+    attempt's outcome is not known.
     """
     row = ExecutionRow(pointer.execution_id, PART)
     own_mark = new_id()
@@ -163,10 +160,7 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
         ExecutionRow.due_at.set(lease_end),
     ]
     only_if = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
-    try:
-        claimed = update_or_read(row, actions, only_if)
-    except Unavailable:
-        claimed = update_or_read(row, actions, only_if)
+    claimed = update_or_read(row, actions, only_if)
     return _execution(row) if claimed or row.claimed_by == own_mark else None
 
 
@@ -197,6 +191,7 @@ def settle(
     condition = (
         ExecutionRow.is_pending()
         & (ExecutionRow.attempt == execution.attempt)
+        & (ExecutionRow.claimed_by == execution.claimed_by)
         & (ExecutionRow.settled < execution.attempt)
     )
     for round_number in range(_WRITES_OF_AN_OUTCOME):
@@ -209,7 +204,7 @@ def settle(
         except Contended as contended:
             if contended.condition_failed:
                 # Not ours any more, unless it was written and just its answer got lost.
-                return _is_settled(execution.id, last_attempt, outcome.state)
+                return _is_settled(execution, last_attempt, outcome.state)
         except Unavailable:
             if round_number == _WRITES_OF_AN_OUTCOME - 1:
                 raise
@@ -217,9 +212,10 @@ def settle(
     raise Unavailable("Too many writes at once to this delivery.")
 
 
-def _is_settled(execution_id: str, attempt: int, state: ExecutionState) -> bool:
-    found = find(execution_id)
-    return found is not None and (found.settled, found.state) == (attempt, state)
+def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
+    found = find(execution.id)
+    ours = (execution.claimed_by, attempt, state)
+    return found is not None and (found.claimed_by, found.settled, found.state) == ours
 
 
 def wait(execution_id: str, until: datetime, now: datetime) -> bool:
@@ -401,6 +397,7 @@ def _execution(row: ExecutionRow) -> Execution:
         settled=int(row.settled or 0),
         attempts_before=int(row.attempts_before or 0),
         claims=int(row.claims or 0),
+        claimed_by=row.claimed_by or "",
         ambiguous=bool(row.ambiguous),
         due_at=None if row.due_at is None else int(row.due_at),
         ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,

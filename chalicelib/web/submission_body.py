@@ -65,10 +65,12 @@ def submission_in(parts: Sequence[Part], model: type[Submission]) -> SubmittedBo
         document["fields"] = written.as_array()
     except InvalidInput as error:
         faults.extend(error.faults)
+    repeated = {fault.pointer for fault in faults if fault.code == "duplicate"}
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        faults.extend(error.faults)
+        # A part that came twice may be missed only because its first was empty.
+        faults.extend(fault for fault in error.faults if fault.pointer not in repeated)
         raise InvalidInput(faults) from None
     if faults:
         raise InvalidInput(faults)

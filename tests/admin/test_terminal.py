@@ -27,6 +27,20 @@ HOSTILE = "a\x1b]0;owned\x07b\x9b2Jc\rd\x00e\x7ff"
 VISIBLE = r"a\x1b]0;owned\x07b\x9b2Jc\x0dd\x00e\x7ff"
 
 
+@pytest.mark.parametrize("character", "\u2028\u2029\u202a\u202e\u2066\u2069", ids=ascii)
+def test_what_turns_the_direction_of_writing_is_shown_by_its_number(
+    character: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results().print(f"a{character}b")
+    assert capsys.readouterr().out == f"a\\u{ord(character):04x}b\n"
+
+
+def test_what_belongs_to_words_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    family = "👩\u200d👧 Zoë עברית"
+    results().print(family)
+    assert capsys.readouterr().out == f"{family}\n"
+
+
 def controls_in(shown: str) -> set[str]:
     return {character for character in shown if category(character) == "Cc"} - {"\n"}
 

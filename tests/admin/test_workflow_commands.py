@@ -129,9 +129,9 @@ def test_a_new_secret_takes_the_place_of_those_to_come() -> None:
     for hours in (1, 2):
         at = clock.now() + timedelta(hours=hours)
         planned = run("webhook-secret", "rotate", account, "--at", at.isoformat())
-        assert ("was dropped" in planned.stderr) == (hours == 2)
+        assert ("takes the place" in planned.stderr) == (hours == 2)
     emergency = run("webhook-secret", "rotate", account)
-    assert "was dropped" in emergency.stderr
+    assert "takes the place" in emergency.stderr
     for hours in (0, 1, 2, 3):
         later = clock.now() + timedelta(hours=hours)
         assert webhook_secrets.active(account, later) == emergency.stdout.strip()

@@ -200,6 +200,11 @@ def test_one_more_than_there_may_be_is_refused(document: dict[str, Any], pointer
     assert [refused for refused, _ in faults_of(**document)] == [pointer]
 
 
+@pytest.mark.parametrize("malformed", [{}, {"name": 1}])
+def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, Any]) -> None:
+    assert ("", "too_deep") in faults_of(conditions=[nested(400)], **malformed)
+
+
 def test_as_many_as_there_may_be_are_taken() -> None:
     many = {
         "metadata": {f"k{n}": "v" for n in range(500)},

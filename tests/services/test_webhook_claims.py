@@ -1,11 +1,14 @@
 """Claims of executions: who may send, for how long, and who may say what came of it."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from botocore.client import BaseClient
+from botocore.endpoint import Endpoint
+from botocore.exceptions import ReadTimeoutError
 from chalice.app import SQSEvent
 
 from chalicelib.aws_calls import counted_calls
@@ -39,8 +42,8 @@ from tests.web.opened import Opened, open_account
 __all__ = ["opened", "receiver", "time"]
 
 SUCCESS = Outcome(ExecutionState.SUCCEEDED)
-CLAIM, OUTCOME = 0, 1
-"""The requests of a delivery, in their order."""
+OUTCOME = 1
+"""The second request of a delivery, after the claim."""
 
 
 def pointer_of(opened: Opened) -> ExecutionPointer:
@@ -90,20 +93,45 @@ def test_nobody_claims_an_execution_in_the_name_of_another_account(
     assert receiver.got == []
 
 
+def lose_the_first_answer(patch: pytest.MonkeyPatch, operation: str) -> None:
+    """Has botocore believe that the first of these requests, which is done, was not answered."""
+    real, lost = Endpoint._get_response, []
+
+    def get_response(endpoint: Endpoint, request: Any, model: Any, context: Any) -> Any:
+        answer = real(endpoint, request, model, context)  # type: ignore[attr-defined]
+        if model.name != operation or lost:
+            return answer
+        lost.append(model.name)
+        return None, ReadTimeoutError(endpoint_url="x")
+
+    patch.setattr(Endpoint, "_get_response", get_response)
+    patch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+
+
 @pytest.mark.parametrize("attempts", [1, 8])
 def test_a_claim_whose_answer_is_lost_is_gone_on_with(
     opened: Opened, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, attempts: int
 ) -> None:
     react(opened.account_id, action_document(attempts=attempts))
-    deliver(start(opened))  # what deliveries have in common is held from now on
     messages = start(opened)
-    receiver.got.clear()
-    with faulty(monkeypatch, CLAIM, Fault.DONE_BUT_UNANSWERED):
+    with monkeypatch.context() as patch:
+        lose_the_first_answer(patch, "UpdateItem")
         deliver(messages)
     assert len(receiver.got) == 1
     execution, made = read_delivery(json.loads(messages[0])["executionId"])
     assert (execution.state, execution.ambiguous) == ("SUCCEEDED", False)
     assert [(each.number, each.repeat) for each in made] == [(1, False)]
+
+
+def test_an_outcome_is_written_for_the_claim_that_bears_its_mark_only(opened: Opened) -> None:
+    react(opened.account_id)
+    pointer, now = pointer_of(opened), clock.now()
+    mine = executions.claim(pointer, now)
+    assert mine
+    theirs = replace(mine, claimed_by="another mark")
+    assert not executions.settle(theirs, [Attempt(1, now, status=200)], SUCCESS, now)
+    assert read_delivery(pointer.execution_id)[0].state == "PENDING"
+    assert executions.settle(mine, [Attempt(1, now, status=200)], SUCCESS, now)
 
 
 def test_conflicts_do_not_lose_what_the_receiver_said(
@@ -205,27 +233,36 @@ def test_what_ends_without_an_attempt_counts_none(
 
 
 class Context:
-    """What Lambda tells a function of its time."""
+    """What Lambda tells a function of its time: so much at each look at it."""
 
-    def __init__(self, left_s: float) -> None:
-        self.left_s = left_s
+    def __init__(self, *left_s: float) -> None:
+        self.left_s = list(left_s)
 
     def get_remaining_time_in_millis(self) -> int:
-        return int(self.left_s * 1000)
+        return int(self.left_s.pop(0) * 1000)
 
 
-@pytest.mark.parametrize(("left_s", "sent"), [(16.9, 0), (17.0, 1)])
-def test_nothing_is_claimed_that_there_is_no_time_for(
-    opened: Opened, receiver: Receiver, time: Time, left_s: float, sent: int
+@pytest.mark.parametrize(
+    ("left_s", "claims", "sent"), [((16.9,), 0, 0), ((17.0, 11.9), 1, 0), ((17.0, 12.0), 1, 1)]
+)
+def test_nothing_is_sent_that_there_is_no_time_for(
+    opened: Opened,
+    receiver: Receiver,
+    time: Time,
+    left_s: tuple[float, ...],
+    claims: int,
+    sent: int,
 ) -> None:
-    react(opened.account_id)
+    react(opened.account_id, action_document(attempts=1))
     (message,) = start(opened)
     record = {"messageId": "1", "body": message, "receiptHandle": "", "attributes": {}}
-    answer = send_webhook(SQSEvent({"Records": [record]}, Context(left_s)))
+    with counted_calls() as calls:
+        answer = send_webhook(SQSEvent({"Records": [record]}, Context(*left_s)))
     assert answer == {"batchItemFailures": []}
-    assert len(receiver.got) == sent
+    assert (calls["dynamodb.UpdateItem"], len(receiver.got)) == (claims, sent)
     pass_time(opened.account_id, time, timedelta(minutes=3))
-    assert len(receiver.got) == 1
+    state, ambiguous, attempts = only(opened)
+    assert (state, ambiguous, len(attempts), len(receiver.got)) == ("SUCCEEDED", False, 1, 1)
 
 
 def test_a_message_nested_without_end_harms_no_other(opened: Opened, receiver: Receiver) -> None:
