@@ -103,9 +103,10 @@ class _Run:
         save_survey(read_survey(document.content, directory), self._now)
 
     def workflow(self, document: OpenedDocument) -> None:
-        save_workflow(
-            read_workflow(document.content, allow_private=settings().private_webhooks), self._now
-        )
+        directory = self._references.directory(document.account_id)
+        allow_private = settings().private_webhooks
+        workflow = read_workflow(document.content, directory, allow_private=allow_private)
+        save_workflow(workflow, self._now)
 
     def purchase(self, document: OpenedDocument) -> None:
         def faults_in(purchase: PurchaseDocument) -> Iterator[Fault]:

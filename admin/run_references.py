@@ -26,8 +26,9 @@ class KnownParts(Protocol):
 class RunReferences:
     """Whether there is what a document refers to.
 
-    That cannot be said of what is nowhere while the run has a document whose kind, account or id
-    is malformed, which may be the one that is meant; nor of anything in a malformed account.
+    That cannot be said of what is nowhere while the run has a document whose account or id is
+    malformed, which may be the one that is meant; nor of anything in a malformed account. One whose
+    kind is malformed may be what has its id, and nothing else.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class RunReferences:
         self._known = known
         # Also of documents with faults of their own: those would only be told of twice.
         self._ids = {(each.account_id, each.kind, each.own_id) for each in documents}
+        self._of_some_kind = frozenset(each.own_id for each in documents if each.kind is None)
         self._unsure = _kinds_not_named(documents) if is_all else frozenset(_REFERRED_TO)
         self._directories: dict[str | None, Directory] = {}
 
@@ -52,7 +54,7 @@ class RunReferences:
             return True
         if self._known.has_customer(account_id, customer_id):
             return True
-        if Kind.CUSTOMER in self._unsure:
+        if Kind.CUSTOMER in self._unsure or customer_id in self._of_some_kind:
             raise MalformedValue
         return False
 
@@ -67,7 +69,7 @@ class RunReferences:
 
     def _new_directory(self, account_id: str | None) -> Directory:
         if account_id is None:
-            return _UnsureDirectory((), frozenset(PlaceKind))
+            return _UnsureDirectory((), frozenset(PlaceKind), self._of_some_kind)
         of_this_run = [
             Place(id=own_id, kind=_PLACE_KINDS[kind], name="")
             for account, kind, own_id in self._ids
@@ -75,7 +77,7 @@ class RunReferences:
         ]
         there = self._known.directory(account_id).places
         unsure = frozenset(_PLACE_KINDS[kind] for kind in self._unsure if kind in _PLACE_KINDS)
-        return _UnsureDirectory((*there, *of_this_run), unsure)
+        return _UnsureDirectory((*there, *of_this_run), unsure, self._of_some_kind)
 
 
 @dataclass(frozen=True)
@@ -84,20 +86,27 @@ class _UnsureDirectory(Directory):
 
     Attributes:
         unsure: the kinds of which it may lack some.
+        of_some_kind: the ids of what may be a place.
     """
 
     unsure: frozenset[PlaceKind]
+    of_some_kind: frozenset[str | None]
 
     def _of_kind(self, place_id: str, kind: PlaceKind) -> Place | None:
         place = super()._of_kind(place_id, kind)
-        if place is None and kind in self.unsure:
+        if place is None and (kind in self.unsure or place_id in self.of_some_kind):
             raise MalformedValue
         return place
 
 
 def _kinds_not_named(documents: Iterable[OpenedDocument]) -> frozenset[Kind]:
     """The kinds of which there is a document that cannot be told by account and id."""
-    unnamed = [each for each in documents if not (each.kind and each.account_id and each.own_id)]
-    return frozenset(
-        kind for each in unnamed for kind in ((each.kind,) if each.kind else _REFERRED_TO)
-    )
+    unnamed = [each for each in documents if not (each.account_id and each.own_id)]
+    return frozenset(kind for each in unnamed for kind in _kinds_of(each))
+
+
+def _kinds_of(document: OpenedDocument) -> Sequence[Kind]:
+    """What the document may be; what holds nothing is none of them."""
+    if document.kind:
+        return (document.kind,)
+    return _REFERRED_TO if document.content else ()

@@ -8,12 +8,14 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
+from chalicelib.domain.condition_values import NAMED_BY_ID, condition_value_faults
 from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.faults import Fault, json_pointer
 from chalicelib.domain.form_document import read_document
 from chalicelib.domain.form_fields import CombinationName
 from chalicelib.domain.form_rules import duplicate, duplicates, repeated
 from chalicelib.domain.ids import derived_id
+from chalicelib.domain.place import Directory
 from chalicelib.domain.rule import rule, unless_malformed
 from chalicelib.domain.schema import Identifier, Input, format_timestamp
 from chalicelib.domain.webhook_headers import UnfitHeader, folded_name, require_fit_headers
@@ -74,11 +76,17 @@ class WorkflowDocument(Input):
 
 
 def read_workflow(
-    document: Any, others: Iterable[Workflow] = (), *, allow_private: bool = False
+    document: Any,
+    directory: Directory | None = None,
+    others: Iterable[Workflow] = (),
+    *,
+    allow_private: bool = False,
 ) -> WorkflowDocument:
     """The document as its model.
 
     Args:
+        directory: the account's brands and stores; None leaves out whether there are those that
+            conditions name.
         others: the account's other workflows; the one with the document's id may be among them.
         allow_private: whether plain http and private addresses will do.
 
@@ -87,7 +95,7 @@ def read_workflow(
     """
 
     def faults_in(workflow: WorkflowDocument) -> Iterator[Fault]:
-        yield from _workflow_condition_faults(workflow)
+        yield from _workflow_condition_faults(workflow, directory)
         yield from _uniqueness_faults(workflow, others)
         yield from _workflow_action_faults(workflow, allow_private)
 
@@ -119,11 +127,12 @@ def save_workflow(
 
 
 def _condition(document: ConditionDocument) -> Condition:
+    value = document.value or ""
     return Condition(
         operator=document.operator,
         subject=document.subject,
         field=document.field or "",
-        value=document.value or "",
+        value=value.lower() if document.subject in NAMED_BY_ID else value,
         conditions=tuple(_condition(each) for each in document.conditions or ()),
     )
 
@@ -145,20 +154,25 @@ def _action_id(workflow: WorkflowDocument, action: ActionDocument) -> str:
 
 
 @rule
-def _workflow_condition_faults(document: WorkflowDocument) -> Iterator[Fault]:
-    yield from _group_faults(document.conditions, 1, "conditions")
+def _workflow_condition_faults(
+    document: WorkflowDocument, directory: Directory | None
+) -> Iterator[Fault]:
+    yield from _group_faults(document.conditions, directory, 1, "conditions")
 
 
 def _group_faults(
-    conditions: Sequence[ConditionDocument], depth: int, *path: str | int
+    conditions: Sequence[ConditionDocument],
+    directory: Directory | None,
+    depth: int,
+    *path: str | int,
 ) -> Iterator[Fault]:
     for position, condition in enumerate(conditions):
-        yield from _condition_faults(condition, depth, *path, position)
+        yield from _condition_faults(condition, directory, depth, *path, position)
 
 
 @rule
 def _condition_faults(
-    condition: ConditionDocument, depth: int, *path: str | int
+    condition: ConditionDocument, directory: Directory | None, depth: int, *path: str | int
 ) -> Iterator[Fault]:
     if combination_of(condition.operator):
         for key in ("subject", "field", "value"):
@@ -169,11 +183,12 @@ def _condition_faults(
         elif depth > _DEEPEST:
             yield _not_here(f"Groups are at most {_DEEPEST} deep.", *path, "conditions")
         else:
-            yield from _group_faults(condition.conditions, depth + 1, *path, "conditions")
+            groups = condition.conditions
+            yield from _group_faults(groups, directory, depth + 1, *path, "conditions")
         return
     yield from _comparison_faults(condition, *path)
     yield from _field_faults(condition, *path)
-    yield from _compared_value_faults(condition, *path)
+    yield from _compared_value_faults(condition, directory, *path)
 
 
 @rule
@@ -193,12 +208,19 @@ def _field_faults(condition: ConditionDocument, *path: str | int) -> Iterator[Fa
 
 
 @rule
-def _compared_value_faults(condition: ConditionDocument, *path: str | int) -> Iterator[Fault]:
+def _compared_value_faults(
+    condition: ConditionDocument, directory: Directory | None, *path: str | int
+) -> Iterator[Fault]:
     if condition.operator.value == Comparator.EXISTS:
         if condition.value not in ("true", "false"):
             yield Fault(json_pointer(*path, "value"), "not_allowed", "This must be true or false.")
     elif not condition.value:
         yield Fault(json_pointer(*path, "value"), "required", "This is required.")
+    elif condition.subject:
+        comparator = Comparator(condition.operator.value)
+        yield from condition_value_faults(
+            condition.subject, comparator, condition.value, directory, *path, "value"
+        )
 
 
 @rule

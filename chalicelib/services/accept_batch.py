@@ -12,6 +12,7 @@ from chalicelib.domain.faults import Fault, json_pointer
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.import_batch import (
+    MAX_ROWS,
     AcceptedBatch,
     BatchBody,
     ImportHeader,
@@ -62,11 +63,22 @@ def judge_batch(document: Any, *, partial: bool = False) -> JudgedBatch:
     Raises:
         InvalidInput: a row is bad and the batch is not partial, or it is no batch at all.
     """
-    rows = parse(document, BatchBody).batch
+    try:
+        rows = parse(document, BatchBody).batch
+    except InvalidInput as error:
+        beside = _judge([] if partial else _rows_in(document))
+        faults = [*error.faults, *beside.faults][:MAX_LISTED_FAULTS]
+        raise InvalidInput(faults, error.fault_count + beside.fault_count) from None
     judged = _judge(rows)
     if judged.faults and not partial:
         raise InvalidInput(judged.faults, judged.fault_count)
     return JudgedBatch(rows, partial, judged.good, judged.rejected)
+
+
+def _rows_in(document: Any) -> list[Any]:
+    """The rows of what is no batch, when they at least are in their place and not too many."""
+    rows = document.get("batch") if isinstance(document, dict) else None
+    return rows if isinstance(rows, list) and len(rows) <= MAX_ROWS else []
 
 
 def keep_batch(

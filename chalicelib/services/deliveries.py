@@ -13,6 +13,7 @@ from chalicelib.domain.webhook_signature import sign
 from chalicelib.domain.workflow import Action, Workflow, raw_body
 from chalicelib.outbound.webhook_http import WebhookAnswer, post
 from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.services.manage_accounts import require_account
 from chalicelib.settings import settings
 from chalicelib.storage import executions, webhook_secrets
 
@@ -33,7 +34,12 @@ class Exchange:
 def list_deliveries(
     account_id: str, state: ExecutionState | None, at_most: int
 ) -> Sequence[Execution]:
-    """The account's executions, the newest first, without their bodies."""
+    """The account's executions, the newest first, without their bodies.
+
+    Raises:
+        NotFound: there is no such account.
+    """
+    require_account(account_id)
     return executions.of_account(account_id, state, at_most)
 
 

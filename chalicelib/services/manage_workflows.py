@@ -11,7 +11,7 @@ from chalicelib.domain.workflow_document import read_workflow
 from chalicelib.domain.workflow_document import save_workflow as workflow_to_save
 from chalicelib.services.manage_accounts import require_account
 from chalicelib.settings import settings
-from chalicelib.storage import workflows
+from chalicelib.storage import places, workflows
 
 
 def save_workflow(account_id: str, document: Any) -> Workflow:
@@ -22,7 +22,12 @@ def save_workflow(account_id: str, document: Any) -> Workflow:
         InputTooLarge: the workflow is larger than a row may be.
     """
     known = workflows.of_account(account_id, consistent=True)
-    read = read_workflow(document, known, allow_private=settings().private_webhooks)
+    read = read_workflow(
+        document,
+        places.directory(account_id, consistent=True),
+        known,
+        allow_private=settings().private_webhooks,
+    )
     earlier = next((each for each in known if each.id == read.id), None)
     workflow = workflow_to_save(read, clock.now(), earlier)
     workflows.put(account_id, workflow)

@@ -107,6 +107,12 @@ def test_what_a_malformed_document_may_be_is_not_called_unknown(malformed: Any) 
     assert {place for place, _, _ in faults_of(brand(**malformed), contact_form())} == {0}
 
 
+def test_what_cannot_be_what_is_meant_excuses_nothing() -> None:
+    for malformed in (brand(kind="brnad", id=NOWHERE), {}, "text"):
+        faults = faults_of(malformed, contact_form())
+        assert (1, "/brandId", "unknown_reference") in faults
+
+
 def test_a_malformed_customer_is_not_called_unknown() -> None:
     faults = faults_of(customer(id="7"), store(), brand(), purchase())
     assert faults == [(0, "/id", "invalid_uuid")]

@@ -1,7 +1,7 @@
 """``workflow``, ``deliveries`` and ``webhook-secret``, and loading workflows."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from admin.demo.ids import demo_id
 from admin.demo.workflows import main_workflows
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflow import reactions
 from chalicelib.domain.workflow_document import read_workflow, save_workflow
 from chalicelib.outbound.webhook_http import WebhookAnswer
@@ -95,18 +96,31 @@ def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time
     (row,) = executions_of(opened.account_id)
     listed = run("deliveries", "list", opened.account_id, "--state", "stopped").stdout
     assert row.execution_id in "".join(listed.split())
+    assert "Everything / crm" in listed
+    assert run("deliveries", "list", new_id()).exit_code == 1
     shown = run("deliveries", "show", row.execution_id).stdout
-    for part in ("STOPPED", "410", "no more", "workflow.action.webhook"):
+    for part in ("STOPPED", "410", "no more", "workflow.action.webhook", "Everything / crm"):
         assert part in shown
     unknown = new_id()
-    result = run("deliveries", "replay", unknown, row.execution_id, row.execution_id)
+    result = run("deliveries", "replay", "nope", unknown, row.execution_id, row.execution_id)
     assert result.exit_code == 1
-    refused, again, count = result.stderr.strip().splitlines()
+    malformed, refused, again, count = result.stderr.strip().splitlines()
+    assert malformed.startswith("nope: This must be a UUID")
     assert refused.startswith(f"{unknown}: ")
     assert again.startswith(f"{row.execution_id}: It is pending")
     assert count == "Queued again: 1."
     assert run("deliveries", "replay", row.execution_id).exit_code == 1
     assert run("deliveries", "show", new_id()).exit_code == 1
+
+
+def test_what_waits_is_shown_with_when_it_is_looked_at_next(receiver: Receiver, time: Time) -> None:
+    opened = open_account()
+    react(opened.account_id)
+    receiver.answers = [answered(500, retry_after="3600")]
+    deliver(start(opened))
+    (row,) = executions_of(opened.account_id)
+    due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
+    assert f"Next look  {due}" in run("deliveries", "show", row.execution_id).stdout
 
 
 def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:

@@ -8,7 +8,14 @@ from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.workflow import MAX_BODY_BYTES, raw_body
 from chalicelib.domain.workflow_document import MAX_WORKFLOW_BYTES, read_workflow, save_workflow
-from tests.domain.workflow_factories import NOW, action_document, workflow, workflow_document
+from tests.domain.form_factories import BRAND, DIRECTORY, NOWHERE, STORE
+from tests.domain.workflow_factories import (
+    NOW,
+    action_document,
+    feedback,
+    workflow,
+    workflow_document,
+)
 
 RATED = {"subject": "rating", "operator": "$gt", "value": "8"}
 LONGEST_URL = "https://hooks.example.com/".ljust(2048, "a")
@@ -165,7 +172,7 @@ def test_an_actions_id_is_the_only_one_of_its_account() -> None:
     other = workflow()
     document = workflow_document(actions=[action_document(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
-        read_workflow(document, [other])
+        read_workflow(document, others=[other])
     assert [fault.pointer for fault in caught.value.faults] == ["/actions/0/id"]
 
 
@@ -203,6 +210,50 @@ def test_one_more_than_there_may_be_is_refused(document: dict[str, Any], pointer
 @pytest.mark.parametrize("malformed", [{}, {"name": 1}])
 def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, Any]) -> None:
     assert ("", "too_deep") in faults_of(conditions=[nested(400)], **malformed)
+
+
+@pytest.mark.parametrize(
+    ("subject", "operator", "value", "fault"),
+    [
+        ("rating", "$lte", "four", "not_allowed"),
+        ("rating", "$in", "1,two", "not_allowed"),
+        ("rating", "$in", "1,2", None),
+        ("rating", "$lte", "4.5", None),
+        ("language", "$eq", "french", "not_allowed"),
+        ("language", "$in", "fr,en", None),
+        ("source", "$eq", "pigeon", "not_allowed"),
+        ("source", "$contains", "urve", None),
+        ("form", "$eq", "abc", "invalid_uuid"),
+        ("survey", "$in", f"{NOWHERE},abc", "invalid_uuid"),
+        ("survey", "$in", f'["{NOWHERE}"]', None),
+        ("brand", "$eq", BRAND, None),
+        ("brand", "$eq", NOWHERE, "unknown_reference"),
+        ("store", "$nin", f"{STORE},{NOWHERE}", "unknown_reference"),
+        ("store", "$eq", STORE.upper(), None),
+        ("store", "$exists", "true", None),
+    ],
+)
+def test_a_condition_compares_with_what_its_subject_may_be(
+    subject: str, operator: str, value: str, fault: str | None
+) -> None:
+    condition = {"subject": subject, "operator": operator, "value": value}
+    document = workflow_document(conditions=[{"operator": "$and", "conditions": [condition]}])
+    if fault is None:
+        saved = save_workflow(read_workflow(document, DIRECTORY), NOW)
+        assert saved.conditions[0].conditions[0].value in (value, value.lower())
+        return
+    with pytest.raises(InvalidInput) as refused:
+        read_workflow(document, DIRECTORY)
+    assert [(each.pointer, each.code) for each in refused.value.faults] == [
+        ("/conditions/0/conditions/0/value", fault)
+    ]
+
+
+def test_ids_are_compared_in_lower_case() -> None:
+    condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
+    document = workflow_document(conditions=[condition])
+    (saved,) = save_workflow(read_workflow(document, DIRECTORY), NOW).conditions
+    assert saved.holds_for(feedback(store_id=STORE))
 
 
 def test_as_many_as_there_may_be_are_taken() -> None:

@@ -40,7 +40,7 @@ def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> 
         ("form", "$exists", "false", True),
         ("brand", "$eq", BRAND, True),
         ("brand", "$ne", BRAND, False),
-        ("store", "$in", f"x,{STORE}", True),
+        ("store", "$in", f"{BRAND},{STORE}", True),
         ("store", "$nin", STORE, False),
         ("language", "$eq", "fr", True),
         ("source", "$eq", "Survey", True),

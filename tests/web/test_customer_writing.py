@@ -154,6 +154,18 @@ def test_a_batch_is_a_list_of_rows(known: Partner, body: Any, fault: tuple[str, 
     assert known.post(BATCH, body).faults == [fault]
 
 
+def test_faults_of_a_batch_and_of_its_rows_are_told_together(known: Partner) -> None:
+    answer = known.post(BATCH, {"batch": [{"email": "x"}, {"foo": 1}, {}], "x": 1})
+    assert sorted(answer.faults) == [
+        ("/batch/0/email", "invalid_email"),
+        ("/batch/1/foo", "unknown_key"),
+        ("/batch/2", "empty"),
+        ("/x", "unknown_key"),
+    ]
+    partial = known.post(f"{BATCH}?partial=true", {"batch": [{"email": "x"}], "x": 1})
+    assert partial.faults == [("/x", "unknown_key")]
+
+
 @pytest.mark.parametrize(
     "body",
     [
