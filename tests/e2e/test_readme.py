@@ -1,0 +1,47 @@
+"""The README's own commands, run as they stand there."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from tests.e2e.conftest import Cloud
+from tests.e2e.public_forms import wait_until
+
+ROOT = Path(__file__).parents[2]
+BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def run(cloud: Cloud, part: str) -> str:
+    """What the one block that holds this part prints."""
+    (block,) = (block for block in BLOCKS if part in block)
+    demo = cloud.demo
+    environment = os.environ | {
+        "BASE_URL": demo["baseUrl"],
+        "API_KEY": demo["apiKey"],
+        "API_SECRET": demo["apiSecret"],
+    }
+    done = subprocess.run(
+        ["bash", "-c", block.replace(".local/", f"{cloud.folder}/")],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_the_first_request_is_answered_as_it_says(cloud: Cloud) -> None:
+    answer = json.loads(run(cloud, "/partners/customer/list"))
+    assert answer["meta"]["totalItems"] >= 260
+    assert len(answer["items"][0]) == 36
+
+
+def test_an_answer_to_the_demos_survey_shows_a_signed_webhook(cloud: Cloud) -> None:
+    received = cloud.folder / "webhooks.jsonl"
+    before = len(received.read_text().splitlines()) if received.exists() else 0
+    assert json.loads(run(cloud, "/public/survey/submit")) == {"redirectTo": ""}
+    wait_until(lambda: received.exists() and len(received.read_text().splitlines()) > before)
+    assert json.loads(run(cloud, "tail -n 1"))["event"] == "workflow.action.webhook"
