@@ -278,4 +278,4 @@ def test_looking_for_the_few_that_failed_reads_the_many_together(opened: Opened)
     start(opened)
     with counted_calls() as calls:
         assert list_deliveries(opened.account_id, ExecutionState.FAILED, 1) == []
-    assert dict(calls) == {"dynamodb.Query": 1}
+    assert dict(calls) == {"dynamodb.GetItem": 1, "dynamodb.Query": 1}  # the account, and its own
