@@ -24,7 +24,7 @@ from chalicelib.domain.import_batch import ImportStatus
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import QUEUE
-from chalicelib.services.accept_batch import accept_batch, read_import
+from chalicelib.services.accept_batch import judge_batch, keep_batch, read_import
 from chalicelib.services.manage_accounts import create_account, issue_key
 from chalicelib.settings import settings
 from chalicelib.storage.table import connection
@@ -114,7 +114,7 @@ def batch_of(count: int) -> Rows:
 def import_in_process(batch: Rows) -> None:
     """Imports a batch as a new account: takes it in, then does what the queue hands out."""
     account_id = new_id()
-    accepted = accept_batch(account_id, {"batch": batch})
+    accepted = keep_batch(account_id, judge_batch({"batch": batch}))
     _work_off_the_queue()
     progress = read_import(account_id, accepted.id)
     assert progress.status is ImportStatus.COMPLETED, progress

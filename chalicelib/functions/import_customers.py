@@ -7,6 +7,7 @@ from chalice.app import SQSEvent
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.import_batch import ChunkPointer
 from chalicelib.functions.measuring import measured
+from chalicelib.functions.queue_messages import came_before, pointer_of
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import pointer_in
 from chalicelib.services.import_chunk import (
@@ -34,13 +35,11 @@ def import_customers(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
 
 
 def _is_settled(record: dict[str, Any]) -> bool:
+    pointer = pointer_of(record, pointer_in)
+    if pointer is None:
+        return False
     try:
-        pointer = pointer_in(record["body"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        logger.error("unreadable message", message_id=record["messageId"])
-        return False  # after so many receives the queue moves it to its dead letters
-    try:
-        outcome = _do(pointer, came_before=_receive_count(record) > 1)
+        outcome = _do(pointer, interrupted=came_before(record))
     except Exception:
         logger.exception("chunk left on the queue", import_id=pointer.import_id)
         return False
@@ -55,9 +54,8 @@ def _is_settled(record: dict[str, Any]) -> bool:
     return True
 
 
-def _do(pointer: ChunkPointer, *, came_before: bool) -> ChunkOutcome:
-    # A message that comes again stands for a claim that came to no end: the process was killed.
-    if came_before and note_failed_claim(pointer, "interrupted") is ChunkOutcome.PARKED:
+def _do(pointer: ChunkPointer, *, interrupted: bool) -> ChunkOutcome:
+    if interrupted and note_failed_claim(pointer, "interrupted") is ChunkOutcome.PARKED:
         return ChunkOutcome.PARKED
     try:
         return import_chunk(pointer)
@@ -66,7 +64,3 @@ def _do(pointer: ChunkPointer, *, came_before: bool) -> ChunkOutcome:
     except Exception as error:
         logger.exception("chunk failed", import_id=pointer.import_id)
         return note_failed_claim(pointer, type(error).__name__)
-
-
-def _receive_count(record: dict[str, Any]) -> int:
-    return int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))

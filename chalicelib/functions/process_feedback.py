@@ -6,6 +6,7 @@ from chalice.app import SQSEvent
 
 from chalicelib.domain.feedback import FeedbackPointer
 from chalicelib.functions.measuring import measured
+from chalicelib.functions.queue_messages import came_before, pointer_of
 from chalicelib.log import logger
 from chalicelib.outbound.feedback_queue import pointer_in
 from chalicelib.services.process_feedback import note_failed_claim
@@ -22,19 +23,18 @@ def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     left: list[str] = []
     readable: list[tuple[dict[str, Any], FeedbackPointer]] = []
     for record in event.to_dict()["Records"]:
-        try:
-            readable.append((record, pointer_in(record["body"])))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            # After so many receives the queue moves it to its dead letters.
-            logger.error("unreadable message", message_id=record["messageId"])
+        pointer = pointer_of(record, pointer_in)
+        if pointer is None:
             left.append(record["messageId"])
-    fresh = [pointer for record, pointer in readable if _receive_count(record) == 1]
+        else:
+            readable.append((record, pointer))
+    fresh = [pointer for record, pointer in readable if not came_before(record)]
     if not _are_done(fresh):
         alone = readable
     else:
         alone = [(record, pointer) for record, pointer in readable if pointer not in fresh]
     for record, pointer in alone:
-        if not _is_settled(pointer, came_before=_receive_count(record) > 1):
+        if not _is_settled(pointer, interrupted=came_before(record)):
             left.append(record["messageId"])
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in left]}
 
@@ -52,9 +52,9 @@ def _are_done(pointers: list[FeedbackPointer]) -> bool:
     return True
 
 
-def _is_settled(pointer: FeedbackPointer, *, came_before: bool) -> bool:
+def _is_settled(pointer: FeedbackPointer, *, interrupted: bool) -> bool:
     try:
-        is_parked, done = _do(pointer, came_before=came_before)
+        is_parked, done = _do(pointer, interrupted=interrupted)
     except Exception:
         logger.exception("feedback left on the queue", feedback_id=pointer.feedback_id)
         return False
@@ -67,16 +67,11 @@ def _is_settled(pointer: FeedbackPointer, *, came_before: bool) -> bool:
     return True
 
 
-def _do(pointer: FeedbackPointer, *, came_before: bool) -> tuple[bool, int]:
-    # A message that comes again stands for a claim that came to no end: the process was killed.
-    if came_before and note_failed_claim(pointer.feedback_id, "interrupted"):
+def _do(pointer: FeedbackPointer, *, interrupted: bool) -> tuple[bool, int]:
+    if interrupted and note_failed_claim(pointer.feedback_id, "interrupted"):
         return True, 0
     try:
         return False, process([pointer.feedback_id])
     except Exception as error:
         logger.exception("feedback failed", feedback_id=pointer.feedback_id)
         return note_failed_claim(pointer.feedback_id, type(error).__name__), 0
-
-
-def _receive_count(record: dict[str, Any]) -> int:
-    return int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))

@@ -8,6 +8,7 @@ from chalice.app import SQSEvent
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.execution import ExecutionPointer
 from chalicelib.functions.measuring import measured
+from chalicelib.functions.queue_messages import pointer_of
 from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
 from chalicelib.outbound.webhook_queue import pointer_in
@@ -28,12 +29,11 @@ def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     left: list[str] = []
     readable: list[tuple[str, ExecutionPointer]] = []
     for record in event.to_dict()["Records"]:
-        try:
-            readable.append((record["messageId"], pointer_in(record["body"])))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            # After so many receives the queue moves it to its dead letters.
-            logger.error("unreadable message", message_id=record["messageId"])
+        pointer = pointer_of(record, pointer_in)
+        if pointer is None:
             left.append(record["messageId"])
+        else:
+            readable.append((record["messageId"], pointer))
     pointers = [pointer for _, pointer in readable]
     _make_ready(pointers)
     outcomes = deliveries.side_by_side(outcome_of, pointers) if pointers else []

@@ -361,7 +361,7 @@ class _Incoming(io.RawIOBase):
                 return 0
             raise HTTPException("too much")
         self.connection.settimeout(_left(self.deadline))
-        received = self.connection.recv_into(target)
+        received = self.connection.recv_into(target, min(len(target), self.left_bytes))
         self.left_bytes -= received
         return received
 

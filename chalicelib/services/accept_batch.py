@@ -50,13 +50,6 @@ class JudgedBatch:
     rejected: tuple[RejectedRow, ...]
 
 
-def accept_batch(
-    account_id: str, document: Any, *, partial: bool = False, idempotency_key: str | None = None
-) -> AcceptedBatch:
-    """Judges a batch of customers and keeps it, as `judge_batch` and `keep_batch` do."""
-    return keep_batch(account_id, judge_batch(document, partial=partial), idempotency_key)
-
-
 def judge_batch(document: Any, *, partial: bool = False) -> JudgedBatch:
     """The batch that a document is, each of its rows judged on its own.
 

@@ -4,9 +4,9 @@ import pytest
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accept_batch import accept_batch, read_import
+from chalicelib.services.accept_batch import read_import
 from tests.admin.command import an_account, run
-from tests.services.importing import deliver, queued_messages
+from tests.services.importing import accept_batch, deliver, queued_messages
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

@@ -346,6 +346,36 @@ def test_no_message_in_a_header_is_followed(interim: bytes, header: bytes) -> No
     assert answer.duration_ms < TOLERANCE_MS
 
 
+@pytest.mark.parametrize(("length", "kept"), [(1024, 1024), (1025, 1024)])
+def test_the_first_1024_characters_of_an_answer_are_kept(length: int, kept: int) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
+    with receiving(answering(head + b"a" * length)) as receiver:
+        assert send(receiver).excerpt == "a" * kept
+
+
+@pytest.mark.parametrize(("length", "kept"), [(100, 100), (101, 100)])
+def test_the_first_100_characters_of_retry_after_are_kept(length: int, kept: int) -> None:
+    told = f"HTTP/1.1 429 X\r\nRetry-After: {'1' * length}\r\nContent-Length: 0\r\n\r\n"
+    with receiving(answering(told.encode())) as receiver:
+        assert send(receiver).retry_after == "1" * kept
+
+
+@pytest.mark.parametrize(("beyond", "status"), [(0, 204), (1, None)])
+def test_a_status_may_come_within_128_kilobytes(beyond: int, status: int | None) -> None:
+    final = b"HTTP/1.1 204 No Content\r\n"
+    interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+    room = 128 * 1024 - len(final) + beyond
+    # The last interim response is made as long as what is left.
+    whole, left = divmod(room - 2 * len(interim), len(interim))
+    padded = interim[:-2] + b"x: " + b"a" * (len(interim) + left - 5) + b"\r\n\r\n"
+    before = interim * whole + padded
+    assert len(before + final) == 128 * 1024 + beyond
+    with receiving(answering(before + final + b"\r\n")) as receiver:
+        answer = send(receiver, network=Network())
+    assert answer.status == status
+    assert answer.error is (None if status else WebhookFailure.BAD_ANSWER)
+
+
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [

@@ -3,16 +3,23 @@
 from typing import Any, Final
 
 from chalicelib.domain.customer import Customer
-from chalicelib.domain.import_batch import ImportProgress
+from chalicelib.domain.import_batch import AcceptedBatch, ImportProgress
 from chalicelib.domain.paging import PageRequest
 from chalicelib.functions.import_customers import import_customers
-from chalicelib.services.accept_batch import read_import
+from chalicelib.services.accept_batch import judge_batch, keep_batch, read_import
 from chalicelib.services.read_customers import list_customers
 from tests.services.queue_by_hand import QueueByHand
 
 _QUEUE: Final = QueueByHand("imports.fifo", import_customers)
 queued_messages = _QUEUE.queued_messages
 deliver = _QUEUE.deliver
+
+
+def accept_batch(
+    account_id: str, document: Any, *, partial: bool = False, idempotency_key: str | None = None
+) -> AcceptedBatch:
+    """Judges a batch and keeps it, as a request for one does."""
+    return keep_batch(account_id, judge_batch(document, partial=partial), idempotency_key)
 
 
 def run_import(account_id: str, import_id: str) -> ImportProgress:

@@ -7,10 +7,17 @@ from chalicelib.domain.customer import CustomerBody
 from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
-from chalicelib.services.accept_batch import accept_batch, read_import
+from chalicelib.services.accept_batch import read_import
 from chalicelib.services.create_customer import create_customer
 from chalicelib.services.save_customer import save_customer
-from tests.services.importing import deliver, everyone, numbers, queued_messages, run_import
+from tests.services.importing import (
+    accept_batch,
+    deliver,
+    everyone,
+    numbers,
+    queued_messages,
+    run_import,
+)
 
 
 def rows(count: int, first: int = 0) -> list[dict[str, str]]:

@@ -12,13 +12,20 @@ from chalicelib.domain.customer import CustomerBody
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
-from chalicelib.services.accept_batch import accept_batch, read_import
+from chalicelib.services.accept_batch import read_import
 from chalicelib.services.create_customer import create_customer
 from chalicelib.services.kinds_of_work import IMPORTS
 from chalicelib.services.parked_work import list_parked_work, replay
 from chalicelib.services.sweep import sweep
 from tests.services.faults import Fault, Killed, faulty
-from tests.services.importing import deliver, everyone, numbers, queued_messages, run_import
+from tests.services.importing import (
+    accept_batch,
+    deliver,
+    everyone,
+    numbers,
+    queued_messages,
+    run_import,
+)
 from tests.services.moved_time import Time, move_time
 
 BATCH = {
