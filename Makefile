@@ -40,7 +40,7 @@ local: $(VENV) ## Serve the routes with reload, against the running cloud (LOCAL
 	@$(LOCAL_CLOUD) reload
 
 deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…]
-	@$(BIN)/python -m infrastructure.deploy $(if $(STAGE),--stage $(STAGE)) $(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL))
+	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) $(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL))
 
 test: $(VENV) ## Tests in process, in parallel
 	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
@@ -51,7 +51,7 @@ check: $(VENV) ## Lint, format, types, imports, templates
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
 	$(BIN)/cfn-lint infrastructure/data.yaml
-	@$(BIN)/python -m infrastructure.packaged_template .local/check/packaged.json
+	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Tests through the gateway of a cloud of their own (E2E_DEMO=… to use a running one)
@@ -86,7 +86,7 @@ $(VENV): requirements-dev.txt requirements.txt | $(UV)
 	$(call sync,$(BIN)/python,requirements-dev.txt)
 	@touch $@
 
-$(EMULATOR): infrastructure/ministack-requirements.txt | $(UV)
+$(EMULATOR): infrastructure/local_cloud/requirements.txt | $(UV)
 	@[ -x $(@D)/bin/python ] || $(UV) venv --quiet --python $(PYTHON) $(@D)
 	$(call sync,$(@D)/bin/python,$<)
 	@touch $@

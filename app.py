@@ -9,11 +9,11 @@ from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent
 
 from chalicelib.settings import settings
-from chalicelib.web.description_routes import routes as description_routes
-from chalicelib.web.multipart import MEDIA_TYPE as MULTIPART
-from chalicelib.web.observation import observe
-from chalicelib.web.partner_routes import routes as partner_routes
-from chalicelib.web.public_routes import routes as public_routes
+from chalicelib.web.openapi.routes import routes as description_routes
+from chalicelib.web.partner.routes import routes as partner_routes
+from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+from chalicelib.web.public.routes import routes as public_routes
+from chalicelib.web.request_log import observe
 
 app = Chalice(app_name="feedback")
 # The gateway hands these bodies over in Base64, so that their bytes come through as they are.

@@ -6,17 +6,15 @@ from typing import Annotated
 
 import typer
 
-from admin import (
-    account_commands,
-    delivery_commands,
-    key_commands,
-    webhook_secret_commands,
-    work_commands,
-    workflow_commands,
-)
-from admin.demo_command import demo
-from admin.failures import OneLineFailures
-from admin.load_command import load
+from admin.commands import account as account_commands
+from admin.commands import deliveries as delivery_commands
+from admin.commands import key as key_commands
+from admin.commands import webhook_secret as webhook_secret_commands
+from admin.commands import work as work_commands
+from admin.commands import workflow as workflow_commands
+from admin.commands.demo import demo
+from admin.commands.load import load
+from admin.error_messages import OneLineFailures
 from chalicelib.settings import settings
 
 app = typer.Typer(

@@ -19,15 +19,15 @@ from benchmarks.consumed_capacity import Consumed, consumed_capacity
 from benchmarks.network import network
 from benchmarks.own_cloud import deploy_app, own_cloud
 from benchmarks.report import Section, Table
+from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.import_batch import ImportStatus
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import QUEUE
-from chalicelib.services.accept_batch import judge_batch, keep_batch, read_import
-from chalicelib.services.manage_accounts import create_account, issue_key
+from chalicelib.services.accounts.manage import create_account, issue_key
+from chalicelib.services.customers.accept_batch import judge_batch, keep_batch, read_import
 from chalicelib.settings import settings
-from chalicelib.storage.table import connection
+from chalicelib.storage.dynamodb.table import connection
 
 ROWS: Final = 10_000
 ROWS_ONE_BY_ONE: Final = 1_000

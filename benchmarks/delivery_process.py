@@ -116,12 +116,12 @@ def _signed_post(url: str) -> Callable[[int], None]:
 def _service(url: str) -> Callable[[int], None]:
     from dataclasses import replace
 
-    from chalicelib.domain.account import SigningSecrets
+    from chalicelib.domain.accounts.account import SigningSecrets
     from chalicelib.domain.clock import now
-    from chalicelib.domain.execution import ExecutionPointer
-    from chalicelib.domain.workflow import Action, Workflow
-    from chalicelib.services import send_webhook as service
-    from chalicelib.services.send_webhook import DeliveryOutcome
+    from chalicelib.domain.webhooks.execution import ExecutionPointer
+    from chalicelib.domain.workflows.workflow import Action, Workflow
+    from chalicelib.services.webhooks import send as service
+    from chalicelib.services.webhooks.send import DeliveryOutcome
     from chalicelib.settings import settings
 
     setattr(URLLib3Session, "send", _answer)  # noqa: B010 - a method, replaced on purpose

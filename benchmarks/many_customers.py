@@ -5,9 +5,9 @@ from typing import Final
 
 from benchmarks.sample_account import customer as customer_document
 from chalicelib.domain import clock
-from chalicelib.domain.customer import CustomerDocument, customer_from_document
+from chalicelib.domain.customers.customer import CustomerDocument, customer_from_document
 from chalicelib.domain.parsing import parse
-from chalicelib.services.manage_accounts import create_account, issue_key
+from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, _row
 

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chalicelib.outbound.queues import forget_client
-from chalicelib.storage.table import forget_connection
-from infrastructure import code_stack, data_stack, local_identity
-from infrastructure.emulator import Emulator
+from chalicelib.storage.dynamodb.table import forget_connection
+from infrastructure.deployment import code_stack, data_stack
+from infrastructure.local_cloud import identity as local_identity
+from infrastructure.local_cloud.emulator import Emulator
 
 
 @contextmanager

@@ -17,9 +17,9 @@ from benchmarks.report import Section, Table
 from benchmarks.sample_account_id import ACCOUNT_ID, SMALL_ACCOUNT_ID
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.paging import PageRequest
-from chalicelib.services.read_customers import list_customers
-from chalicelib.storage import dynamodb_client
-from chalicelib.storage.table import connection
+from chalicelib.services.customers.read import list_customers
+from chalicelib.storage.dynamodb import client as dynamodb_client
+from chalicelib.storage.dynamodb.table import connection
 
 CUSTOMERS: Final = 100_000
 FEW: Final = 1_000

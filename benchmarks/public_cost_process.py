@@ -27,15 +27,16 @@ from benchmarks.gateway_event import gateway_event
 from benchmarks.lambda_context import LambdaContext
 from benchmarks.processes import PROJECT
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain import form_saving
-from chalicelib.domain.answers import GivenAnswer, Questionnaire
-from chalicelib.domain.contact_form import SavedContactForm
-from chalicelib.domain.contact_form_document import read_contact_form, save_contact_form
-from chalicelib.domain.place import Directory, Place, PlaceKind
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.feedback.answers import GivenAnswer, Questionnaire
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.definitions import build as form_saving
+from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
 from chalicelib.outbound.queues import forget_client
-from chalicelib.services import held, held_forms
+from chalicelib.services import caching as held
+from chalicelib.services.forms import cached_forms as held_forms
 from chalicelib.settings import settings
-from chalicelib.storage.table import forget_connection
+from chalicelib.storage.dynamodb.table import forget_connection
 
 ROUNDS: Final = 300
 BOUNDARY: Final = "----WebKitFormBoundary7MA4YWxkTrZu0gW"

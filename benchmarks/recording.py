@@ -19,7 +19,7 @@ from benchmarks.gateway_event import gateway_event
 from benchmarks.lambda_context import LambdaContext
 from benchmarks.processes import PROJECT
 from benchmarks.recorded_request import RecordedAnswer, RecordedRequest, write_recording
-from chalicelib.services.held import forget_everything_held
+from chalicelib.services.caching import forget_everything_held
 
 
 def main(file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from boto3.dynamodb.types import TypeSerializer
 
 from chalicelib.domain.clock import now
-from chalicelib.domain.customer_pair import pair_of
+from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 

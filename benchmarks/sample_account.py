@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.domain.ids import derived_id
-from chalicelib.services.manage_accounts import create_account, issue_key
-from chalicelib.services.record_purchase import record_purchase
-from chalicelib.services.save_customer import save_customer
-from chalicelib.services.save_forms import save_contact_form, save_survey
-from chalicelib.services.save_places import save_brand, save_store
+from chalicelib.services.accounts.manage import create_account, issue_key
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.forms.save import save_contact_form, save_survey
+from chalicelib.services.purchases.record import record_purchase
 
 CUSTOMERS: Final = 100
 FORMS: Final = 10

@@ -37,7 +37,7 @@ def cloud() -> Iterator[None]:
     Tests of a module share them and keep apart by using accounts of their own.
     """
     from chalicelib.outbound.queues import forget_client
-    from chalicelib.storage.table import forget_connection
+    from chalicelib.storage.dynamodb.table import forget_connection
     from tests.policies import check_requests
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:

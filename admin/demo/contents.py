@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import yaml
 
+from admin.definitions.definition import FoundDocument, Kind
+from admin.definitions.plain_yaml import PlainLoader, read_yaml
 from admin.demo import customers, purchases
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
-from admin.document import FoundDocument, Kind
-from admin.plain_yaml import PlainLoader, read_yaml
 
 ACCOUNTS: Final = {MAIN_ACCOUNT: "Groupe Lumen", OTHER_ACCOUNT: "Café Minuit"}
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from admin.demo.ids import demo_id
 from admin.demo.people import Person, draw_digits, draw_person
-from chalicelib.domain.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, METADATA_KEYS
+from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, METADATA_KEYS
 
 SHOWN_CUSTOMER = demo_id("customer shown")
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
-from chalicelib.domain.platforms import DataSource
-from chalicelib.domain.purchase import purchase_id
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.domain.schema import format_timestamp
 
 _FIRST_DAY: Final = datetime(2025, 9, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import boto3
 
 from benchmarks.sample_account_id import ACCOUNT_ID
-from chalicelib.domain.platforms import IDENTIFIERS, DataSource
+from chalicelib.domain.customers.platforms import IDENTIFIERS, DataSource
 
 Document = dict[str, Any]
 

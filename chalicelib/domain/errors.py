@@ -12,7 +12,7 @@ FeedbackError
 └── Unavailable              the database throttles or contention does not end; same attribute
 """
 
-from chalicelib.domain.faults import Fault
+from chalicelib.domain.input_errors import Fault
 
 
 class FeedbackError(Exception):

@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput
-from chalicelib.domain.faults import Fault
 from chalicelib.domain.ids import derived_id, new_id
+from chalicelib.domain.input_errors import Fault
 
 HEADER: Final = "Idempotency-Key"
 MAX_KEY: Final = 255

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.faults import faults_of
+from chalicelib.domain.input_errors import faults_of
 
 Parsed = TypeVar("Parsed", bound=BaseModel)
 

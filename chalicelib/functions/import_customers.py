@@ -4,13 +4,13 @@ from typing import Any
 
 from chalice.app import SQSEvent
 
+from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.import_batch import ChunkPointer
-from chalicelib.functions.measuring import measured
+from chalicelib.functions.metrics import measured
 from chalicelib.functions.queue_messages import came_before, pointer_of
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import pointer_in
-from chalicelib.services.import_chunk import (
+from chalicelib.services.customers.import_chunk import (
     ChunkOutcome,
     defer,
     import_chunk,

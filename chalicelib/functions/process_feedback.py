@@ -4,13 +4,13 @@ from typing import Any
 
 from chalice.app import SQSEvent
 
-from chalicelib.domain.feedback import FeedbackPointer
-from chalicelib.functions.measuring import measured
+from chalicelib.domain.feedback.feedback import FeedbackPointer
+from chalicelib.functions.metrics import measured
 from chalicelib.functions.queue_messages import came_before, pointer_of
 from chalicelib.log import logger
 from chalicelib.outbound.feedback_queue import pointer_in
-from chalicelib.services.process_feedback import note_failed_claim
-from chalicelib.services.process_feedback import process_feedback as process
+from chalicelib.services.feedback.process import note_failed_claim
+from chalicelib.services.feedback.process import process_feedback as process
 
 
 def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:

@@ -6,14 +6,14 @@ from typing import Any
 from chalice.app import SQSEvent
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.execution import ExecutionPointer
-from chalicelib.functions.measuring import measured
+from chalicelib.domain.webhooks.execution import ExecutionPointer
+from chalicelib.functions.metrics import measured
 from chalicelib.functions.queue_messages import pointer_of
 from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
 from chalicelib.outbound.webhook_queue import pointer_in
-from chalicelib.services import send_webhook as deliveries
-from chalicelib.services.send_webhook import DeliveryOutcome
+from chalicelib.services.webhooks import send as deliveries
+from chalicelib.services.webhooks.send import DeliveryOutcome
 
 
 def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:

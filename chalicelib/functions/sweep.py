@@ -5,11 +5,11 @@ from typing import Final
 
 from chalice.app import CloudWatchEvent
 
-from chalicelib.functions.measuring import measured
+from chalicelib.functions.metrics import measured
 from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
-from chalicelib.services.kinds_of_work import ALL_WORK
-from chalicelib.services.sweep import sweep as sweep_work
+from chalicelib.services.work.kinds import ALL_WORK
+from chalicelib.services.work.sweep import sweep as sweep_work
 
 _TIME_TO_STOP_S: Final = 10.0
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from chalicelib.domain.feedback import FeedbackPointer
+from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.outbound.queues import Message, send
 
 QUEUE: Final = "feedback"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from chalicelib.domain.import_batch import ChunkPointer
+from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.outbound.queues import Message, send
 
 QUEUE: Final = "imports.fifo"

@@ -20,9 +20,9 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
-from chalicelib.domain.public_address import is_public
-from chalicelib.domain.webhook_headers import UnfitHeader, require_fit_headers
-from chalicelib.domain.webhook_url import UnfitWebhookUrl, WebhookUrl, parse_webhook_url
+from chalicelib.domain.webhooks.headers import UnfitHeader, require_fit_headers
+from chalicelib.domain.webhooks.public_address import is_public
+from chalicelib.domain.webhooks.url import UnfitWebhookUrl, WebhookUrl, parse_webhook_url
 
 Address = IPv4Address | IPv6Address
 

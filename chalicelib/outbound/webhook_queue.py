@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from chalicelib.domain.execution import ExecutionPointer
+from chalicelib.domain.webhooks.execution import ExecutionPointer
 from chalicelib.outbound.queues import Message, send
 
 QUEUE: Final = "webhooks"

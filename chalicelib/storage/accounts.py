@@ -4,9 +4,9 @@ from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
 
-from chalicelib.domain.account import Account
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.table import Table
+from chalicelib.storage.dynamodb.table import Table
 
 
 class AccountRow(Table):

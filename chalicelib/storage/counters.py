@@ -9,7 +9,7 @@ from enum import StrEnum
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.storage.table import Table
+from chalicelib.storage.dynamodb.table import Table
 
 
 class Listed(StrEnum):

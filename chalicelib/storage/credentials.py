@@ -6,10 +6,10 @@ from typing import Any
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
-from chalicelib.domain.account import Credential
+from chalicelib.domain.accounts.account import Credential
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.table import Table
+from chalicelib.storage.dynamodb.table import Table
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]

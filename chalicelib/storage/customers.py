@@ -17,15 +17,15 @@ from pynamodb.expressions.update import Action
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.customer import Customer
-from chalicelib.domain.customer_pair import CustomerPair, pair_of
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
-from chalicelib.domain.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.table import Plain, Table, account_key, read_together
-from chalicelib.storage.transactions import put_new, transaction, until_uncontended
+from chalicelib.storage.dynamodb.table import Plain, Table, account_key, read_together
+from chalicelib.storage.dynamodb.transactions import put_new, transaction, until_uncontended
 
 _SOURCE_ORDER: Final = {source.value: place for place, source in enumerate(DataSource)}
 

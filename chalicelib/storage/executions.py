@@ -17,7 +17,9 @@ from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Conflict, Unavailable
-from chalicelib.domain.execution import (
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.webhooks.execution import (
     INTERRUPTED,
     Attempt,
     Execution,
@@ -25,18 +27,22 @@ from chalicelib.domain.execution import (
     ExecutionState,
     Outcome,
 )
-from chalicelib.domain.ids import new_id
-from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.compressed_json import CompressedJsonAttribute
-from chalicelib.storage.table import read_together
-from chalicelib.storage.transactions import (
+from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.transactions import (
     Contended,
     condition_holds,
     pause,
     transaction,
     update_or_read,
 )
-from chalicelib.storage.work_records import WorkRecords, WorkRow, ended, open_columns, parked
+from chalicelib.storage.dynamodb.work_records import (
+    WorkRecords,
+    WorkRow,
+    ended,
+    open_columns,
+    parked,
+)
 
 LEASE: Final = timedelta(seconds=45)
 """Longer than the function may run, shorter than its messages stay hidden."""

@@ -9,15 +9,16 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.feedback import Feedback, FeedbackPointer, FeedbackState
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.tracker import Tracker
-from chalicelib.storage import trackers, transactions
-from chalicelib.storage.compressed_json import CompressedJsonAttribute, compress
-from chalicelib.storage.table import Plain, read_together
+from chalicelib.domain.solicitation.tracker import Tracker
+from chalicelib.storage import trackers
+from chalicelib.storage.dynamodb import transactions
+from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute, compress
+from chalicelib.storage.dynamodb.table import Plain, read_together
+from chalicelib.storage.dynamodb.transactions import put_new
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, ended, open_columns
 from chalicelib.storage.trackers import TrackerRow
-from chalicelib.storage.transactions import put_new
-from chalicelib.storage.work_records import WorkRecords, WorkRow, ended, open_columns
 
 PART: Final = "feedback"
 """The name of a feedback's only part."""

@@ -14,10 +14,10 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import counters
-from chalicelib.storage.compressed_json import CompressedJsonAttribute, decompress
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.table import Table, read_together
-from chalicelib.storage.transactions import transaction, until_uncontended
+from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute, decompress
+from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.dynamodb.transactions import transaction, until_uncontended
 
 _DOCUMENT: Final = "document"
 _SUMMARY: Final = "summary"

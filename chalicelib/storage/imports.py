@@ -14,9 +14,7 @@ from pynamodb.exceptions import PutError
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.customer_merge import RowGroup
-from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.import_batch import (
+from chalicelib.domain.customers.import_batch import (
     MAX_LISTED_ERRORS,
     ChunkPointer,
     ChunkProgress,
@@ -26,13 +24,15 @@ from chalicelib.domain.import_batch import (
     groups_from_json,
     groups_to_json,
 )
+from chalicelib.domain.customers.merge import RowGroup
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.compressed_json import CompressedJsonAttribute
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
-from chalicelib.storage.table import account_key, read_together
-from chalicelib.storage.transactions import condition_holds
-from chalicelib.storage.work_records import WorkRecords, WorkRow, ended, open_columns
+from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.transactions import condition_holds
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, ended, open_columns
 
 _HEADER: Final = "header"
 _KEPT_FOR: Final = timedelta(days=90)

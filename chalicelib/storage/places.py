@@ -2,9 +2,9 @@
 
 from pynamodb.attributes import UnicodeAttribute
 
-from chalicelib.domain.place import Directory, Place, PlaceKind
-from chalicelib.storage.table import Table
-from chalicelib.storage.transactions import condition_holds
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.transactions import condition_holds
 
 
 class PlaceRow(Table):

@@ -5,11 +5,11 @@ from typing import Any
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
-from chalicelib.domain.purchase import Purchase
+from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import customers
-from chalicelib.storage.table import Table, account_key
-from chalicelib.storage.transactions import transaction
+from chalicelib.storage.dynamodb.table import Table, account_key
+from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class PurchaseRow(Table):

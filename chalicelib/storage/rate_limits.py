@@ -6,7 +6,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.storage.table import Table, connection
+from chalicelib.storage.dynamodb.table import Table, connection
 
 _KEPT_AFTER_ITS_END_S: Final = 3600
 

@@ -6,9 +6,9 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.tracker import Tracker
-from chalicelib.storage.table import Table
-from chalicelib.storage.transactions import condition_holds
+from chalicelib.domain.solicitation.tracker import Tracker
+from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.transactions import condition_holds
 
 
 class TrackerRow(Table):

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
 
-from chalicelib.domain.account import SigningSecrets
+from chalicelib.domain.accounts.account import SigningSecrets
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.table import Table
-from chalicelib.storage.transactions import transaction
+from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class WebhookSecretRow(Table):

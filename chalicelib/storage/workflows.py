@@ -2,9 +2,9 @@
 
 from pynamodb.attributes import UnicodeAttribute
 
-from chalicelib.domain.workflow import Workflow
-from chalicelib.storage.compressed_json import CompressedJsonAttribute
-from chalicelib.storage.table import Table
+from chalicelib.domain.workflows.workflow import Workflow
+from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.table import Table
 
 
 class WorkflowRow(Table):

@@ -7,7 +7,7 @@ from chalice.app import Request
 from pydantic import BaseModel
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.faults import Fault
+from chalicelib.domain.input_errors import Fault
 from chalicelib.domain.parsing import parse
 from chalicelib.web.problems import UnsupportedMediaType
 

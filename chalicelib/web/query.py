@@ -3,8 +3,8 @@
 from chalice.app import Request
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.faults import Fault
 from chalicelib.domain.ids import parse_id
+from chalicelib.domain.input_errors import Fault
 
 
 def text(request: Request, name: str) -> str | None:

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from admin.main import app
 from chalicelib.domain.ids import new_id
-from chalicelib.services.manage_accounts import create_account
+from chalicelib.services.accounts.manage import create_account
 
 
 def run(*arguments: str | Path) -> Any:

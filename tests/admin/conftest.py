@@ -2,7 +2,7 @@
 
 import pytest
 
-from admin import document_writing
+from admin.definitions import save as document_writing
 
 
 @pytest.fixture(autouse=True)

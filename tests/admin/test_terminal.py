@@ -5,9 +5,9 @@ from unicodedata import category
 import pytest
 
 from admin.terminal import notices, results, show_table
-from chalicelib.services import deliveries
+from chalicelib.services.webhooks import deliveries
 from tests.admin.command import an_account, run
-from tests.services.delivering import (
+from tests.services.webhooks.delivering import (
     Receiver,
     Time,
     answered,
@@ -17,7 +17,7 @@ from tests.services.delivering import (
     receiver,
     time,
 )
-from tests.services.test_send_webhook import start
+from tests.services.webhooks.test_send import start
 from tests.web.opened import open_account
 
 __all__ = ["receiver", "time"]

@@ -3,7 +3,7 @@
 from benchmarks.batch_cost import batch_of, import_in_process
 from benchmarks.consumed_capacity import consumed_capacity
 from chalicelib.aws_calls import counted_calls
-from chalicelib.storage.table import connection
+from chalicelib.storage.dynamodb.table import connection
 
 
 def test_a_batch_is_imported_with_three_requests_a_chunk_at_most(cloud: None) -> None:

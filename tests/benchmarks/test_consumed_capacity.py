@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from benchmarks.consumed_capacity import consumed_capacity, row_bytes
-from chalicelib.domain.account import Account
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.clock import now
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import accounts
 from chalicelib.storage.accounts import AccountRow
-from chalicelib.storage.table import connection, read_together
+from chalicelib.storage.dynamodb.table import connection, read_together
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.webhook_headers import webhook_headers
-from chalicelib.domain.webhook_signature import sign
+from chalicelib.domain.webhooks.headers import webhook_headers
+from chalicelib.domain.webhooks.signature import sign
 from chalicelib.outbound.webhook_http import post
 
 EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"

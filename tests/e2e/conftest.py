@@ -17,9 +17,9 @@ import boto3
 import httpx
 import pytest
 
-from infrastructure import local_identity
-from infrastructure.code_stack import STAGE
-from infrastructure.emulator import Emulator
+from infrastructure.deployment.code_stack import STAGE
+from infrastructure.local_cloud import identity as local_identity
+from infrastructure.local_cloud.emulator import Emulator
 
 
 @dataclass(frozen=True)

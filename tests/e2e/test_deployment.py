@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.code_package import PROJECT
+from infrastructure.deployment.code_package import PROJECT
 from tests.e2e.conftest import Cloud
 
 STAGE = "test"
@@ -19,7 +19,15 @@ def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip("An earlier run deployed here already, and the emulator takes it only once.")
     records: Path = tmp_path_factory.mktemp("deployed")
     done = subprocess.run(
-        [sys.executable, "-m", "infrastructure.deploy", "--stage", STAGE, "--records", records],
+        [
+            sys.executable,
+            "-m",
+            "infrastructure.deployment.deploy",
+            "--stage",
+            STAGE,
+            "--records",
+            records,
+        ],
         cwd=PROJECT,
         env=cloud.environment(STAGE),
         capture_output=True,

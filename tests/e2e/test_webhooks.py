@@ -22,7 +22,7 @@ import httpx
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.webhook_signature import verify
+from chalicelib.domain.webhooks.signature import verify
 from tests.e2e.conftest import Cloud
 from tests.e2e.public_forms import PublicForms, wait_until
 

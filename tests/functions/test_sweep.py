@@ -9,15 +9,15 @@ import pytest
 from chalice.app import CloudWatchEvent
 
 from chalicelib.domain import clock
-from chalicelib.domain.execution import new_execution
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.webhooks.execution import new_execution
 from chalicelib.domain.work import DueWork
 from chalicelib.functions.sweep import sweep
-from chalicelib.services.kinds_of_work import ALL_WORK, WEBHOOKS
-from chalicelib.services.sweep import MOST_OF_A_SHARD
-from chalicelib.services.sweep import sweep as sweep_some
+from chalicelib.services.work.kinds import ALL_WORK, WEBHOOKS
+from chalicelib.services.work.sweep import MOST_OF_A_SHARD
+from chalicelib.services.work.sweep import sweep as sweep_some
 from chalicelib.storage import executions
-from tests.domain.workflow_factories import feedback, workflow
+from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
 from tests.services.conftest import account
 from tests.services.queue_by_hand import QueueByHand

@@ -7,8 +7,8 @@ import pytest
 from cfnlint.decode import cfn_yaml
 from moto import mock_aws
 
-from infrastructure import data_stack, stacks
-from infrastructure.progress import DeploymentError
+from infrastructure.deployment import data_stack, stacks
+from infrastructure.deployment.progress import DeploymentError
 
 FOURTEEN_DAYS_S = 14 * 24 * 3600
 RESOURCES: dict[str, dict[str, Any]] = cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"]

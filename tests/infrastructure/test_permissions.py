@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from cfnlint.decode import cfn_yaml
 
-from infrastructure import data_stack, permissions
-from infrastructure.code_package import PROJECT
+from infrastructure import permissions
+from infrastructure.deployment import data_stack
+from infrastructure.deployment.code_package import PROJECT
 
 EVERY_POLICY = [(f, s) for f in permissions.FUNCTIONS for s in permissions.STAGES]
 

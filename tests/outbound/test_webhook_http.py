@@ -13,7 +13,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from chalicelib.domain.webhook_headers import webhook_headers
+from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.outbound.webhook_http import (
     EXCERPT_CHARACTERS,
     Address,

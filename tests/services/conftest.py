@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.services.held import forget_everything_held
+from chalicelib.services.caching import forget_everything_held
 
 
 @pytest.fixture

@@ -22,5 +22,5 @@ def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
     """Puts the project's clock into the test's hands, and makes its pauses none."""
     moved, real = Time(), clock.now
     monkeypatch.setattr(clock, "now", lambda: moved.now(real))
-    monkeypatch.setattr("chalicelib.storage.transactions.time.sleep", lambda _: None)
+    monkeypatch.setattr("chalicelib.storage.dynamodb.transactions.time.sleep", lambda _: None)
     return moved

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.customer import Customer
-from chalicelib.domain.customer_pair import pair_of
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import customers

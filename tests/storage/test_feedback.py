@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.answers import Answer
-from chalicelib.domain.feedback import SOURCES, Feedback, FeedbackState, FormKind
-from chalicelib.domain.form_fields import FieldType
+from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackState, FormKind
+from chalicelib.domain.forms.fields import FieldType
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from chalicelib.storage import feedback
+from chalicelib.storage.dynamodb.transactions import Contended, transaction
 from chalicelib.storage.feedback import FeedbackRow, KeptFeedback
-from chalicelib.storage.transactions import Contended, transaction
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

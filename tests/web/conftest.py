@@ -10,8 +10,8 @@ import pytest
 from chalice.test import Client
 
 from chalicelib.domain.ids import new_id
-from chalicelib.services.held import forget_everything_held
-from chalicelib.services.manage_accounts import create_account, issue_key
+from chalicelib.services.accounts.manage import create_account, issue_key
+from chalicelib.services.caching import forget_everything_held
 from tests.policies import allowed
 
 ROOT = Path(__file__).parent.parent.parent

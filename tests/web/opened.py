@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.domain.customer import Customer
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
-from chalicelib.services.held import forget_everything_held
-from chalicelib.services.issue_tracker import issue_tracker
-from chalicelib.services.manage_accounts import create_account
-from chalicelib.services.read_customers import read_customer
-from chalicelib.services.read_forms import read_contact_form, read_survey
-from chalicelib.services.record_purchase import record_purchase
-from chalicelib.services.save_customer import save_customer
-from chalicelib.services.save_forms import save_contact_form, save_survey
-from chalicelib.services.save_places import save_brand, save_store
-from tests.domain import form_factories
-from tests.domain.form_factories import field, select
+from chalicelib.services.accounts.manage import create_account
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.forms.read import read_contact_form, read_survey
+from chalicelib.services.forms.save import save_contact_form, save_survey
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.solicitation.issue_tracker import issue_tracker
+from tests.domain.forms import factories as form_factories
+from tests.domain.forms.factories import field, select
 from tests.web.loading import brand_document, customer_document, purchase_document, store_document
 
 CONTACT = "/public/contact-form"

@@ -6,10 +6,10 @@ import pytest
 from chalice.test import Client
 
 from chalicelib.aws_calls import counted_calls
-from chalicelib.services.save_customer import save_customer
+from chalicelib.services.customers.save import save_customer
 from tests.web.conftest import Answer, Partner, new_partner
 from tests.web.loading import customer_document
-from tests.web.test_reading import Loaded, load
+from tests.web.partner.test_reading import Loaded, load
 
 Ask = Callable[[Loaded], Answer]
 

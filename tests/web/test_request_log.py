@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.log import logger
-from chalicelib.services.save_customer import save_customer
+from chalicelib.services.customers.save import save_customer
 from tests.web.conftest import Partner
 from tests.web.loading import customer_document
 

@@ -1,0 +1,110 @@
+"""Reading documents from files: YAML, JSON, JSON lines, and purchases from CSV."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from admin.definitions.definition import FoundDocument, Problem
+from admin.definitions.plain_yaml import read_yaml
+from admin.definitions.purchase_row import purchase_of_row
+from chalicelib.domain.input_errors import Fault
+
+
+class _NotReadable(Exception):
+    """What comes next in a file cannot be read; the message is one sentence."""
+
+
+def read_files(paths: Iterable[Path]) -> tuple[list[FoundDocument], list[Problem]]:
+    """The documents of all files in order, and what could not be read."""
+    documents: list[FoundDocument] = []
+    problems: list[Problem] = []
+    for path in paths:
+        number = 0
+        try:
+            for content in _contents(path):
+                number += 1
+                documents.append(FoundDocument(f"{path}, document {number}", content))
+        except _NotReadable as error:
+            origin = f"{path}, after document {number}" if number else str(path)
+            problems.append(Problem(origin, Fault("", "not_readable", str(error))))
+    return documents, problems
+
+
+def _contents(path: Path) -> Iterator[Any]:
+    read = _READERS.get(path.suffix.lower())
+    if read is None:
+        raise _NotReadable(f"The name must end in one of {', '.join(_READERS)}.")
+    try:
+        yield from read(path.read_text(encoding="utf-8-sig"))
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise _NotReadable(f"This is no YAML: {line}{error.problem}.") from None
+    except yaml.YAMLError as error:
+        raise _NotReadable(f"This is no YAML: {str(error).splitlines()[0]}.") from None
+    except json.JSONDecodeError as error:
+        raise _NotReadable(f"This is no JSON: line {error.lineno}: {error.msg}.") from None
+    except UnicodeDecodeError:
+        raise _NotReadable("This is no UTF-8 text.") from None
+    except RecursionError:
+        raise _NotReadable("This is nested too deeply.") from None
+    except OSError as error:
+        raise _NotReadable(f"This cannot be read: {error.strerror}.") from None
+
+
+def _yaml(text: str) -> Iterator[Any]:
+    for document in read_yaml(text):
+        if document is not None:
+            yield from document if isinstance(document, list) else [document]
+
+
+def _json(text: str) -> Iterator[Any]:
+    document = json.loads(text, object_pairs_hook=_object)
+    yield from document if isinstance(document, list) else [document]
+
+
+def _json_lines(text: str) -> Iterator[Any]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield json.loads(line, object_pairs_hook=_object)
+        except json.JSONDecodeError as error:
+            raise _NotReadable(f"This is no JSON: line {number}: {error.msg}.") from None
+
+
+def _csv(text: str) -> Iterator[Any]:
+    rows = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    if not rows.fieldnames:
+        raise _NotReadable("The first line must name the columns.")
+    try:
+        for row in rows:
+            if None in row or None in row.values():
+                raise _NotReadable(
+                    f"Line {rows.line_num} has more or fewer cells than the first line."
+                )
+            yield purchase_of_row(row)
+    except csv.Error as error:
+        raise _NotReadable(f"This is no CSV: after line {rows.line_num}: {error}.") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _NotReadable(f"The key {twice!r} stands twice in one object.")
+    return content
+
+
+_READERS: Final[dict[str, Callable[[str], Iterator[Any]]]] = {
+    ".yaml": _yaml,
+    ".yml": _yaml,
+    ".json": _json,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".csv": _csv,
+}

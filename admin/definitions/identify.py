@@ -1,0 +1,75 @@
+"""What a found document is: of which kind, and of which account."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from admin.definitions.definition import FoundDocument, Kind
+from chalicelib.domain.forms.definitions.rules import unknown_reference
+from chalicelib.domain.ids import parse_id
+from chalicelib.domain.input_errors import Fault
+
+
+class KnownAccounts(Protocol):
+    """Which accounts there are."""
+
+    def has_account(self, account_id: str) -> bool:
+        """Whether there is such an account."""
+
+
+@dataclass(frozen=True)
+class OpenedDocument:
+    """A document's kind, account and content, the first two None where they are malformed.
+
+    Attributes:
+        account_id: an account that is there.
+        content: the document without ``kind`` and ``account``.
+        faults: what is wrong with kind and account.
+    """
+
+    origin: str
+    kind: Kind | None
+    account_id: str | None
+    content: dict[str, Any]
+    faults: tuple[Fault, ...]
+
+    @property
+    def own_id(self) -> str | None:
+        """The document's id, None without a well-formed one."""
+        given = self.content.get("id")
+        return parse_id(given) if isinstance(given, str) else None
+
+
+def open_document(
+    found: FoundDocument, default_account: str | None, known: KnownAccounts
+) -> OpenedDocument:
+    """The document that was found; without an account of its own it is the default's."""
+    if not isinstance(found.content, dict):
+        fault = Fault("", "wrong_type", "A document must be an object.")
+        return OpenedDocument(found.origin, None, None, {}, (fault,))
+    content = dict(found.content)
+    kind: Any = content.pop("kind", None)
+    account: Any = content.pop("account", None) or default_account
+    kind_faults, account_faults = [*_kind_faults(kind)], [*_account_faults(account, known)]
+    return OpenedDocument(
+        found.origin,
+        None if kind_faults else Kind(kind),
+        None if account_faults else parse_id(account),
+        content,
+        (*kind_faults, *account_faults),
+    )
+
+
+def _kind_faults(kind: Any) -> Iterator[Fault]:
+    if kind not in list(Kind):
+        yield Fault("/kind", "not_allowed", f"This must be one of {', '.join(Kind)}.")
+
+
+def _account_faults(account: Any, known: KnownAccounts) -> Iterator[Fault]:
+    account_id = parse_id(account) if isinstance(account, str) else None
+    if account is None:
+        yield Fault("/account", "required", "Name the account here or with --account.")
+    elif account_id is None:
+        yield Fault("/account", "invalid_uuid", "This must be an account's id.")
+    elif not known.has_account(account_id):
+        yield unknown_reference("account", "account")

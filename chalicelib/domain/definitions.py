@@ -1,0 +1,50 @@
+"""Reading a document and judging it by its rules, so that all that is wrong is told at once."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.forms.definitions.well_shaped import well_shaped
+from chalicelib.domain.input_errors import Fault, faults_of
+
+_Read = TypeVar("_Read", bound=BaseModel)
+
+
+@contextmanager
+def bounded_depth() -> Iterator[None]:
+    """Has a document that is nested deeper than can be judged refused, by one fault."""
+    try:
+        yield
+    except RecursionError:
+        raise InvalidInput([Fault("", "too_deep", "This is nested too deeply.")]) from None
+
+
+@bounded_depth()
+def read_and_judge(
+    document: Any,
+    model: type[_Read],
+    faults_in: Callable[[_Read], Iterable[Fault]],
+    **reading: Any,
+) -> _Read:
+    """The document as its model, when it keeps every rule.
+
+    Args:
+        faults_in: the rules. They judge a malformed document too, as far as it is well-shaped.
+        reading: how `pydantic.BaseModel.model_validate` is to read it.
+
+    Raises:
+        InvalidInput: with every value that does not fit, and every rule that is broken beside them.
+    """
+    faults: list[Fault] = []
+    try:
+        read = model.model_validate(document, **reading)
+    except ValidationError as error:
+        faults += faults_of(error)
+        read = well_shaped(model, document)
+    faults += faults_in(read)
+    if faults:
+        raise InvalidInput(faults)
+    return read

@@ -1,0 +1,174 @@
+"""Judging what was submitted: which answers count, what is wrong with them, what they rate."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from pydantic import Field
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.forms.answer_rules import Reply, reply_faults
+from chalicelib.domain.forms.fields import SELECT_TYPES, FieldType, FieldTypeName, SavedField
+from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.rating import RATING_TYPES, rating_of
+from chalicelib.domain.forms.visibility import Visibility
+from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.schema import Identifier, Input, Resource
+
+VALUES_LIMIT: Final = 1000
+
+
+class GivenAnswer(Input):
+    """What was submitted for one field. An empty value is the same as none."""
+
+    id: Identifier = Field(description="The field that is answered.")
+    values: list[str] = Field(
+        default=[],
+        max_length=VALUES_LIMIT,
+        description="What was answered: one text, or several where the field takes several.",
+    )
+
+
+class Answer(Resource):
+    """An answer that counts: to a field that is shown, in the form's own words."""
+
+    field_id: str
+    key: str
+    type: FieldTypeName
+    values: list[str]
+
+
+@dataclass(frozen=True)
+class JudgedAnswers:
+    """A submission that keeps every rule.
+
+    Attributes:
+        answers: the answers that count, in display order; those to hidden fields are not among
+            them.
+        rating: what the first rating field that was answered rates, 0 to 10.
+    """
+
+    answers: Sequence[Answer]
+    rating: int | None
+
+    def first_value(self, kind: FieldType) -> str | None:
+        """The first answer to a field of this type, such as the respondent's e-mail address."""
+        return next((answer.values[0] for answer in self.answers if answer.type is kind), None)
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """A form made ready for judging; made once, it judges any number of submissions.
+
+    Attributes:
+        fields: the form's fields by id, in display order: by row, then by place within it.
+        visibility: which of them are shown.
+        own_words: for each field to choose from, its translated values and what they stand for.
+    """
+
+    fields: Mapping[str, SavedField]
+    visibility: Visibility
+    own_words: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, form: SavedForm) -> Self:
+        """The questionnaire that a form is."""
+        displayed = sorted(form.fields, key=lambda f: (f.vertical_index, f.horizontal_index))
+        return cls(
+            fields={field.id: field for field in displayed},
+            visibility=Visibility.of(form.fields, form.field_dependencies),
+            own_words={
+                field.id: _own_words(form, field)
+                for field in form.fields
+                if field.type in SELECT_TYPES
+            },
+        )
+
+    def judge(self, given: Sequence[GivenAnswer]) -> JudgedAnswers:
+        """The answers that count and their rating.
+
+        Raises:
+            InvalidInput: with every fault of the submission; pointers begin at ``/fields``.
+        """
+        faults = list(self._identity_faults(given))
+        positions = self._positions(given)
+        replies = {field: self._replies(given[place]) for field, place in positions.items()}
+        # A field of one value that was given several has a fault; only its first one decides.
+        visible = self.visibility.visible_fields(
+            {field: self._deciding_values(field, items) for field, items in replies.items()}
+        )
+        shown = [field for field in self.fields.values() if field.id in visible]
+        for field in shown:
+            answered = replies.get(field.id, [])
+            if answered:
+                faults.extend(reply_faults(field, answered, "fields", positions[field.id]))
+            elif field.required:
+                faults.append(_unanswered(field, positions.get(field.id)))
+        if faults:
+            raise InvalidInput(sorted(faults, key=_document_order))
+        answers = [
+            Answer(
+                field_id=field.id,
+                key=field.key,
+                type=field.type,
+                values=[reply.value for reply in replies[field.id]],
+            )
+            for field in shown
+            if replies.get(field.id)
+        ]
+        return JudgedAnswers(answers, _rating(answers))
+
+    def _identity_faults(self, given: Sequence[GivenAnswer]) -> Iterator[Fault]:
+        seen: set[str] = set()
+        for position, answer in enumerate(given):
+            if answer.id not in self.fields:
+                detail = f"The form has no field with the id {answer.id}."
+                yield Fault(json_pointer("fields", position), "unknown_reference", detail)
+            elif answer.id in seen:
+                detail = f"The field {answer.id} was answered before."
+                yield Fault(json_pointer("fields", position), "duplicate", detail)
+            seen.add(answer.id)
+
+    def _positions(self, given: Sequence[GivenAnswer]) -> dict[str, int]:
+        """Where each field is answered first."""
+        positions: dict[str, int] = {}
+        for position, answer in enumerate(given):
+            if answer.id in self.fields:
+                positions.setdefault(answer.id, position)
+        return positions
+
+    def _replies(self, answer: GivenAnswer) -> list[Reply]:
+        own_words = self.own_words.get(answer.id, {})
+        return [
+            Reply(own_words.get(value, value), position)
+            for position, value in enumerate(answer.values)
+            if value
+        ]
+
+    def _deciding_values(self, field_id: str, replies: Sequence[Reply]) -> list[str]:
+        several = self.fields[field_id].type is FieldType.MULTI_SELECT
+        return [reply.value for reply in (replies if several else replies[:1])]
+
+
+def _own_words(form: SavedForm, field: SavedField) -> dict[str, str]:
+    own_words: dict[str, str] = {}
+    for texts in form.translations.values():
+        translation = texts.fields.get(field.key)
+        if translation and translation.values:
+            for value, text in zip(field.values, translation.values, strict=True):
+                own_words.setdefault(text, value)
+    return own_words | {value: value for value in field.values}
+
+
+def _unanswered(field: SavedField, position: int | None) -> Fault:
+    path = ("fields",) if position is None else ("fields", position)
+    return Fault(json_pointer(*path), "required", f"The field {field.id} must be answered.")
+
+
+def _rating(answers: Sequence[Answer]) -> int | None:
+    rated = next((answer for answer in answers if answer.type in RATING_TYPES), None)
+    return rating_of(rated.type, rated.values[0]) if rated else None
+
+
+def _document_order(fault: Fault) -> list[int]:
+    return [int(step) for step in fault.pointer.split("/") if step.isdigit()]

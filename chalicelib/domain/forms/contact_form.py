@@ -1,0 +1,40 @@
+"""Contact forms: as they are saved, and as partners get them (interface, section 2.4)."""
+
+from typing import Self
+
+from pydantic import Field
+
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.forms.form import PartnerForm, SavedForm
+from chalicelib.domain.forms.part import Part, UuidText
+from chalicelib.domain.forms.presentation import GeneralStyle
+
+
+class _Aim(Part):
+    brand_id: UuidText = Field(description="The brand that the form is aimed at.")
+    general_style: GeneralStyle = Field(
+        default_factory=GeneralStyle, description="Style of the whole form."
+    )
+
+
+class PartnerContactForm(_Aim, PartnerForm):
+    """A contact form as partners get it."""
+
+    brand_name: str = Field(
+        default="", description="Present name of the brand.", examples=["Maison Lumen"]
+    )
+
+    @classmethod
+    def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
+        """The view of a saved form, given as its JSON, with what is not saved in it."""
+        form = cls.model_validate_json(saved)
+        return form.model_copy(
+            update={
+                "brand_name": directory.name_of(form.brand_id),
+                "submission_count": submission_count,
+            }
+        )
+
+
+class SavedContactForm(_Aim, SavedForm):
+    """A contact form as it is saved."""

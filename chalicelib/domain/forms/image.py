@@ -1,0 +1,51 @@
+"""Images of a form, in the two shapes that the interface gives them (section 2.6)."""
+
+from pydantic import ConfigDict, Field
+
+from chalicelib.domain.forms.part import Part
+
+
+class Image(Part):
+    """An image with everything that is known of it: as it is saved, and as end users get it."""
+
+    content_type: str = Field(
+        default="", description="Media type of the image.", examples=["image/png"]
+    )
+    url: str = Field(
+        default="",
+        description="Where the image is served from.",
+        examples=["https://cdn.example.com/forms/logo.png"],
+    )
+    size: int = Field(default=0, ge=0, description="Size in bytes.", examples=[18432])
+    width: int = Field(default=0, ge=0, description="Width in pixels.", examples=[640])
+    height: int = Field(default=0, ge=0, description="Height in pixels.", examples=[240])
+    originalname: str = Field(
+        default="", description="Name of the file that was uploaded.", examples=["logo.png"]
+    )
+    source_url: str = Field(
+        default="",
+        description="Where the image was first taken from.",
+        examples=["https://www.example.com/assets/logo.png"],
+    )
+    external_id: str = Field(
+        default="", description="Identifier in an external system.", examples=["img-2041"]
+    )
+    key: str = Field(default="", description="Key in the image store.", examples=["forms/logo.png"])
+
+
+class PartnerImage(Part):
+    """An image as partners get it: size and height are texts, width is a number."""
+
+    model_config = ConfigDict(strict=False, coerce_numbers_to_str=True)
+
+    content_type: str = Field(
+        default="", description="Media type of the image.", examples=["image/png"]
+    )
+    url: str = Field(
+        default="",
+        description="Where the image is served from.",
+        examples=["https://cdn.example.com/forms/logo.png"],
+    )
+    size: str = Field(default="0", description="Size in bytes.", examples=["18432"])
+    width: int = Field(default=0, description="Width in pixels.", examples=[640])
+    height: str = Field(default="0", description="Height in pixels.", examples=["240"])

@@ -1,0 +1,131 @@
+"""How a form looks and speaks around its fields (interface, section 2.6).
+
+A colour is ``#`` and 3, 4, 6 or 8 hexadecimal digits, or ``""`` where none was chosen.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from chalicelib.domain.forms.part import Part
+
+
+class Radius(StrEnum):
+    """How the corners of a box are drawn."""
+
+    SHARP = "SHARP"
+    ROUNDED = "ROUNDED"
+    PILL = "PILL"
+
+
+# An operator's document is read strictly, where an enum would not be taken from its text.
+RadiusName = Annotated[Radius, Field(strict=False)]
+
+
+def _text(description: str, example: str) -> Any:
+    return Field(default="", description=description, examples=[example])
+
+
+def _colour(of: str, example: str) -> Any:
+    return _text(f"Colour of {of}, hexadecimal.", example)
+
+
+def _position(of: str) -> Any:
+    return Field(default=0, ge=0, description=f"Position of {of}.", examples=[1])
+
+
+def _radius(of: str) -> Any:
+    return Field(default=Radius.SHARP, description=f"Corners of {of}.", examples=["SHARP"])
+
+
+class Font(Part):
+    """The font of a form."""
+
+    name: str = _text("Name of the font.", "Inter")
+    url: str = _text("Where the font is loaded from.", "https://fonts.example.com/inter.css")
+
+
+class GeneralStyle(Part):
+    """Style of a whole form."""
+
+    field_radius: RadiusName = _radius("input fields")
+    button_radius: RadiusName = _radius("buttons")
+    font: Font = Field(default_factory=Font, description="Font of all texts.")
+    title_color: str = _colour("the title", "#1f2933")
+    subtitle_color: str = _colour("the subtitle", "#52606d")
+    group_color: str = _colour("group names", "#1f2933")
+    text_color: str = _colour("texts", "#323f4b")
+    accent_color: str = _colour("accents", "#0b7285")
+    divider_color: str = _colour("dividers", "#e4e7eb")
+    background_color: str = _colour("the background", "#ffffff")
+    label_color: str = _colour("field labels", "#323f4b")
+    placeholder_color: str = _colour("placeholders", "#9aa5b1")
+    field_background_color: str = _colour("the inside of fields", "#f5f7fa")
+    field_border_color: str = _colour("field borders", "#cbd2d9")
+    button_text_color: str = _colour("button texts", "#ffffff")
+    button_background_color: str = _colour("buttons", "#0b7285")
+    button_border_color: str = _colour("button borders", "#0b7285")
+    field_option_color: str = _colour("the options of a field", "#323f4b")
+    logo_position: int = _position("the logo")
+    cover_image_position: int = _position("the cover image")
+    submission_image_position: int = _position("the image shown after submission")
+
+
+class SurveyStyle(GeneralStyle):
+    """Style of a whole survey: that of a form, and of its stars and cards."""
+
+    zone_color: str = _colour("the answer zone", "#f5f7fa")
+    star_background_color: str = _colour("empty stars", "#ffffff")
+    star_filled_background_color: str = _colour("filled stars", "#f0b429")
+    star_border_color: str = _colour("star borders", "#f0b429")
+    card_border_color: str = _colour("card borders", "#e4e7eb")
+    card_background_color: str = _colour("cards", "#ffffff")
+    card_border_radius: RadiusName = _radius("cards")
+
+
+class Header(Part):
+    """Texts above the fields."""
+
+    title: str = _text("Title of the form.", "How was your visit?")
+    subtitle: str = _text("Line below the title.", "It takes less than a minute.")
+
+
+class Body(Part):
+    """Texts among the fields."""
+
+    button_text: str = _text("Text of the button that submits.", "Send")
+
+
+class Footer(Part):
+    """What stands below the form."""
+
+    display: bool = Field(default=False, description="Whether the footer is shown.")
+    display_logo: bool = Field(default=False, description="Whether the footer shows a logo.")
+    background_color: str = _colour("the footer", "#1f2933")
+    title: str = _text("Title of the footer.", "Maison Lumen")
+    text: str = _text("Text of the footer.", "12 rue des Tanneurs, Lyon")
+    text_color: str = _colour("the footer's texts", "#ffffff")
+    icon_color: str = _colour("the footer's icons", "#ffffff")
+    image_position: int = _position("the footer's image")
+
+
+class Submission(Part):
+    """What is shown once the form was submitted."""
+
+    title: str = _text("Title.", "Thank you!")
+    subtitle: str = _text("Line below the title.", "Your answer has reached the team.")
+    title_color: str = _colour("the title", "#1f2933")
+    subtitle_color: str = _colour("the subtitle", "#52606d")
+
+
+class ExternalLink(Part):
+    """Where the form's owner is found on the web."""
+
+    website: str = _text("Address of the website.", "https://www.example.com")
+    twitter: str = _text("Address of the Twitter page.", "https://twitter.com/example")
+    facebook: str = _text("Address of the Facebook page.", "https://www.facebook.com/example")
+    instagram: str = _text("Address of the Instagram page.", "https://www.instagram.com/example")
+    linkedin: str = _text(
+        "Address of the LinkedIn page.", "https://www.linkedin.com/company/example"
+    )

@@ -1,0 +1,31 @@
+"""What end users get of a contact form (interface, section 2.8)."""
+
+from pydantic import Field
+
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.presentation import GeneralStyle
+from chalicelib.domain.forms.public.form import PublicForm, public_parts
+from chalicelib.domain.language import Language
+
+
+class PublicContactForm(PublicForm):
+    """A contact form as end users get it."""
+
+    general_style: GeneralStyle = Field(description="Style of the whole form.")
+    brand_name: list[str] = Field(
+        description="Present names of the brands that the form belongs to.",
+        examples=[["Maison Lumen"]],
+    )
+
+
+def show_contact_form(
+    form: SavedContactForm, directory: Directory, language: Language
+) -> PublicContactForm:
+    """The view of a contact form in one of its languages."""
+    brand = directory.brand(form.brand_id)
+    return PublicContactForm(
+        **public_parts(form, language, directory.stores_of(form.brand_id)),
+        general_style=form.general_style,
+        brand_name=[brand.name] if brand else [],
+    )

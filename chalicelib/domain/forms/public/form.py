@@ -1,0 +1,189 @@
+"""What end users get of any form (interface, sections 2.7 to 2.9)."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from pydantic import Field
+
+from chalicelib.domain.accounts.places import Place
+from chalicelib.domain.forms.fields import (
+    INDEX_LIMIT,
+    CombinationName,
+    ExpectedValue,
+    FieldDependency,
+    FieldTraits,
+    SavedField,
+)
+from chalicelib.domain.forms.form import Images, SavedForm
+from chalicelib.domain.forms.part import Part, UuidText
+from chalicelib.domain.forms.presentation import Body, ExternalLink, Footer, Header, Submission
+from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation, GroupTranslation
+from chalicelib.domain.language import Language
+
+_Part = TypeVar("_Part", bound=Part)
+
+
+class PublicPlace(Part):
+    """A brand or a store as end users see it."""
+
+    id: UuidText = Field(description="Identifier of the brand or store.")
+    name: str = Field(description="Its present name.", examples=["Lyon Bellecour"])
+    color: str = Field(description="Its colour, hexadecimal.", examples=["#0b7285"])
+
+    @classmethod
+    def of(cls, place: Place) -> "PublicPlace":
+        """What end users see of a place."""
+        return cls(id=place.id, name=place.name, color=place.color)
+
+
+class PublicFieldDependency(Part):
+    """A condition on one field's answer that decides whether another field is shown."""
+
+    id: UuidText = Field(description="Unique identifier.")
+    field: UuidText = Field(description="The field that is shown or hidden.")
+    depends_on_field: UuidText = Field(description="The field whose answer decides.")
+    operator: CombinationName = Field(description="How the comparisons combine.", examples=["$and"])
+    depends_on_field_values: list[ExpectedValue] = Field(
+        description="What the deciding answer is compared with."
+    )
+
+
+class PublicField(FieldTraits):
+    """A field as end users get it."""
+
+    id: UuidText = Field(description="Unique identifier.")
+    key: str = Field(description="Stable name of the field.", examples=["what"])
+    group: str = Field(description="Identifier of the field's group, empty when it is in none.")
+    translated_values: list[str] = Field(
+        description="The values in the language of the view, in the order of `values`.",
+        examples=[["Service", "Cuisine", "Prix"]],
+    )
+    dependencies: list[PublicFieldDependency] = Field(
+        description="Dependencies that decide whether this field is shown."
+    )
+    dependency_of: list[PublicFieldDependency] = Field(
+        description="Dependencies that look at this field's answer."
+    )
+
+
+class PublicFieldGroup(Part):
+    """A group of fields as end users get it."""
+
+    id: UuidText = Field(description="Unique identifier.")
+    key: str = Field(description="Stable name of the group.", examples=["visit"])
+    name: str = Field(description="Name of the group.", examples=["Your visit"])
+    vertical_index: int = Field(
+        ge=0, le=INDEX_LIMIT, description="Place among the groups.", examples=[0]
+    )
+
+
+class PublicForm(Images):
+    """What end users get of contact forms and surveys alike."""
+
+    id: UuidText = Field(description="Unique identifier.")
+    language: Language = Field(description="Language of the view's texts.", examples=["fr"])
+    enabled: bool = Field(description="Whether the form takes answers.")
+    auto_translate: bool = Field(
+        description="Whether the form is shown in the reader's language where it has its texts."
+    )
+    header: Header = Field(description="Texts above the fields.")
+    body: Body = Field(description="Texts among the fields.")
+    footer: Footer = Field(description="What stands below the form.")
+    submission: Submission = Field(description="What is shown once the form was submitted.")
+    external_link: ExternalLink = Field(description="Where the form's owner is found on the web.")
+    store_list: list[PublicPlace] = Field(description="The stores that an answer may be about.")
+    fields: list[PublicField] = Field(description="The form's fields.")
+    field_groups: list[PublicFieldGroup] = Field(description="The groups of the form's fields.")
+    field_dependencies: list[PublicFieldDependency] = Field(
+        description="Conditions that show or hide fields."
+    )
+
+
+def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -> dict[str, Any]:
+    """The values of a `PublicForm`, by name, with the form's texts in the language."""
+    texts = form.translations.get(language, FormTranslation())
+    dependencies = {item.id: _dependency(item) for item in form.field_dependencies}
+    return {
+        "id": form.id,
+        "language": language,
+        "enabled": form.enabled,
+        "auto_translate": form.auto_translate,
+        "header": translate(form.header, texts.header),
+        "body": translate(form.body, texts.body),
+        "footer": translate(form.footer, texts.footer),
+        "submission": translate(form.submission, texts.submission),
+        "external_link": form.external_link,
+        "logo": form.logo,
+        "footer_logo": form.footer_logo,
+        "cover": form.cover,
+        "submission_image": form.submission_image,
+        "store_list": [PublicPlace.of(store) for store in stores],
+        "fields": [
+            _field(field, texts.fields.get(field.key, FieldTranslation()), dependencies)
+            for field in form.fields
+        ],
+        "field_groups": [
+            PublicFieldGroup(
+                id=group.id,
+                key=group.key,
+                name=texts.groups.get(group.key, GroupTranslation()).name or group.name,
+                vertical_index=group.vertical_index,
+            )
+            for group in form.field_groups
+        ],
+        "field_dependencies": list(dependencies.values()),
+    }
+
+
+def translate(part: _Part, texts: Part) -> _Part:
+    """The part with its texts in another language; those that are empty stay as they are."""
+    changed: dict[str, Any] = {}
+    for name, text in texts:
+        if isinstance(text, Part):
+            changed[name] = translate(getattr(part, name), text)
+        elif text:
+            changed[name] = text
+    return part.model_copy(update=changed) if changed else part
+
+
+def translated_values(values: list[str], translations: list[str]) -> list[str]:
+    """Every value in another language, or as it is where it has no translation."""
+    if not translations:
+        return values
+    return [text or value for value, text in zip(values, translations, strict=True)]
+
+
+def _dependency(dependency: FieldDependency) -> PublicFieldDependency:
+    return PublicFieldDependency(
+        id=dependency.id,
+        field=dependency.field,
+        depends_on_field=dependency.depends_on_field,
+        operator=dependency.operator,
+        depends_on_field_values=dependency.depends_on_field_values,
+    )
+
+
+def _field(
+    field: SavedField, texts: FieldTranslation, dependencies: dict[str, PublicFieldDependency]
+) -> PublicField:
+    return PublicField(
+        id=field.id,
+        key=field.key,
+        type=field.type,
+        label=texts.label or field.label,
+        placeholder=texts.placeholder or field.placeholder,
+        required=field.required,
+        vertical_index=field.vertical_index,
+        horizontal_index=field.horizontal_index,
+        values=field.values,
+        translated_values=translated_values(field.values, texts.values),
+        allow_custom_value=field.allow_custom_value,
+        allow_min_replies=field.allow_min_replies,
+        min_replies=field.min_replies,
+        allow_max_replies=field.allow_max_replies,
+        max_replies=field.max_replies,
+        operator=field.operator,
+        group=field.group,
+        dependencies=[dependencies[item] for item in field.dependencies],
+        dependency_of=[dependencies[item] for item in field.dependency_of],
+    )

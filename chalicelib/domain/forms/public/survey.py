@@ -1,0 +1,89 @@
+"""What end users get of a survey (interface, section 2.9)."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.forms.image import Image, PartnerImage
+from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
+from chalicelib.domain.forms.presentation import SurveyStyle
+from chalicelib.domain.forms.public.form import PublicForm, PublicPlace, public_parts, translate
+from chalicelib.domain.forms.redirect import external_url
+from chalicelib.domain.forms.survey import ChannelName, SavedSurvey
+from chalicelib.domain.forms.survey_context import SurveyOccasion
+from chalicelib.domain.forms.translation import PreRedirectTranslation
+from chalicelib.domain.language import Language
+
+
+class PublicSurvey(PublicForm):
+    """A survey as end users get it."""
+
+    general_style: SurveyStyle = Field(description="Style of the whole survey.")
+    pre_redirect: bool = Field(
+        description="Whether satisfaction is asked for, and may lead away, before the survey."
+    )
+    pre_redirect_config: PreRedirectConfig | None = Field(
+        description="What is asked before the survey, if anything."
+    )
+    external_url: str = Field(
+        description="External URL to redirect to on pre-redirect.",
+        examples=["https://reviews.example.com/new?place=1"],
+    )
+    send_mode: ChannelName = Field(
+        description="How the survey reached the one who answers.", examples=["SMS"]
+    )
+    store: PublicPlace | None = Field(description="The store that the survey is about, if known.")
+    brand: PublicPlace | None = Field(description="The brand that the survey is about, if known.")
+    order: str = Field(
+        description="External id of the purchase targeted by the survey.", examples=["A-20413"]
+    )
+    email_logo: PartnerImage | None = Field(description="Logo in e-mails.")
+    email_cover: PartnerImage | None = Field(description="Cover image in e-mails.")
+
+
+def show_survey(
+    survey: SavedSurvey, directory: Directory, language: Language, occasion: SurveyOccasion
+) -> PublicSurvey:
+    """The view of a survey in one of its languages, on this occasion."""
+    return PublicSurvey(
+        **public_parts(survey, language, stores_of_targets(survey, directory)),
+        general_style=survey.general_style,
+        pre_redirect=survey.pre_redirect,
+        pre_redirect_config=_pre_redirect_config(survey, language),
+        external_url=external_url(survey, occasion),
+        send_mode=occasion.send_mode,
+        store=PublicPlace.of(occasion.store) if occasion.store else None,
+        brand=PublicPlace.of(occasion.brand) if occasion.brand else None,
+        order=occasion.order,
+        email_logo=_partner_shape(survey.email_logo),
+        email_cover=_partner_shape(survey.email_cover),
+    )
+
+
+def stores_of_targets(survey: SavedSurvey, directory: Directory) -> list[Place]:
+    """The stores that the survey's enabled targets are or have, each once, in target order."""
+    return list({store.id: store for store in _stores(survey, directory)}.values())
+
+
+def _stores(survey: SavedSurvey, directory: Directory) -> Iterator[Place]:
+    for target in survey.targets:
+        if not target.enabled:
+            continue
+        if target.type is PlaceKind.BRAND:
+            yield from directory.stores_of(target.target_id)
+        elif store := directory.store(target.target_id):
+            yield store
+
+
+def _pre_redirect_config(survey: SavedSurvey, language: Language) -> PreRedirectConfig | None:
+    texts = survey.translations.get(language)
+    if survey.pre_redirect_config is None or texts is None:
+        return survey.pre_redirect_config
+    return translate(
+        survey.pre_redirect_config, texts.pre_redirect_config or PreRedirectTranslation()
+    )
+
+
+def _partner_shape(image: Image | None) -> PartnerImage | None:
+    return PartnerImage.model_validate(image.model_dump()) if image else None

@@ -1,0 +1,34 @@
+"""Where respondents may leave a public review, and who is led there after submitting."""
+
+from chalicelib.domain.accounts.places import PlaceKind
+from chalicelib.domain.forms.survey import SavedSurvey, Target
+from chalicelib.domain.forms.survey_context import SurveyOccasion
+
+
+def matching_target(survey: SavedSurvey, occasion: SurveyOccasion) -> Target | None:
+    """The enabled target that the occasion is about: its store, else its brand, else none."""
+    for kind, place in ((PlaceKind.STORE, occasion.store), (PlaceKind.BRAND, occasion.brand)):
+        for target in survey.targets:
+            if place and target.enabled and target.type is kind and target.target_id == place.id:
+                return target
+    return None
+
+
+def external_url(survey: SavedSurvey, occasion: SurveyOccasion) -> str:
+    """The review page of the matching target, ``""`` when there is none."""
+    target = matching_target(survey, occasion)
+    return target.new_review_uri if target else ""
+
+
+def redirect_to(survey: SavedSurvey, occasion: SurveyOccasion, rating: int | None) -> str:
+    """The review page that a respondent is led to after submitting, ``""`` for none.
+
+    Args:
+        rating: what was answered, brought to 0 to 10; None when nothing was rated.
+    """
+    if not survey.post_redirect or survey.post_redirect_threshold is None:
+        return ""
+    always = survey.post_redirect_threshold == 0
+    if always or (rating is not None and rating >= survey.post_redirect_threshold):
+        return external_url(survey, occasion)
+    return ""

@@ -1,0 +1,179 @@
+"""Surveys: as they are saved, and as partners get them (interface, section 2.5)."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, ValidationInfo
+
+from chalicelib.domain.accounts.places import Directory, PlaceKind
+from chalicelib.domain.forms.form import PartnerForm, SavedForm
+from chalicelib.domain.forms.image import Image, PartnerImage
+from chalicelib.domain.forms.part import DatedPart, Part, UuidText
+from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
+from chalicelib.domain.forms.presentation import SurveyStyle
+from chalicelib.domain.forms.translation import SurveyTranslation
+from chalicelib.domain.language import Language
+
+
+class Channel(StrEnum):
+    """How a survey reaches a customer; a public survey is reached by its link."""
+
+    EMAIL = "EMAIL"
+    SMS = "SMS"
+    LINK = "LINK"
+
+
+class ResolicitationMode(StrEnum):
+    """Within what the delay between two surveys to the same customer is kept."""
+
+    ACCOUNT = "ACCOUNT"
+    BRAND = "BRAND"
+    STORE = "STORE"
+    SURVEY = "SURVEY"
+
+
+# An operator's document is read strictly, where an enum would not be taken from its text.
+ChannelName = Annotated[Channel, Field(strict=False)]
+ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
+TargetType = Annotated[PlaceKind, Field(strict=False)]
+
+
+def _text(description: str, example: str) -> Any:
+    return Field(default="", description=description, examples=[example])
+
+
+class Target(DatedPart):
+    """A brand or a store that a survey is aimed at, as it is saved."""
+
+    type: TargetType = Field(
+        description="Whether it is a brand or a store.", examples=[PlaceKind.BRAND]
+    )
+    enabled: bool = Field(description="Whether surveys are sent for this target.")
+    target_id: UuidText = Field(description="Identifier of the brand or store.")
+    new_review_uri: str = _text(
+        "Where a respondent may leave a public review.", "https://reviews.example.com/new?place=1"
+    )
+
+
+def _present_name(saved: str, target: ValidationInfo) -> str:
+    names: Directory | None = target.context
+    # A target whose id is faulty has none here.
+    return names.name_of(target.data.get("target_id", "")) if names else saved
+
+
+class PartnerTarget(Target):
+    """A brand or a store that a survey is aimed at, as partners get it."""
+
+    target_name: Annotated[str, AfterValidator(_present_name)] = Field(
+        default="",
+        validate_default=True,
+        description="Present name of the brand or store.",
+        examples=["Maison Lumen"],
+    )
+
+
+class DnsRecord(Part):
+    """A record that the owner of a mail domain publishes."""
+
+    host: str = _text("Name of the record.", "mail._domainkey.example.com")
+    type: str = _text("Type of the record.", "TXT")
+    value: str = _text("What the record holds.", "k=rsa; p=MIGfMA0GCSq")
+
+
+class ExternalDnsConfig(Part):
+    """The records that let the service send mail for a domain."""
+
+    dkim: DnsRecord = Field(
+        default_factory=DnsRecord, description="Record that verifies signatures."
+    )
+    return_path: DnsRecord = Field(
+        default_factory=DnsRecord, description="Record that takes bounces."
+    )
+
+
+class SupportEmail(DatedPart):
+    """The address that a survey is sent from and answered to."""
+
+    email: str = _text("The address.", "support@example.com")
+    domain: str = _text("Domain of the address.", "example.com")
+    forwarding_email: str = _text("Where answers are forwarded to.", "team@example.com")
+    default: bool = Field(default=False, description="Whether it is the account's default.")
+    enable_inbound: bool = Field(default=False, description="Whether answers are taken in.")
+    external_dns_config: ExternalDnsConfig = Field(
+        default_factory=ExternalDnsConfig, description="Records that the domain's owner publishes."
+    )
+    dkim_verified: bool = Field(default=False, description="Whether signatures are verified.")
+    return_path_verified: bool = Field(default=False, description="Whether bounces are taken.")
+
+
+class _Sending(Part):
+    """When and how a survey is sent, and where it leads; the same wherever it is shown or kept."""
+
+    general_style: SurveyStyle = Field(
+        default_factory=SurveyStyle, description="Style of the whole survey."
+    )
+    publicly_available: bool = Field(
+        description="Whether the survey can be requested publicly without a tracker."
+    )
+    support_email: SupportEmail | None = Field(
+        default=None, description="The address that the survey is sent from, if any."
+    )
+    sending_channels: list[ChannelName] = Field(
+        default=[], description="How the survey is sent, best first.", examples=[["SMS"]]
+    )
+    solicitation_threshold: int = Field(
+        default=0,
+        description="Maximum delay, in seconds, between the purchase date and the date it is "
+        "processed for survey dispatch; when exceeded no survey is sent.",
+        examples=[604800],
+    )
+    resolicitation_delay: int = Field(
+        default=0,
+        description="Seconds to wait before sending a new survey to the same customer.",
+        examples=[2592000],
+    )
+    resolicitation_mode: ResolicitationModeName = Field(
+        default=ResolicitationMode.ACCOUNT,
+        description="Within what the resolicitation delay is kept.",
+        examples=["ACCOUNT"],
+    )
+    pre_redirect: bool = Field(
+        default=False,
+        description="Enables redirection to external satisfaction surveys before submission.",
+    )
+    pre_redirect_config: PreRedirectConfig | None = Field(
+        default=None, description="What is asked before the survey, if anything."
+    )
+    post_redirect: bool = Field(default=False, description="Enables redirection after submission.")
+    post_redirect_threshold: int | None = Field(
+        default=None,
+        ge=0,
+        le=10,
+        description="Rating from which on the customer is redirected after submitting; 0 means "
+        "always redirect. Null while `postRedirect` is off.",
+        examples=[8],
+    )
+
+
+class PartnerSurvey(_Sending, PartnerForm):
+    """A survey as partners get it."""
+
+    targets: list[PartnerTarget] = Field(default=[], description="What the survey is aimed at.")
+    email_logo: PartnerImage | None = Field(default=None, description="Logo in e-mails.")
+    email_cover: PartnerImage | None = Field(default=None, description="Cover image in e-mails.")
+
+    @classmethod
+    def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
+        """The view of a saved survey, given as its JSON, with what is not saved in it."""
+        survey = cls.model_validate_json(saved, context=directory)
+        return survey.model_copy(update={"submission_count": submission_count})
+
+
+class SavedSurvey(_Sending, SavedForm):
+    """A survey as it is saved."""
+
+    targets: list[Target]
+    email_logo: Image | None = None
+    email_cover: Image | None = None
+    translations: Mapping[Language, SurveyTranslation]

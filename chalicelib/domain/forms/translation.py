@@ -1,0 +1,132 @@
+"""The texts of a form in one more language.
+
+A form speaks its own ``language``; its ``translations`` map further languages to these texts:
+
+    "translations": {"fr": {"header": {"title": "Votre visite ?"},
+                            "fields": {"what": {"label": "Quoi ?", "values": ["Service", "Prix"]}},
+                            "groups": {"visit": {"name": "Votre visite"}}}}
+
+Fields and groups are named by their keys. The values of a field are translated in the order of
+``values``, all of them. Whatever is left out, or empty, is shown in the form's own language.
+"""
+
+from typing import Any
+
+from pydantic import Field
+
+from chalicelib.domain.forms.part import Part
+
+
+def _is_empty(value: Any) -> bool:
+    return value == "" or value == [] or value == {} or value is None
+
+
+def _text() -> Any:
+    return Field(default="", exclude_if=_is_empty)
+
+
+class TitlesTranslation(Part):
+    """A title and a subtitle: of the header, or of what is shown after submission."""
+
+    title: str = _text()
+    subtitle: str = _text()
+
+
+class BodyTranslation(Part):
+    """The texts among the fields."""
+
+    button_text: str = _text()
+
+
+class FooterTranslation(Part):
+    """The texts of the footer."""
+
+    title: str = _text()
+    text: str = _text()
+
+
+class FieldTranslation(Part):
+    """The texts of one field."""
+
+    label: str = _text()
+    placeholder: str = _text()
+    values: list[str] = Field(default=[], exclude_if=_is_empty)
+
+
+class GroupTranslation(Part):
+    """The texts of one group of fields."""
+
+    name: str = _text()
+
+
+class FormTranslation(Part):
+    """All texts of a form in one language."""
+
+    header: TitlesTranslation = Field(default_factory=TitlesTranslation)
+    body: BodyTranslation = Field(default_factory=BodyTranslation)
+    footer: FooterTranslation = Field(default_factory=FooterTranslation)
+    submission: TitlesTranslation = Field(default_factory=TitlesTranslation)
+    fields: dict[str, FieldTranslation] = Field(default={}, exclude_if=_is_empty)
+    groups: dict[str, GroupTranslation] = Field(default={}, exclude_if=_is_empty)
+
+
+class TextTranslation(Part):
+    """A text whose colour is the same in every language."""
+
+    text: str = _text()
+
+
+class ButtonTranslation(TextTranslation):
+    """The texts of a button."""
+
+    topic: TextTranslation = Field(default_factory=TextTranslation)
+
+
+class NpsTranslation(Part):
+    """The texts around a 0 to 10 scale."""
+
+    start_text: str = _text()
+    end_text: str = _text()
+    topic: str = _text()
+
+
+class CsatStarTranslation(Part):
+    """The texts around five stars."""
+
+    topic: str = _text()
+
+
+class CsatSmileyTranslation(Part):
+    """The texts below five smileys."""
+
+    one: str = _text()
+    two: str = _text()
+    three: str = _text()
+    four: str = _text()
+    five: str = _text()
+    topic: str = _text()
+
+
+class BinaryTranslation(Part):
+    """The texts of a choice between two."""
+
+    satisfied: str = _text()
+    unsatisfied: str = _text()
+    topic: str = _text()
+
+
+class PreRedirectTranslation(Part):
+    """The texts of the question asked before a survey."""
+
+    text: TextTranslation = Field(default_factory=TextTranslation)
+    button: ButtonTranslation = Field(default_factory=ButtonTranslation)
+    nps: NpsTranslation = Field(default_factory=NpsTranslation)
+    csat_star: CsatStarTranslation = Field(default_factory=CsatStarTranslation)
+    csat_smiley: CsatSmileyTranslation = Field(default_factory=CsatSmileyTranslation)
+    binary: BinaryTranslation = Field(default_factory=BinaryTranslation)
+
+
+class SurveyTranslation(FormTranslation):
+    """All texts of a survey in one language."""
+
+    pre_redirect_config: PreRedirectTranslation | None = Field(default=None, exclude_if=_is_empty)

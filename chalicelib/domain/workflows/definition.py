@@ -1,0 +1,287 @@
+"""A workflow as an operator writes it, checked and turned into what is saved."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.comparison import Combination, Comparator
+from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.forms.definitions.form import read_document
+from chalicelib.domain.forms.definitions.rule import rule, unless_malformed
+from chalicelib.domain.forms.definitions.rules import duplicate, duplicates, repeated
+from chalicelib.domain.forms.fields import CombinationName
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.schema import Identifier, Input, format_timestamp
+from chalicelib.domain.webhooks.headers import UnfitHeader, folded_name, require_fit_headers
+from chalicelib.domain.webhooks.url import url_fault
+from chalicelib.domain.workflows.condition_values import NAMED_BY_ID, condition_value_faults
+from chalicelib.domain.workflows.workflow import (
+    MAX_BODY_BYTES,
+    MOST_ATTEMPTS,
+    Action,
+    Condition,
+    Operator,
+    Subject,
+    Workflow,
+    body_size,
+    combination_of,
+)
+
+MOST_ACTIONS: Final = 20
+MAX_WORKFLOW_BYTES: Final = 350_000
+"""As JSON; a row of DynamoDB takes 400 KB."""
+
+_MOST_CONDITIONS: Final = 50
+_DEEPEST: Final = 5
+_MOST_HEADERS: Final = 50
+_MOST_METADATA: Final = 500
+
+
+class ConditionDocument(Input):
+    """A comparison (`subject`, `operator`, `value`), or a group (`operator`, `conditions`)."""
+
+    operator: Annotated[Operator, Field(strict=False)]
+    subject: Annotated[Subject | None, Field(strict=False)] = None
+    field: str | None = Field(default=None, min_length=1, max_length=100)
+    value: str | None = None
+    conditions: list["ConditionDocument"] | None = Field(default=None, max_length=_MOST_CONDITIONS)
+
+
+class ActionDocument(Input):
+    """A webhook. Without an id one follows from the workflow's id and the key."""
+
+    id: Identifier | None = None
+    key: str = Field(min_length=1, max_length=100)
+    description: str = Field(default="", max_length=2000)
+    url: str
+    headers: dict[str, str] = Field(default={}, max_length=_MOST_HEADERS)
+    metadata: dict[str, str] = Field(default={}, max_length=_MOST_METADATA)
+    attempts: int = Field(default=MOST_ATTEMPTS, ge=1, le=MOST_ATTEMPTS)
+
+
+class WorkflowDocument(Input):
+    """A workflow."""
+
+    id: Identifier
+    name: str = Field(min_length=1, max_length=255)
+    enabled: bool = True
+    operator: CombinationName = Combination.AND
+    conditions: list[ConditionDocument] = Field(default=[], max_length=_MOST_CONDITIONS)
+    actions: list[ActionDocument] = Field(min_length=1, max_length=MOST_ACTIONS)
+
+
+def read_workflow(
+    document: Any,
+    directory: Directory | None = None,
+    others: Iterable[Workflow] = (),
+    *,
+    allow_private: bool = False,
+) -> WorkflowDocument:
+    """The document as its model.
+
+    Args:
+        directory: the account's brands and stores; None leaves out whether there are those that
+            conditions name.
+        others: the account's other workflows; the one with the document's id may be among them.
+        allow_private: whether plain http and private addresses will do.
+
+    Raises:
+        InvalidInput: with every key and value that does not fit, and every rule that is broken.
+    """
+
+    def faults_in(workflow: WorkflowDocument) -> Iterator[Fault]:
+        yield from _workflow_condition_faults(workflow, directory)
+        yield from _uniqueness_faults(workflow, others)
+        yield from _workflow_action_faults(workflow, allow_private)
+
+    return read_document(WorkflowDocument, document, faults_in)
+
+
+def save_workflow(
+    document: WorkflowDocument, now: datetime, earlier: Workflow | None = None
+) -> Workflow:
+    """The workflow to save, in place of the earlier one if there is one.
+
+    Raises:
+        InputTooLarge: it takes more than `MAX_WORKFLOW_BYTES`.
+    """
+    written = format_timestamp(now)
+    workflow = Workflow(
+        id=document.id,
+        name=document.name,
+        enabled=document.enabled,
+        operator=document.operator,
+        conditions=tuple(_condition(each) for each in document.conditions),
+        actions=tuple(_action(document, each) for each in document.actions),
+        created_at=earlier.created_at if earlier else written,
+        updated_at=written,
+    )
+    if len(workflow.model_dump_json().encode()) > MAX_WORKFLOW_BYTES:
+        raise InputTooLarge("workflow", MAX_WORKFLOW_BYTES)
+    return workflow
+
+
+def _condition(document: ConditionDocument) -> Condition:
+    value = document.value or ""
+    return Condition(
+        operator=document.operator,
+        subject=document.subject,
+        field=document.field or "",
+        value=value.lower() if document.subject in NAMED_BY_ID else value,
+        conditions=tuple(_condition(each) for each in document.conditions or ()),
+    )
+
+
+def _action(workflow: WorkflowDocument, document: ActionDocument) -> Action:
+    return Action(
+        id=_action_id(workflow, document),
+        key=document.key,
+        description=document.description,
+        url=document.url,
+        headers=document.headers,
+        metadata=document.metadata,
+        attempts=document.attempts,
+    )
+
+
+def _action_id(workflow: WorkflowDocument, action: ActionDocument) -> str:
+    return action.id or derived_id(workflow.id, "action", action.key)
+
+
+@rule
+def _workflow_condition_faults(
+    document: WorkflowDocument, directory: Directory | None
+) -> Iterator[Fault]:
+    yield from _group_faults(document.conditions, directory, 1, "conditions")
+
+
+def _group_faults(
+    conditions: Sequence[ConditionDocument],
+    directory: Directory | None,
+    depth: int,
+    *path: str | int,
+) -> Iterator[Fault]:
+    for position, condition in enumerate(conditions):
+        yield from _condition_faults(condition, directory, depth, *path, position)
+
+
+@rule
+def _condition_faults(
+    condition: ConditionDocument, directory: Directory | None, depth: int, *path: str | int
+) -> Iterator[Fault]:
+    if combination_of(condition.operator):
+        for key in ("subject", "field", "value"):
+            if getattr(condition, key) is not None:
+                yield _not_here("A group of conditions has none.", *path, key)
+        if not condition.conditions:
+            yield Fault(json_pointer(*path, "conditions"), "required", "Give a condition.")
+        elif depth > _DEEPEST:
+            yield _not_here(f"Groups are at most {_DEEPEST} deep.", *path, "conditions")
+        else:
+            groups = condition.conditions
+            yield from _group_faults(groups, directory, depth + 1, *path, "conditions")
+        return
+    yield from _comparison_faults(condition, *path)
+    yield from _field_faults(condition, *path)
+    yield from _compared_value_faults(condition, directory, *path)
+
+
+@rule
+def _comparison_faults(condition: ConditionDocument, *path: str | int) -> Iterator[Fault]:
+    if condition.conditions is not None:
+        yield _not_here("Only $and and $or have conditions.", *path, "conditions")
+    if condition.subject is None:
+        yield Fault(json_pointer(*path, "subject"), "required", "This is required.")
+
+
+@rule
+def _field_faults(condition: ConditionDocument, *path: str | int) -> Iterator[Fault]:
+    if condition.subject is Subject.ANSWER and not condition.field:
+        yield Fault(json_pointer(*path, "field"), "required", "Name the field by its id or key.")
+    if condition.subject is not Subject.ANSWER and condition.field is not None:
+        yield _not_here("Only an answer has a field.", *path, "field")
+
+
+@rule
+def _compared_value_faults(
+    condition: ConditionDocument, directory: Directory | None, *path: str | int
+) -> Iterator[Fault]:
+    if condition.operator.value == Comparator.EXISTS:
+        if condition.value not in ("true", "false"):
+            yield Fault(json_pointer(*path, "value"), "not_allowed", "This must be true or false.")
+    elif not condition.value:
+        yield Fault(json_pointer(*path, "value"), "required", "This is required.")
+    elif condition.subject:
+        comparator = Comparator(condition.operator.value)
+        yield from condition_value_faults(
+            condition.subject, comparator, condition.value, directory, *path, "value"
+        )
+
+
+@rule
+def _uniqueness_faults(document: WorkflowDocument, others: Iterable[Workflow]) -> Iterator[Fault]:
+    actions = document.actions
+    taken = unless_malformed(lambda: _taken_ids(document, others), set())
+    ids = [unless_malformed(partial(_action_id, document, action), None) for action in actions]
+    repeated_ids = duplicates(ids)
+    for position, action_id in enumerate(ids):
+        if position in repeated_ids or action_id in taken:
+            named_by = "key" if actions[position].id is None else "id"
+            yield duplicate("actions", position, named_by)
+    for position in repeated(actions, "key"):
+        if position not in repeated_ids:
+            yield duplicate("actions", position, "key")
+
+
+def _taken_ids(document: WorkflowDocument, others: Iterable[Workflow]) -> set[str]:
+    return {action.id for other in others if other.id != document.id for action in other.actions}
+
+
+@rule
+def _workflow_action_faults(document: WorkflowDocument, allow_private: bool) -> Iterator[Fault]:
+    for position, action in enumerate(document.actions):
+        yield from _url_faults(action, allow_private, "actions", position, "url")
+        yield from _header_faults(action, "actions", position, "headers")
+        yield from _size_faults(document, action, "actions", position, "metadata")
+
+
+@rule
+def _url_faults(action: ActionDocument, allow_private: bool, *path: str | int) -> Iterator[Fault]:
+    refused = url_fault(action.url, allow_private=allow_private)
+    if refused:
+        yield Fault(json_pointer(*path), "invalid_url", refused)
+
+
+@rule
+def _header_faults(action: ActionDocument, *path: str | int) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for name, value in action.headers.items():
+        try:
+            require_fit_headers({name: value})
+        except UnfitHeader as error:
+            yield _not_here(str(error), *path, name)
+        if folded_name(name) in seen:
+            yield duplicate(*path, name)
+        seen.add(folded_name(name))
+
+
+@rule
+def _size_faults(
+    document: WorkflowDocument, action: ActionDocument, *path: str | int
+) -> Iterator[Fault]:
+    named = Workflow(id=document.id, name=document.name, actions=(), created_at="", updated_at="")
+    if body_size(named, _action(document, action)) > MAX_BODY_BYTES:
+        yield Fault(
+            json_pointer(*path),
+            "too_large",
+            f"The webhook's body would be larger than {MAX_BODY_BYTES} bytes.",
+        )
+
+
+def _not_here(detail: str, *path: str | int) -> Fault:
+    return Fault(json_pointer(*path), "not_allowed", detail)

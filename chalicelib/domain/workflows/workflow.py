@@ -1,0 +1,158 @@
+"""Workflows: which feedback starts them, and which webhooks they send (interface, section 6)."""
+
+import json
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from chalicelib.domain.comparison import Combination, Comparator, holds
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.forms.part import WrittenTimestamp
+from chalicelib.domain.schema import Resource
+
+EVENT: Final = "workflow.action.webhook"
+MAX_BODY_BYTES: Final = 200_000
+MOST_ATTEMPTS: Final = 8
+
+_SOME_UUID: Final = "00000000-0000-0000-0000-000000000000"
+
+
+class Subject(StrEnum):
+    """What of a feedback a condition is about."""
+
+    RATING = "rating"
+    FORM = "form"
+    SURVEY = "survey"
+    BRAND = "brand"
+    STORE = "store"
+    LANGUAGE = "language"
+    SOURCE = "source"
+    ANSWER = "answer"
+
+
+Operator = StrEnum(  # type: ignore[misc]
+    "Operator", {each.name: each.value for each in (*Combination, *Comparator)}
+)
+Operator.__doc__ = "How something is compared, or how several conditions become one."
+
+
+def combination_of(operator: Operator) -> Combination | None:
+    """The combination that an operator is, or None when it compares."""
+    return Combination(operator.value) if operator.value in list(Combination) else None
+
+
+class Condition(Resource):
+    """A comparison with something of the feedback, or several conditions made one.
+
+    Attributes:
+        operator: a comparison's, or how `conditions` combine.
+        subject: what is compared; None for combined conditions.
+        field: the id or key of the field whose answer is compared.
+    """
+
+    operator: Annotated[Operator, Field(strict=False)]
+    subject: Annotated[Subject | None, Field(strict=False)] = None
+    field: str = ""
+    value: str = ""
+    conditions: tuple["Condition", ...] = ()
+
+    def holds_for(self, feedback: Feedback) -> bool:
+        """Whether the feedback is as this condition wants it."""
+        if self.combination:
+            return self.combination.of(each.holds_for(feedback) for each in self.conditions)
+        return holds(Comparator(self.operator.value), self._given(feedback), self.value)
+
+    @property
+    def combination(self) -> Combination | None:
+        """How its conditions combine; None for a comparison."""
+        return combination_of(self.operator)
+
+    def _given(self, feedback: Feedback) -> list[str]:
+        match self.subject:
+            case Subject.RATING:
+                return [] if feedback.rating is None else [str(feedback.rating)]
+            case Subject.FORM:
+                return [feedback.form_id] if feedback.kind is FormKind.CONTACT_FORM else []
+            case Subject.SURVEY:
+                return [feedback.form_id] if feedback.kind is FormKind.SURVEY else []
+            case Subject.BRAND:
+                return [feedback.brand_id] if feedback.brand_id else []
+            case Subject.STORE:
+                return [feedback.store_id] if feedback.store_id else []
+            case Subject.LANGUAGE:
+                return [str(feedback.language)]
+            case Subject.SOURCE:
+                return [str(feedback.source)]
+        answers = (a for a in feedback.answers if self.field in (a.field_id, a.key))
+        return [value for answer in answers for value in answer.values]
+
+
+class Action(Resource):
+    """A webhook that a workflow sends.
+
+    Attributes:
+        headers: custom headers; where one has a system header's name, the system's is sent.
+        attempts: how often it is tried in all.
+    """
+
+    id: str
+    key: str
+    description: str = ""
+    url: str
+    headers: dict[str, str] = {}
+    metadata: dict[str, str] = {}
+    attempts: int = MOST_ATTEMPTS
+
+
+class Workflow(Resource):
+    """A workflow as it is saved."""
+
+    id: str
+    name: str
+    enabled: bool = True
+    operator: Annotated[Combination, Field(strict=False)] = Combination.AND
+    conditions: tuple[Condition, ...] = ()
+    actions: tuple[Action, ...]
+    created_at: WrittenTimestamp
+    updated_at: WrittenTimestamp
+
+    def reacts_to(self, feedback: Feedback) -> bool:
+        """Whether this feedback starts it. Without conditions every feedback does."""
+        if not self.enabled:
+            return False
+        return not self.conditions or self.operator.of(
+            each.holds_for(feedback) for each in self.conditions
+        )
+
+    def action(self, action_id: str) -> Action | None:
+        """The action with this id, or None."""
+        return next((action for action in self.actions if action.id == action_id), None)
+
+
+def reactions(
+    workflows: Iterable[Workflow], feedback: Feedback
+) -> Iterator[tuple[Workflow, Action]]:
+    """Every action that this feedback starts."""
+    for workflow in workflows:
+        if workflow.reacts_to(feedback):
+            for action in workflow.actions:
+                yield workflow, action
+
+
+def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: str) -> bytes:
+    """The request's body (interface, section 6.1), the very bytes that are signed and sent."""
+    document: dict[str, Any] = {
+        "event": EVENT,
+        "workflow": {"id": workflow.id, "name": workflow.name},
+        "action": {"id": action.id, "key": action.key, "description": action.description},
+        "feedback": {"id": feedback_id, "contextId": context_id},
+        "metadata": action.metadata,
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def body_size(workflow: Workflow, action: Action) -> int:
+    """How many bytes the action's bodies have: the same for every feedback."""
+    return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))

@@ -1,0 +1,26 @@
+"""Who a partner is: credentials in, account out (interface, section 5)."""
+
+from chalicelib.domain.accounts.account import NO_CREDENTIAL, Credential, is_api_key
+from chalicelib.domain.errors import NotAuthenticated
+from chalicelib.services.caching import held
+from chalicelib.storage import credentials
+
+
+def authenticate(api_key: str, api_secret: str) -> str:
+    """The id of the account that these credentials belong to.
+
+    A revoked key is refused within a minute of its revocation.
+
+    Raises:
+        NotAuthenticated: the key is unknown or revoked, or the secret is not its own.
+    """
+    credential = _credential(api_key) if is_api_key(api_key) else None
+    known = credential or NO_CREDENTIAL
+    if not known.accepts(api_secret) or credential is None:
+        raise NotAuthenticated
+    return credential.account_id
+
+
+@held(at_most=1024)
+def _credential(api_key: str) -> Credential | None:
+    return credentials.find(api_key)

@@ -1,0 +1,64 @@
+"""Reading contact forms and surveys as partners see them."""
+
+from typing import TypeVar
+
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.forms.contact_form import PartnerContactForm
+from chalicelib.domain.forms.list_pages import ContactFormPage, SurveyPage
+from chalicelib.domain.forms.survey import PartnerSurvey
+from chalicelib.domain.paging import PageRequest, page_meta
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.storage.contact_forms import contact_forms
+from chalicelib.storage.forms import FormTable, StoredForm
+from chalicelib.storage.surveys import surveys
+
+PartnerView = TypeVar("PartnerView", PartnerContactForm, PartnerSurvey)
+
+
+def read_contact_form(account_id: str, form_id: str) -> PartnerContactForm:
+    """The account's contact form. One request to AWS.
+
+    Raises:
+        NotFound: the account has no such contact form.
+    """
+    return _view(PartnerContactForm, _own(contact_forms, account_id, form_id, "contact form"))
+
+
+def read_survey(account_id: str, survey_id: str) -> PartnerSurvey:
+    """The account's survey. One request to AWS.
+
+    Raises:
+        NotFound: the account has no such survey.
+    """
+    return _view(PartnerSurvey, _own(surveys, account_id, survey_id, "survey"))
+
+
+def list_contact_forms(account_id: str, request: PageRequest) -> ContactFormPage:
+    """One page of the account's contact forms, oldest first. Three requests to AWS."""
+    stored, total = contact_forms.page(account_id, request)
+    return ContactFormPage(
+        items=tuple(_view(PartnerContactForm, form) for form in stored),
+        meta=page_meta(request, len(stored), total),
+    )
+
+
+def list_surveys(account_id: str, request: PageRequest) -> SurveyPage:
+    """One page of the account's surveys, oldest first. Three requests to AWS."""
+    stored, total = surveys.page(account_id, request)
+    return SurveyPage(
+        items=tuple(_view(PartnerSurvey, form) for form in stored),
+        meta=page_meta(request, len(stored), total),
+    )
+
+
+def _own(table: FormTable, account_id: str, form_id: str, resource: str) -> StoredForm:
+    stored = table.find(form_id)
+    if stored is None or stored.account_id != account_id:
+        raise NotFound(resource)
+    return stored
+
+
+def _view(model: type[PartnerView], stored: StoredForm) -> PartnerView:
+    return model.read(
+        stored.document, account_directory(stored.account_id), stored.submission_count
+    )

@@ -1,0 +1,26 @@
+"""Reading a purchase."""
+
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.storage import customers, purchases
+
+
+def read_purchase(account_id: str, purchase_id: str) -> Purchase:
+    """The account's purchase, its customer and its store's name as they are now.
+
+    Two requests to AWS.
+
+    Raises:
+        NotFound: the account has no such purchase.
+    """
+    purchase = purchases.find(account_id, purchase_id)
+    if purchase is None:
+        raise NotFound("purchase")
+    customer_id = purchase.customer_id
+    return purchase.model_copy(
+        update={
+            "store_name": account_directory(account_id).name_of(purchase.store_id),
+            "customer": customers.find(account_id, customer_id) if customer_id else None,
+        }
+    )

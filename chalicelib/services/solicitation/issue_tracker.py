@@ -1,0 +1,36 @@
+"""Making the link that leads a customer to a survey about a purchase."""
+
+from chalicelib.domain import clock
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.tracker import Tracker
+from chalicelib.storage import purchases, trackers
+from chalicelib.storage.surveys import surveys
+
+
+def issue_tracker(
+    account_id: str, survey_id: str, purchase_id: str, send_mode: str, tracker_id: str | None = None
+) -> Tracker:
+    """A tracker of the survey for the purchase; one that has this id already stays as it is.
+
+    Raises:
+        NotFound: the account has no such survey or purchase.
+    """
+    survey = surveys.find(survey_id)
+    if survey is None or survey.account_id != account_id:
+        raise NotFound("survey")
+    purchase = purchases.find(account_id, purchase_id, consistent=True)
+    if purchase is None:
+        raise NotFound("purchase")
+    tracker = Tracker(
+        id=tracker_id or new_id(),
+        account_id=account_id,
+        survey_id=survey_id,
+        purchase_id=purchase_id,
+        customer_id=purchase.customer_id,
+        store_id=purchase.store_id,
+        send_mode=send_mode,
+        created_at=clock.now(),
+    )
+    trackers.create(tracker)
+    return tracker

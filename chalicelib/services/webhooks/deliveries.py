@@ -1,0 +1,90 @@
+"""What became of webhooks: listing, reading and replaying executions, and trying a webhook out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState
+from chalicelib.domain.webhooks.headers import beside, webhook_headers
+from chalicelib.domain.webhooks.signature import sign
+from chalicelib.domain.workflows.workflow import Action, Workflow, raw_body
+from chalicelib.outbound.webhook_http import WebhookAnswer, post
+from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.services.accounts.manage import require_account
+from chalicelib.settings import settings
+from chalicelib.storage import executions, webhook_secrets
+
+TEST_MARK: Final = "X-Service-Webhook-Test"
+_NO_FEEDBACK: Final = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A webhook that was tried out, and its answer."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    answer: WebhookAnswer
+
+
+def list_deliveries(
+    account_id: str, state: ExecutionState | None, at_most: int
+) -> Sequence[Execution]:
+    """The account's executions, the newest first, without their bodies.
+
+    Raises:
+        NotFound: there is no such account.
+    """
+    require_account(account_id)
+    return executions.of_account(account_id, state, at_most)
+
+
+def read_delivery(execution_id: str) -> tuple[Execution, Sequence[Attempt]]:
+    """An execution with its attempts of the last 90 days.
+
+    Raises:
+        NotFound: there is none.
+    """
+    execution = executions.find(execution_id)
+    if execution is None:
+        raise NotFound("delivery")
+    return execution, executions.attempts_of(execution_id)
+
+
+def replay_delivery(execution_id: str) -> None:
+    """Makes an execution that ended without a success pending again, and queues it.
+
+    Raises:
+        NotFound: there is none.
+        Conflict: it is pending, or had its success.
+    """
+    execution, _ = read_delivery(execution_id)
+    queue_executions([executions.reopen(execution, clock.now())])
+
+
+def try_out(account_id: str, workflow: Workflow, action: Action) -> Exchange:
+    """Sends a marked example to the action's URL, once, and keeps nothing of it.
+
+    The example is about no feedback: its ids are all zero, and a header says that it is a test.
+
+    Raises:
+        Conflict: the account has no webhook secret.
+    """
+    now = clock.now()
+    secret = webhook_secrets.active(account_id, now)
+    if secret is None:
+        raise Conflict("The account has no webhook secret: make one with webhook-secret rotate.")
+    body = raw_body(workflow, action, _NO_FEEDBACK, _NO_FEEDBACK)
+    timestamp = int(now.timestamp())
+    headers = webhook_headers(
+        beside(action.headers, {TEST_MARK: "true"}),
+        execution_id=new_id(),
+        timestamp=timestamp,
+        signature=sign(secret, timestamp, body),
+    )
+    answer = post(action.url, headers, body, allow_private=settings().private_webhooks)
+    return Exchange(action.url, headers, body, answer)

@@ -1,0 +1,228 @@
+"""Delivering webhooks: each attempt is claimed, sent, judged and written, and never lost track of.
+
+What an attempt needs to know is read before it is claimed, and is held a minute, so that between
+claim and outcome nothing but the request itself can fail.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from math import inf
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from chalicelib.domain import clock
+from chalicelib.domain.webhooks.execution import (
+    Attempt,
+    Execution,
+    ExecutionPointer,
+    ExecutionState,
+    Outcome,
+    outcome_of,
+)
+from chalicelib.domain.webhooks.headers import webhook_headers
+from chalicelib.domain.webhooks.signature import sign
+from chalicelib.domain.work import MAX_CLAIMS
+from chalicelib.domain.workflows.workflow import Action, Workflow
+from chalicelib.outbound.webhook_http import WebhookAnswer, WebhookFailure, post
+from chalicelib.services.webhooks.circuit_breaker import SilentHosts
+from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
+from chalicelib.settings import settings
+from chalicelib.storage import executions, workflows
+
+SIDE_BY_SIDE: Final = 10
+
+_CLAIM_S: Final = 5.0
+_REQUEST_S: Final = 12.0
+"""The request's own ten seconds, and writing what came of it."""
+
+_TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
+
+hosts: Final = SilentHosts()
+"""What this process has seen of receivers."""
+
+Did = TypeVar("Did")
+
+
+class DeliveryOutcome(StrEnum):
+    """What came of a message that points at an execution."""
+
+    SUCCEEDED = "succeeded"
+    TO_BE_RETRIED = "to be retried"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    PARKED = "parked"
+    PUT_OFF = "put off"
+    NOTHING_TO_DO = "nothing to do"
+    TAKEN_OVER = "taken over"
+
+
+_OUTCOMES: Final = {
+    ExecutionState.SUCCEEDED: DeliveryOutcome.SUCCEEDED,
+    ExecutionState.PENDING: DeliveryOutcome.TO_BE_RETRIED,
+    ExecutionState.FAILED: DeliveryOutcome.FAILED,
+    ExecutionState.STOPPED: DeliveryOutcome.STOPPED,
+    ExecutionState.PARKED: DeliveryOutcome.PARKED,
+}
+
+
+@dataclass(frozen=True)
+class _Delivery:
+    """What an attempt needs to know, as it is now.
+
+    Attributes:
+        action: None when there is no such action any more, or its workflow is disabled.
+        secret: None when the account has none.
+    """
+
+    action: Action | None
+    secret: str | None = field(repr=False)
+
+    @property
+    def host(self) -> str:
+        """Where the webhook goes."""
+        return urlsplit(self.action.url).netloc.lower() if self.action else ""
+
+
+def side_by_side(
+    deliver: Callable[[ExecutionPointer], Did], pointers: Sequence[ExecutionPointer]
+) -> list[Did]:
+    """What ``deliver`` answers for each pointer, all at once, in their order."""
+    if len(pointers) == 1:
+        return [deliver(pointers[0])]
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+        ends = [threads.submit(copy_context().run, deliver, pointer) for pointer in pointers]
+        return [end.result() for end in ends]
+
+
+def make_ready(account_ids: set[str]) -> None:
+    """Reads what the deliveries of these accounts have in common, once for all of them."""
+    for account_id in account_ids:
+        workflows_of(account_id)
+        signing_secrets_of(account_id)
+
+
+def send_webhook(
+    pointer: ExecutionPointer, time_left_s: Callable[[], float] = lambda: inf
+) -> DeliveryOutcome:
+    """Makes the next attempt at an execution, if one is due and there is time for it.
+
+    Requests to AWS: two, claim and outcome; one when there is nothing to do, or when the host is
+    silent; none when there is no time.
+
+    Args:
+        time_left_s: seconds until this process may be stopped.
+
+    Raises:
+        Unavailable: the database throttles or does not answer. Before the claim nothing was done;
+            after it the claim's lease runs out, and the next attempt is marked as a repeat.
+    """
+    if time_left_s() < _CLAIM_S + _REQUEST_S:
+        return DeliveryOutcome.PUT_OFF
+    delivery = _delivery(pointer)
+    now = clock.now()
+    silent_until = hosts.silent_until(pointer.account_id, delivery.host, now)
+    if silent_until:
+        waits = executions.wait(pointer.execution_id, silent_until, now)
+        return DeliveryOutcome.PUT_OFF if waits else DeliveryOutcome.NOTHING_TO_DO
+    execution = executions.claim(pointer, now)
+    if execution is None:
+        return DeliveryOutcome.NOTHING_TO_DO
+    end = _end_without_attempt(execution, delivery)
+    if end is None and time_left_s() < _REQUEST_S:
+        end = Outcome(ExecutionState.PENDING, "the claim took too long", retry_at=clock.now())
+    if end:
+        return _settle(execution, [], end)
+    assert delivery.action  # noqa: S101 - without one it has just been stopped
+    attempt, retry_after = _attempt(execution, delivery.action, delivery.secret, delivery.host)
+    outcome = outcome_of(
+        attempt,
+        clock.now(),
+        used=execution.used,
+        allowed=delivery.action.attempts,
+        retry_after=retry_after,
+    )
+    return _settle(execution, [attempt], outcome)
+
+
+def note_failed_claim(execution_id: str, reason: str) -> bool:
+    """Counts a claim that could not be made; it is tried again later. True when it is parked."""
+    return executions.WORK.note_failure(execution_id, executions.PART, reason, clock.now())
+
+
+def _delivery(pointer: ExecutionPointer) -> _Delivery:
+    found = _action_in(workflows_of(pointer.account_id), pointer)
+    if found is None:
+        # What is held may be older than the workflow; nothing is given up on its word.
+        found = _action_in(workflows.of_account(pointer.account_id, consistent=True), pointer)
+    secrets = signing_secrets_of(pointer.account_id)
+    return _Delivery(found, secrets.active(clock.now()) if secrets else None)
+
+
+def _action_in(known: Sequence[Workflow], pointer: ExecutionPointer) -> Action | None:
+    for workflow in known:
+        if workflow.id == pointer.workflow_id and workflow.enabled:
+            return workflow.action(pointer.action_id)
+    return None
+
+
+def _end_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
+    """How the execution ends though nothing more is sent, or None when it goes on."""
+    if execution.claims > MAX_CLAIMS:
+        reason = f"{MAX_CLAIMS} claims came to no end"
+        return Outcome(ExecutionState.PARKED, reason, execution.repeats)
+    if delivery.action is None:
+        reason = "the action is gone, or its workflow is disabled"
+        return Outcome(ExecutionState.STOPPED, reason, execution.repeats)
+    if execution.used > delivery.action.attempts:
+        reason = "interrupted" if execution.interrupted else "its attempts are used up"
+        return Outcome(ExecutionState.FAILED, reason, execution.repeats)
+    return None
+
+
+def _attempt(
+    execution: Execution, action: Action, secret: str | None, host: str
+) -> tuple[Attempt, str | None]:
+    """Sends the webhook; answers the attempt, and the ``Retry-After`` that was asked for."""
+    at = clock.now()
+    if secret is None:
+        error = "The account has no webhook secret."
+        return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
+    answer = _post(execution, action, secret, at)
+    hosts.note(execution.account_id, host, clock.now(), timed_out=answer.error in _TIME_OUTS)
+    attempt = Attempt(
+        number=execution.attempt,
+        at=at,
+        status=answer.status,
+        error=answer.detail or answer.error or "",
+        duration_ms=answer.duration_ms,
+        excerpt=answer.excerpt,
+        ambiguous=answer.is_ambiguous,
+        repeat=execution.repeats,
+        host=host,
+    )
+    return attempt, answer.retry_after
+
+
+def _post(execution: Execution, action: Action, secret: str, at: datetime) -> WebhookAnswer:
+    timestamp = int(at.timestamp())
+    headers = webhook_headers(
+        action.headers,
+        execution_id=execution.id,
+        timestamp=timestamp,
+        signature=sign(secret, timestamp, execution.body),
+    )
+    return post(action.url, headers, execution.body, allow_private=settings().private_webhooks)
+
+
+def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome) -> DeliveryOutcome:
+    now = clock.now()
+    lost = executions.interrupted_attempts(execution, now)
+    if lost and outcome.state is not ExecutionState.SUCCEEDED:
+        outcome = replace(outcome, ambiguous=True)
+    if not executions.settle(execution, [*lost, *attempts], outcome, now):
+        return DeliveryOutcome.TAKEN_OVER
+    return _OUTCOMES[outcome.state]

@@ -1,0 +1,22 @@
+"""Workflows and signing secrets as a warm function holds them: read at most once a minute."""
+
+from typing import Final
+
+from chalicelib.domain.accounts.account import SigningSecrets
+from chalicelib.domain.workflows.workflow import Workflow
+from chalicelib.services.caching import held
+from chalicelib.storage import webhook_secrets, workflows
+
+_ACCOUNTS_HELD: Final = 128
+
+
+@held(at_most=_ACCOUNTS_HELD)
+def workflows_of(account_id: str) -> tuple[Workflow, ...]:
+    """The account's workflows. No request to AWS while they are held."""
+    return workflows.of_account(account_id)
+
+
+@held(at_most=_ACCOUNTS_HELD)
+def signing_secrets_of(account_id: str) -> SigningSecrets | None:
+    """The account's secrets, from which each attempt takes the one of its moment."""
+    return webhook_secrets.of_account(account_id)

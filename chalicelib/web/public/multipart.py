@@ -1,0 +1,137 @@
+"""A ``multipart/form-data`` body (RFC 7578) as a list of named texts."""
+
+from typing import Any, Final
+
+from chalice.app import Request
+
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.web.problems import UnsupportedMediaType
+
+MEDIA_TYPE: Final = "multipart/form-data"
+MAX_PARTS: Final = 2_500
+MAX_HEADERS: Final = 8
+"""Headers of one part."""
+MAX_HEADER_BYTES: Final = 1_024
+"""Of one header of a part."""
+_AS_IT_IS: Final = (b"", b"7bit", b"8bit", b"binary")
+
+Part = tuple[str, str]
+"""Name and text."""
+
+
+def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
+    """The body's parts, in order.
+
+    Raises:
+        UnsupportedMediaType: it is not declared as multipart.
+        InputTooLarge: it has more than ``max_bytes`` bytes.
+        InvalidInput: it is not well-formed, not UTF-8, holds a file, or has too many parts.
+    """
+    declared = request.headers.get("content-type", "")
+    if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
+        raise UnsupportedMediaType(MEDIA_TYPE)
+    try:
+        raw: Any = request.raw_body
+    except ValueError:  # the gateway's encoding of it is broken
+        raise _malformed("The body cannot be read.") from None
+    if len(raw) > max_bytes:
+        raise InputTooLarge("body", max_bytes)
+    return parse_parts(raw, declared)
+
+
+def parse_parts(raw: bytes, content_type: str) -> list[Part]:
+    """The parts in these bytes, whose boundary the content type names.
+
+    Raises:
+        InvalidInput: as `read_parts`.
+    """
+    # Imported on use: only submissions need it.
+    from python_multipart.exceptions import FormParserError
+    from python_multipart.multipart import MultipartParser, parse_options_header
+
+    try:
+        boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
+        if not boundary:
+            raise _malformed("The content type names no boundary.")
+        collected = _Collected(parse_options_header)
+        parser = MultipartParser(
+            boundary,
+            collected.callbacks(),  # type: ignore[arg-type]
+            max_header_count=MAX_HEADERS,
+            max_header_size=MAX_HEADER_BYTES,
+        )
+        parser.write(raw)
+        parser.finalize()
+    except FormParserError as error:
+        raise _malformed(f"The body is not well-formed multipart: {error}.") from None
+    except UnicodeError:
+        raise _malformed("A header of the body cannot be read.") from None
+    if not collected.is_complete:
+        raise _malformed("The body ends before its last boundary.")
+    if collected.faults:
+        raise InvalidInput(collected.faults)
+    return collected.parts
+
+
+class _Collected:
+    """What the parser has found so far."""
+
+    def __init__(self, parse_options_header: Any) -> None:
+        self.parts: list[Part] = []
+        self.faults: list[Fault] = []
+        self.is_complete = False
+        self._parse_options = parse_options_header
+        self._begin()
+
+    def callbacks(self) -> dict[str, Any]:
+        """What the parser is to call."""
+        return {
+            "on_part_begin": self._begin,
+            "on_header_field": lambda data, start, end: self._field.append(data[start:end]),
+            "on_header_value": lambda data, start, end: self._value.append(data[start:end]),
+            "on_header_end": self._end_header,
+            "on_part_data": lambda data, start, end: self._data.append(data[start:end]),
+            "on_part_end": self._end,
+            "on_end": self._complete,
+        }
+
+    def _begin(self) -> None:
+        if len(self.parts) + len(self.faults) >= MAX_PARTS:
+            fault = Fault("", "too_many", f"The body has more than {MAX_PARTS} parts.")
+            raise InvalidInput([fault])
+        self._headers: dict[bytes, bytes] = {}
+        self._field: list[bytes] = []
+        self._value: list[bytes] = []
+        self._data: list[bytes] = []
+
+    def _end_header(self) -> None:
+        self._headers[b"".join(self._field).lower()] = b"".join(self._value)
+        self._field, self._value = [], []
+
+    def _end(self) -> None:
+        disposition = self._headers.get(b"content-disposition", b"")
+        kind, options = self._parse_options(disposition)
+        if kind != b"form-data" or b"name" not in options:
+            self.faults.append(Fault("", "malformed", "A part of the body has no name."))
+            return
+        name = options[b"name"].decode("utf-8", "replace")
+        pointer = json_pointer(name)
+        if b"filename" in options or b"filename*" in disposition.lower():
+            self.faults.append(Fault(pointer, "not_allowed", "Files are not taken here."))
+            return
+        encoding = self._headers.get(b"content-transfer-encoding", b"").strip().lower()
+        if encoding not in _AS_IT_IS:
+            self.faults.append(Fault(pointer, "malformed", "This transfer encoding is not taken."))
+            return
+        try:
+            self.parts.append((name, b"".join(self._data).decode("utf-8")))
+        except UnicodeDecodeError:
+            self.faults.append(Fault(pointer, "not_unicode", "This is not UTF-8."))
+
+    def _complete(self) -> None:
+        self.is_complete = True
+
+
+def _malformed(detail: str) -> InvalidInput:
+    return InvalidInput([Fault("", "malformed", detail)])

@@ -1,0 +1,28 @@
+"""Writes the completed template of the packaged app, for linting: nothing is deployed."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from infrastructure.deployment import code_package
+from infrastructure.deployment.progress import DeploymentError, fail
+from infrastructure.local_cloud import identity as local_identity
+
+
+def main(arguments: list[str]) -> int:
+    """Write the template to the path given; answer the process's exit status."""
+    output = Path(arguments[0])
+    # Chalice wants a region to package for, and the template says nothing of it.
+    os.environ.setdefault("AWS_DEFAULT_REGION", local_identity.REGION)
+    try:
+        packaged = code_package.package("prod", output.parent / "build")
+    except DeploymentError as error:
+        return fail(str(error))
+    template = code_package.complete(packaged.template, "s3://artifacts/code.zip")
+    output.write_text(json.dumps(template, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

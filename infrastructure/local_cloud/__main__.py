@@ -1,0 +1,247 @@
+"""The whole service on one machine.
+
+An emulator of AWS gets the same two stacks as AWS does, then demo data. What is there already is
+kept, and only what changed is deployed again.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from infrastructure.deployment import code_stack, data_stack
+from infrastructure.deployment.code_package import PROJECT
+from infrastructure.deployment.progress import DeploymentError, console, fail, step
+from infrastructure.local_cloud import identity as local_identity
+from infrastructure.local_cloud.emulator import Emulator
+from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
+
+STAGE = code_stack.STAGE
+GATEWAY_TIMEOUT_S = 60
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; answer the process's exit status."""
+    options = _parser().parse_args(arguments)
+    folder = Path(options.state_dir).resolve()
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+    commands: dict[str, Callable[[], int]] = {
+        "run": lambda: run(Emulator(options.port, folder)),
+        "up": lambda: up(Emulator(options.port, folder)),
+        "stop": lambda: stop(Emulator(options.port, folder)),
+        "reload": lambda: reload(Emulator(options.port, folder), options.local_port),
+        "with": lambda: run_with(options.command),
+    }
+    try:
+        return commands[options.action]()
+    except DeploymentError as error:
+        return fail(str(error))
+    except (BotoCoreError, ClientError) as error:
+        return fail(f"The local cloud does not do as it should: {error}")
+    except OSError as error:
+        return fail(f"This machine does not let the local cloud run: {error}")
+    except KeyboardInterrupt:
+        return 130
+
+
+def run(emulator: Emulator) -> int:
+    """Bring the cloud up and keep it until it is stopped, by Ctrl-C or by ``stop``."""
+    process = _start(emulator, printing=True)
+    try:
+        console.print("Running until you press Ctrl-C.")
+        ended = process.wait()
+    except KeyboardInterrupt:
+        ended = 0
+    finally:
+        _stop_in_peace(emulator)
+    if ended != 0:
+        return fail(f"The emulator ended by itself ({ended}): its log, {emulator.log}, says why.")
+    return 0
+
+
+def up(emulator: Emulator) -> int:
+    """Bring the cloud up, or up to date, and leave it running."""
+    if emulator.is_running():
+        _, port = emulator.process_id_and_port()
+        if port != emulator.port:
+            raise DeploymentError(
+                f"The local cloud of {emulator.folder} runs on port {port}: use make stop first, or"
+                f" PORT={port}."
+            )
+        WebhookReceiver(emulator.folder).start()
+        deploy(emulator)
+    else:
+        _start(emulator)
+    console.print("Running in the background; make stop ends it.")
+    return 0
+
+
+def stop(emulator: Emulator) -> int:
+    """End the cloud; its state is kept."""
+    receiver_ran = WebhookReceiver(emulator.folder).stop()
+    ran = emulator.stop() or receiver_ran
+    console.print("Stopped." if ran else "No local cloud is running here.")
+    return 0
+
+
+def reload(emulator: Emulator, local_port: int) -> int:
+    """Serve the routes from the source, against the running cloud, anew after each change."""
+    if not emulator.is_running():
+        raise DeploymentError("No local cloud is running here: start it with make up.")
+    _, port = emulator.process_id_and_port()
+    chalice = Path(sys.executable).with_name("chalice")
+    arguments = ["local", "--stage", STAGE, "--port", str(local_port), "--autoreload"]
+    os.chdir(PROJECT)
+    environment = local_identity.environment(port, STAGE)
+    os.execve(chalice, [str(chalice), *arguments], environment)  # noqa: S606
+
+
+def run_with(command: list[str]) -> int:
+    """Run a command against a cloud of its own, which goes away with it; answer its exit status.
+
+    The command finds the demo's description at the path in ``E2E_DEMO``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
+    emulator = Emulator(_free_port(), folder)
+    try:
+        _start(emulator)
+        status = _call(command, os.environ | {"E2E_DEMO": str(demo_file(emulator))})
+        if status != 0:
+            kept = PROJECT / ".local" / "last-failed-emulator.log"
+            kept.parent.mkdir(exist_ok=True)
+            shutil.copyfile(emulator.log, kept)
+            console.print(f"What the functions printed is kept in {kept}.")
+        return status
+    finally:
+        _stop_in_peace(emulator)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def deploy(emulator: Emulator) -> None:
+    """Bring a running emulator to the source as it is: data stack, code stack, demo data.
+
+    Raises:
+        DeploymentError: a part of it failed.
+    """
+    local_identity.adopt(emulator.port, STAGE)
+    with step("Data stack") as shown:
+        shown.outcome = data_stack.deploy(STAGE)
+        if shown.outcome == "created":
+            # Left by a cloud that is no more; its credentials would open nothing here.
+            demo_file(emulator).unlink(missing_ok=True)
+    with step("Code stack") as shown:
+        shown.outcome = code_stack.deploy(emulator.folder / "build")
+    base_url = code_stack.base_url(emulator.port)
+    with step("Gateway") as shown:
+        _wait_until_it_answers(base_url)
+        shown.outcome = "answers"
+    _load_demo(base_url, demo_file(emulator), WebhookReceiver(emulator.folder).url)
+
+
+def demo_file(emulator: Emulator) -> Path:
+    """Where the demo data's ids and credentials are written."""
+    return emulator.folder / "demo.json"
+
+
+def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
+    with step("Emulator") as shown:
+        process = emulator.start()
+        shown.outcome = f"on port {emulator.port}"
+    receiver = WebhookReceiver(emulator.folder)
+    try:
+        with step("Webhook receiver") as shown:
+            receiver.start(printing=printing)
+            shown.outcome = receiver.url
+        deploy(emulator)
+    except BaseException:
+        # What was kept before this start stays as it was: half a deployment is not worth saving.
+        emulator.kill(process.pid)
+        process.wait()
+        receiver.stop()
+        raise
+    return process
+
+
+def _call(command: list[str], environment: dict[str, str]) -> int:
+    with subprocess.Popen(command, env=environment) as child:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            child.terminate()
+            raise
+
+
+def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "admin", "demo", "--base-url", base_url, "--output", str(output)],
+        cwd=PROJECT,
+        env=os.environ | {"DEMO_WEBHOOK_URL": webhook_url},
+        stdin=subprocess.DEVNULL,
+    )
+    if done.returncode != 0:
+        raise DeploymentError("The demo data could not be loaded: what is above says why.")
+
+
+def _wait_until_it_answers(base_url: str) -> None:
+    deadline = time.monotonic() + GATEWAY_TIMEOUT_S
+    last: object = "no answer"
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{base_url}/openapi.json", timeout=30):  # noqa: S310
+                return
+        except urllib.error.HTTPError as error:
+            last = f"{error.code} {error.read(500).decode(errors='replace')}"
+        except OSError as error:
+            last = error
+        time.sleep(0.5)
+    raise DeploymentError(f"The gateway does not answer ({last}): the emulator's log says why.")
+
+
+def _stop_in_peace(emulator: Emulator) -> None:
+    # State is written while it stops: a second Ctrl-C must not cut that short.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    emulator.stop()
+    WebhookReceiver(emulator.folder).stop()
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="local_cloud", description=__doc__)
+    parser.add_argument("--port", type=int, default=os.environ.get("PORT") or "4566")
+    parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
+    parser.add_argument("--local-port", type=int, default=os.environ.get("LOCAL_PORT") or "8000")
+    actions = parser.add_subparsers(dest="action", required=True)
+    for name in ("run", "up", "stop", "reload"):
+        actions.add_parser(name)
+    with_command = actions.add_parser("with")
+    with_command.add_argument("command", nargs=argparse.REMAINDER)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,189 @@
+"""The emulator's process: started, found again, stopped, and never left behind.
+
+A lock on a file in the state folder says whether it runs. The emulator's own process holds it by an
+inherited handle: it ends with the process, however that ends, so no stale note can mislead.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from infrastructure.deployment.progress import DeploymentError
+
+START_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 60
+PROGRAM = Path(__file__).resolve().parents[2] / ".tools" / "ministack" / "bin" / "ministack"
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """One emulator: a port and a folder of its own, so that several may run side by side.
+
+    Attributes:
+        port: where it listens, on this machine only.
+        folder: where it keeps its state, its log and its temporary files.
+    """
+
+    port: int
+    folder: Path
+
+    @property
+    def log(self) -> Path:
+        """What the emulator and the functions in it print."""
+        return self.folder / "emulator.log"
+
+    @property
+    def temporary(self) -> Path:
+        """Where functions are unpacked; their processes carry this path in their command."""
+        return self.folder / "tmp"
+
+    @property
+    def _note(self) -> Path:
+        return self.folder / "emulator.pid"
+
+    def is_running(self) -> bool:
+        """Whether an emulator, or one being started, has this folder."""
+        try:
+            with self._lock():
+                return False
+        except BlockingIOError:
+            return True
+
+    def process_id_and_port(self) -> tuple[int, int]:
+        """The running emulator's process and port.
+
+        Raises:
+            DeploymentError: nothing is noted, as when it is only being started.
+        """
+        try:
+            process_id, port = self._note.read_text().split()
+        except (OSError, ValueError):
+            raise DeploymentError(
+                f"A local cloud is being started in {self.folder}: wait for it, and try again."
+            ) from None
+        return int(process_id), int(port)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it, and return when it answers.
+
+        Raises:
+            DeploymentError: the folder or the port is taken, or the emulator did not come up.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with self._lock() as lock:
+                self._require_free_port()
+                process = self._spawn(lock)
+        except BlockingIOError:
+            raise DeploymentError(
+                f"A local cloud already runs in {self.folder}: stop it with make stop, or choose"
+                " another folder with STATE_DIR=…"
+            ) from None
+        try:
+            self._note.write_text(f"{process.pid} {self.port}\n")
+            self._wait_until_it_answers(process)
+        except BaseException:
+            self.kill(process.pid)
+            process.wait()
+            raise
+        return process
+
+    def stop(self) -> bool:
+        """End it so that its state is kept; answer whether there was anything to end."""
+        if not self.is_running():
+            self._note.unlink(missing_ok=True)
+            return False
+        process_id, _ = self.process_id_and_port()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process_id, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while self.is_running() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.kill(process_id)
+        return True
+
+    def kill(self, process_id: int) -> None:
+        """End it and every function in it at once; what it has not saved is lost."""
+        # It leads a process group of its own, in which are only the functions' processes.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process_id, signal.SIGKILL)
+        self._note.unlink(missing_ok=True)
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+    def _spawn(self, lock: int) -> subprocess.Popen[bytes]:
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        self.temporary.mkdir()
+        with self.log.open("wb") as log:
+            return subprocess.Popen(
+                [PROGRAM],
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(lock,),
+            )
+
+    def _environment(self) -> dict[str, str]:
+        # Functions inherit this environment, so nothing of the caller's may be in it.
+        inherited = {
+            name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ
+        }
+        return inherited | {
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(self.port),
+            "LAMBDA_EXECUTOR": "local",
+            # A function may do what its policy allows and no more, as on AWS.
+            "AUTH": "true",
+            "PERSIST_STATE": "1",
+            "STATE_DIR": str(self.folder / "state"),
+            "TMPDIR": str(self.temporary),
+            # Listeners on fixed ports would get in the way of a second emulator; none is needed.
+            "IOT_MTLS_ENABLED": "0",
+            "SFTP_ENABLED": "0",
+            # It would tidy up containers of this machine otherwise.
+            "DOCKER_HOST": f"unix://{self.folder}/no-docker",
+        }
+
+    def _require_free_port(self) -> None:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", self.port))
+            except OSError:
+                raise DeploymentError(
+                    f"Port {self.port} is taken: stop what uses it, or choose another with PORT=…"
+                ) from None
+
+    def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        address = f"http://127.0.0.1:{self.port}/_ministack/ready"
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                with direct.open(address, timeout=5):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        raise DeploymentError(f"The emulator did not start: its log, {self.log}, says why.")
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[int]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.folder / "emulator.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield handle
+        finally:
+            # Closing leaves the lock with a process that inherited the handle.
+            os.close(handle)

@@ -1,0 +1,115 @@
+"""``account`` and ``key``."""
+
+import logging
+
+import pytest
+
+from chalicelib.domain.errors import NotAuthenticated
+from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.authenticate import authenticate
+from chalicelib.services.caching import forget_everything_held
+from chalicelib.storage import accounts
+from tests.admin.command import an_account, run
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+
+def issued(account: str, *options: str) -> tuple[str, str]:
+    result = run("key", "issue", account, *options)
+    assert result.exit_code == 0, result.stderr
+    key, secret = (line.partition(": ")[2] for line in result.stdout.splitlines())
+    return key, secret
+
+
+def test_creating_an_account_prints_its_id_alone() -> None:
+    result = run("account", "create", " Café [Minuit] ")
+    account = accounts.find(result.stdout.strip())
+    assert account
+    assert account.name == "Café [Minuit]"
+    assert "Café [Minuit]" in result.stderr
+
+
+def test_an_account_takes_the_id_that_is_given() -> None:
+    own_id = new_id()
+    assert run("account", "create", "Own", "--id", own_id.upper()).stdout.strip() == own_id
+
+
+def test_an_account_is_not_created_over_another() -> None:
+    account = an_account("First")
+    result = run("account", "create", "Second", "--id", account)
+    assert result.exit_code == 1
+    assert result.stderr == "Error: There is an account with this id already: First.\n"
+    kept = accounts.find(account)
+    assert kept
+    assert kept.name == "First"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("account", "create"),
+        ("account", "create", "  "),
+        ("account", "create", "Name", "--id", "7"),
+        ("key", "issue", "not-a-uuid"),
+        ("--stage", "No!", "account", "list"),
+        ("load",),
+        ("load", "/nowhere/at/all.yaml"),
+        ("demo",),
+        ("no-such-command",),
+    ],
+)
+def test_wrong_usage_ends_with_2(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr
+    assert not result.stdout
+
+
+def test_all_accounts_are_listed() -> None:
+    account = an_account("Maison Lumen الرباط")
+    listed = run("account", "list").stdout
+    assert account in listed
+    assert "Maison Lumen الرباط" in listed
+
+
+def test_an_issued_key_opens_its_account() -> None:
+    account = an_account()
+    assert authenticate(*issued(account)) == account
+
+
+def test_a_secret_is_shown_once_and_never_again(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    account = an_account()
+    result = run("key", "issue", account, "--label", "till")
+    key, secret = (line.partition(": ")[2] for line in result.stdout.splitlines())
+    assert "cannot be shown again" in result.stderr
+    assert secret not in result.stderr
+    listed = run("key", "list", account).stdout
+    assert key in listed
+    assert "till" in listed
+    assert secret not in listed
+    assert secret not in caplog.text
+
+
+def test_a_revoked_key_opens_nothing_and_stays_listed() -> None:
+    account = an_account()
+    key, secret = issued(account)
+    assert run("key", "revoke", key).exit_code == 0
+    forget_everything_held()
+    with pytest.raises(NotAuthenticated):
+        authenticate(key, secret)
+    row = next(line for line in run("key", "list", account).stdout.splitlines() if key in line)
+    assert row.count("Z") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("key", "issue", new_id()), "Error: There is no account with this id.\n"),
+        (("key", "list", new_id()), "Error: There is no account with this id.\n"),
+        (("key", "revoke", "fk_0"), "Error: There is no API key with this id.\n"),
+    ],
+)
+def test_what_is_not_there_is_said_in_one_line(arguments: tuple[str, ...], line: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (1, line)

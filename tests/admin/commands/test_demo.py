@@ -1,0 +1,192 @@
+"""``demo``, with a part of the demo data."""
+
+import json
+import logging
+import shlex
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from admin.commands import demo as demo_command
+from admin.definitions.definition import FoundDocument
+from admin.demo.contents import demo_documents
+from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT
+from chalicelib.domain import clock
+from chalicelib.services.accounts.authenticate import authenticate
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.purchases.read import read_purchase
+from chalicelib.storage import places, trackers, webhook_secrets
+from chalicelib.storage.contact_forms import contact_forms
+from chalicelib.storage.surveys import surveys
+from chalicelib.storage.trackers import TrackerRow
+from tests.admin.command import run
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+BASE_URL = "http://127.0.0.1:4566/api"
+KEYS = (
+    "baseUrl accountId apiKey apiSecret webhookSecret brandId storeIds contactFormId surveyId"
+    " privateSurveyId trackers purchaseId customerId other"
+).split()
+KEYS_OF_OTHER = "apiKey apiSecret customerId purchaseId contactFormId surveyId storeId".split()
+
+
+@pytest.fixture(autouse=True)
+def _a_part_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    part: list[FoundDocument] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for document in demo_documents():
+        content = document.content
+        seen[content["account"], content["kind"]] += 1
+        if content["kind"] == "purchase":
+            customers = {d.content["id"] for d in part if d.content["kind"] == "customer"}
+            if content.get("customerId") not in customers:
+                continue
+        if content["kind"] != "customer" or seen[content["account"], "customer"] <= 12:
+            part.append(document)
+    monkeypatch.setattr(demo_command, "demo_documents", lambda: part)
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "demo.json"
+
+
+def demo(output: Path, base_url: str = BASE_URL) -> Any:
+    result = run("demo", "--base-url", base_url, "--output", output)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(output.read_text())
+
+
+def everything() -> dict[str, list[Any]]:
+    tables = boto3.resource("dynamodb")
+    return {
+        table.name: sorted(table.scan()["Items"], key=repr) for table in tables.tables.iterator()
+    }
+
+
+def test_the_file_describes_what_is_there(output: Path) -> None:
+    described = demo(output)
+    account, other = described["accountId"], described["other"]
+    assert list(described) == KEYS
+    assert list(other) == KEYS_OF_OTHER
+    assert (described["baseUrl"], account) == (BASE_URL, MAIN_ACCOUNT)
+    assert authenticate(described["apiKey"], described["apiSecret"]) == account
+    assert authenticate(other["apiKey"], other["apiSecret"]) == OTHER_ACCOUNT
+    assert webhook_secrets.active(account, clock.now()) == described["webhookSecret"]
+    stores = places.directory(account).stores_of(described["brandId"])
+    assert sorted(described["storeIds"]) == sorted(store.id for store in stores)
+    customer = read_customer(account, described["customerId"])
+    purchase = read_purchase(account, described["purchaseId"])
+    assert all((customer.tags, customer.attributes, customer.metadata, purchase.attributes))
+    assert purchase.customer == customer
+    for owner, ids in ((account, described), (OTHER_ACCOUNT, other)):
+        for form in (
+            contact_forms.find(ids["contactFormId"]),
+            surveys.find(ids["surveyId"]),
+        ):
+            assert form
+            assert form.account_id == owner
+    assert read_customer(OTHER_ACCOUNT, other["customerId"])
+    assert read_purchase(OTHER_ACCOUNT, other["purchaseId"]).store_id == other["storeId"]
+
+
+def test_the_trackers_are_of_the_private_survey_and_of_a_store(output: Path) -> None:
+    described = demo(output)
+    assert len(set(described["trackers"])) >= 20
+    for tracker_id in described["trackers"]:
+        tracker = trackers.find(tracker_id)
+        assert tracker
+        assert tracker.survey_id == described["privateSurveyId"]
+        assert tracker.used_at is None
+        assert places.directory(MAIN_ACCOUNT).store(tracker.store_id)
+        assert read_purchase(MAIN_ACCOUNT, tracker.purchase_id).store_id == tracker.store_id
+
+
+def test_a_second_run_changes_nothing(output: Path) -> None:
+    described, before = demo(output), everything()
+    assert demo(output) == described
+    assert everything() == before
+
+
+def test_a_second_run_takes_a_new_address(output: Path) -> None:
+    described = demo(output)
+    assert demo(output, "http://127.0.0.1:4777/api/") == described | {
+        "baseUrl": "http://127.0.0.1:4777/api"
+    }
+
+
+def test_a_run_that_was_cut_short_is_made_whole(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo(output)
+    boto3.resource("dynamodb").Table("feedback-test-trackers").delete_item(
+        Key={"tracker_id": json.loads(output.read_text())["trackers"][-1]}
+    )
+    counted = {name: len(rows) for name, rows in everything().items()}
+    assert len(demo(output)["trackers"]) == 24
+    counted["feedback-test-trackers"] += 1
+    assert {name: len(rows) for name, rows in everything().items()} == counted
+
+
+def test_used_trackers_are_replaced(output: Path) -> None:
+    first, *others = demo(output)["trackers"]
+    TrackerRow(first).update([TrackerRow.used_at.set("2026-11-20T10:00:00.000Z")])
+    again = demo(output)["trackers"]
+    assert again[:23] == others
+    assert again[23] not in (first, *others)
+
+
+def test_without_the_file_new_credentials_are_issued(output: Path) -> None:
+    first = demo(output)
+    output.write_text("{}")
+    second = demo(output)
+    assert second["apiKey"] != first["apiKey"]
+    assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
+
+
+def test_credentials_that_no_longer_work_are_replaced(output: Path) -> None:
+    first = demo(output)
+    output.write_text(json.dumps(first | {"apiSecret": "wrong", "webhookSecret": "old"}))
+    second = demo(output)
+    assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
+    assert webhook_secrets.active(MAIN_ACCOUNT, clock.now()) == second["webhookSecret"]
+    assert second["other"] == first["other"]
+
+
+def test_only_the_caller_may_read_the_file(output: Path) -> None:
+    output.parent.mkdir()
+    output.write_text("{}")
+    output.chmod(0o644)
+    demo(output)
+    assert stat.S_IMODE(output.stat().st_mode) == 0o600
+
+
+def test_what_is_printed_can_be_pasted(output: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    described = demo(output)
+    printed = run("demo", "--base-url", BASE_URL, "--output", output).stdout
+    commands = [shlex.split(line) for line in printed.splitlines() if line.startswith("curl ")]
+    assert [command[-1] for command in commands] == [
+        f"{BASE_URL}/partners/customer?id={described['customerId']}",
+        f"{BASE_URL}/partners/customer/list",
+        f"{BASE_URL}/partners/survey?id={described['surveyId']}",
+    ]
+    for command in commands:
+        assert f"X-API-SECRET: {described['apiSecret']}" in command
+    assert described["webhookSecret"] not in printed
+    assert described["apiSecret"] not in caplog.text
+    assert described["webhookSecret"] not in caplog.text
+
+
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    result = run("demo", "--base-url", BASE_URL, "--output", blocked / "demo.json")
+    assert result.exit_code == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert "cannot be written" in result.stderr

@@ -1,0 +1,257 @@
+"""``load``."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import PageRequest
+from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.services.customers.read import list_customers
+from chalicelib.services.purchases.read import read_purchase
+from chalicelib.storage import places
+from chalicelib.storage.contact_forms import contact_forms
+from chalicelib.storage.surveys import surveys
+from tests.admin.command import an_account, run
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+ALL = PageRequest(limit=100)
+
+
+class Documents:
+    """One document of each kind, in the order that loading must turn round."""
+
+    def __init__(self) -> None:
+        self.brand, self.store, self.customer = new_id(), new_id(), new_id()
+        self.form, self.survey = new_id(), new_id()
+
+    def all(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "kind": "purchase",
+                "source": "Opera",
+                "externalId": "1",
+                "storeId": self.store,
+                "date": "2026-01-02T03:04:05Z",
+                "customerId": self.customer,
+            },
+            {
+                "kind": "survey",
+                "id": self.survey,
+                "name": "Survey",
+                "language": "no",
+                "publiclyAvailable": True,
+                "targets": [{"type": "STORE", "targetId": self.store}],
+                "fields": [{"key": "nps", "type": "NPS"}],
+            },
+            {
+                "kind": "contactForm",
+                "id": self.form,
+                "brandId": self.brand,
+                "name": "Form",
+                "language": "fr",
+            },
+            {"kind": "customer", "id": self.customer, "firstName": "Zoé"},
+            {"kind": "store", "id": self.store, "brandId": self.brand, "name": "Store"},
+            {"kind": "brand", "id": self.brand, "name": "Brand"},
+        ]
+
+
+def lines(documents: list[dict[str, Any]], path: Path) -> Path:
+    path.write_text("\n".join(json.dumps(document) for document in documents))
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "all.jsonl"
+
+
+def test_each_kind_is_loaded_after_what_it_refers_to(file: Path) -> None:
+    account, documents = an_account(), Documents()
+    result = run("load", lines(documents.all(), file), "--account", account)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "Loaded: 1 brand, 1 store, 1 customer, 1 contact form, 1 survey, 1 purchase\n"
+    )
+    purchase = read_purchase(account, purchase_id(account, DataSource("Opera"), "1"))
+    assert purchase.customer
+    assert (purchase.customer.first_name, purchase.customer.purchase_count) == ("Zoé", 1)
+    assert contact_forms.find(documents.form)
+    assert surveys.find(documents.survey)
+
+
+def test_loading_again_changes_nothing(file: Path) -> None:
+    account = an_account()
+    lines(Documents().all(), file)
+    run("load", file, "--account", account)
+    before = list_customers(account, ALL)
+    assert run("load", file, "--account", account).exit_code == 0
+    after = list_customers(account, ALL)
+    moved = {"updated_at": None}
+    assert [c.model_copy(update=moved) for c in after.items] == [
+        c.model_copy(update=moved) for c in before.items
+    ]
+    assert after.meta == before.meta
+    assert contact_forms.page(account, ALL)[1] == surveys.page(account, ALL)[1] == 1
+
+
+def test_every_fault_is_listed_and_nothing_is_written(tmp_path: Path) -> None:
+    account = an_account()
+    places_file, people_file = tmp_path / "places.yaml", tmp_path / "people.json"
+    places_file.write_text(
+        f"""
+kind: brand
+id: {new_id()}
+name: Good
+---
+kind: brand
+id: no-uuid
+colour: blue
+---
+kind: shop
+"""
+    )
+    people_file.write_text(
+        json.dumps([7, {"kind": "customer", "id": new_id(), "email": "nobody", "account": "x"}])
+    )
+    result = run("load", places_file, people_file, "--account", account)
+    assert result.exit_code == 1
+    assert not result.stdout
+    *faults, last = result.stderr.splitlines()
+    assert [line.split(": ")[0] + line[line.rindex(" (") :] for line in faults] == [
+        f"{places_file}, document 2, /id (invalid_uuid)",
+        f"{places_file}, document 2, /name (required)",
+        f"{places_file}, document 2, /colour (unknown_key)",
+        f"{places_file}, document 3, /kind (not_allowed)",
+        f"{people_file}, document 1 (wrong_type)",
+        f"{people_file}, document 2, /account (invalid_uuid)",
+        f"{people_file}, document 2, /email (invalid_email)",
+    ]
+    assert last == "7 fault(s); nothing was written."
+    assert places.directory(account).places == ()
+
+
+def test_what_points_nowhere_is_found_before_writing(file: Path) -> None:
+    account, documents = an_account(), Documents()
+    without_places = [d for d in documents.all() if d["kind"] in ("purchase", "survey", "store")]
+    result = run("load", lines(without_places, file), "--account", account)
+    assert result.exit_code == 1
+    assert [line.split(", ")[2].split(":")[0] for line in result.stderr.splitlines()[:-1]] == [
+        "/customerId",
+        "/brandId",
+    ]
+    assert places.directory(account).places == ()
+
+
+def test_a_file_that_cannot_be_read_makes_nothing_unknown(tmp_path: Path, file: Path) -> None:
+    broken = tmp_path / "places.yaml"
+    broken.write_text("kind: brand\n  id: [")
+    form = Documents().all()[2]
+    result = run("load", broken, lines([form], file), "--account", an_account())
+    assert result.stderr.splitlines()[-1] == "1 fault(s); nothing was written."
+
+
+def test_form_rules_are_checked_before_writing(file: Path) -> None:
+    account, documents = an_account(), Documents()
+    survey, brand = documents.all()[1], documents.all()[5]
+    faulty = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
+    result = run("load", lines([faulty, brand], file), "--account", account)
+    assert "/preRedirectConfig" in result.stderr
+    assert "/postRedirectThreshold" in result.stderr
+    assert places.directory(account).places == ()
+
+
+def test_an_id_stands_once_in_a_run(file: Path) -> None:
+    customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
+    result = run("load", lines([customer, customer], file), "--account", an_account())
+    assert f"{file}, document 2, /id: This id is already that of {file}, document 1." in (
+        result.stderr
+    )
+
+
+def test_a_document_may_name_its_account(file: Path) -> None:
+    own, default = an_account(), an_account()
+    customers = [
+        {"kind": "customer", "id": new_id(), "firstName": "A", "account": own},
+        {"kind": "customer", "id": new_id(), "firstName": "B"},
+    ]
+    assert run("load", lines(customers, file), "--account", default).exit_code == 0
+    assert [c.first_name for c in list_customers(own, ALL).items] == ["A"]
+    assert [c.first_name for c in list_customers(default, ALL).items] == ["B"]
+
+
+@pytest.mark.parametrize("account", [[], ["--account", new_id()]])
+def test_a_document_needs_an_account_that_is_there(file: Path, account: list[str]) -> None:
+    result = run("load", lines([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account)
+    assert result.exit_code == 1
+    assert "/account" in result.stderr
+
+
+def test_what_only_the_write_finds_is_told_and_the_rest_is_written(file: Path) -> None:
+    first, second, documents = an_account(), an_account(), Documents()
+    run("load", lines(documents.all(), file), "--account", first)
+    result = run("load", file, "--account", second)
+    assert result.exit_code == 1
+    assert "document 3: This id is already used by another account's form. (refused)" in (
+        result.stderr
+    )
+    assert list_customers(second, ALL).meta.total_items == 1
+
+
+def test_customers_keep_the_order_of_their_documents(file: Path) -> None:
+    account = an_account()
+    customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
+    run("load", lines(customers, file), "--account", account)
+    assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
+
+
+def test_purchases_of_a_new_customer_make_one_customer(tmp_path: Path) -> None:
+    account, documents = an_account(), Documents()
+    run("load", lines(documents.all()[4:], tmp_path / "places.jsonl"), "--account", account)
+    csv = tmp_path / "purchases.csv"
+    csv.write_text(
+        "source,externalId,storeId,date,customer.email,customer.firstName,customer.emailOptin\n"
+        + "".join(
+            f"Import,{n},{documents.store},2026-01-0{n},new@example.com,Νέα,true\n"
+            for n in range(1, 7)
+        )
+        + f"Import,6,{documents.store},2026-01-07,new@example.com,,\n"
+    )
+    result = run("load", csv, "--account", account)
+    assert (result.exit_code, result.stdout) == (0, "Loaded: 7 purchases\n")
+    (customer,) = list_customers(account, ALL).items
+    assert (customer.first_name, customer.purchase_count) == ("Νέα", 6)
+    last = read_purchase(account, purchase_id(account, DataSource("Import"), "6"))
+    assert last.date.day == 7
+
+
+def test_an_unavailable_database_stops_the_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from admin.definitions import save as document_writing
+    from admin.definitions.definition import Kind
+
+    def busy(*_: Any) -> None:
+        raise Unavailable("The database is busy.")
+
+    monkeypatch.setitem(document_writing._WRITE, Kind.PURCHASE, busy)
+    result = run("load", lines(Documents().all(), file), "--account", an_account())
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        "5 of 6 documents were written; load them again to go on.",
+        "Error: The database is busy.",
+    ]
+
+
+def test_the_guides_example_may_be_loaded(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "operating.md").read_text(encoding="utf-8")
+    example = tmp_path / "example.yaml"
+    example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    account = an_account()
+    result = run("load", example, "--account", account)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")

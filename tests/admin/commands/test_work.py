@@ -1,0 +1,71 @@
+"""``work list`` and ``work replay``."""
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.ids import new_id
+from chalicelib.services.customers.accept_batch import read_import
+from tests.admin.command import an_account, run
+from tests.services.customers.importing import accept_batch, deliver, queued_messages
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+
+def park_an_import(account: str) -> str:
+    """The id of an import whose one chunk was given up."""
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
+    bodies = queued_messages(account)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chalicelib.services.customers.import_chunk.raise_total", _fail)
+        for _ in range(8):
+            deliver(bodies)
+    return accepted.id
+
+
+def _fail(*_: object, **__: object) -> None:
+    raise RuntimeError("poison")
+
+
+def test_parked_work_is_listed_with_its_reason_and_without_its_data() -> None:
+    account = an_account()
+    import_id = park_an_import(account)
+    listed = run("work", "list")
+    assert listed.exit_code == 0
+    words = "".join(listed.output.split())
+    assert "RuntimeError" in words
+    assert import_id[:8] in words
+    assert "poison" not in words
+
+
+@pytest.mark.parametrize("name_the_part", [False, True])
+def test_replayed_work_is_done(name_the_part: bool) -> None:
+    account = an_account()
+    import_id = park_an_import(account)
+    assert read_import(account, import_id).status == "FAILED"
+    part = f"chunk#{_edition(import_id)}#00001"
+    result = run("work", "replay", import_id, *([part] if name_the_part else []))
+    assert (result.exit_code, result.stderr.strip()) == (0, "Queued again: 1.")
+    deliver(queued_messages(account))
+    assert read_import(account, import_id).created == 2
+
+
+def test_nothing_parked_is_an_empty_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chalicelib.storage.dynamodb.work_records.PARKED_SHARD", "nowhere")
+    with counted_calls() as calls:
+        result = run("work", "list")
+    assert result.exit_code == 0
+    assert "dynamodb.BatchGetItem" not in calls  # which AWS refuses when it asks for nothing
+
+
+def test_replaying_what_is_not_parked_says_so() -> None:
+    result = run("work", "replay", new_id())
+    assert result.exit_code == 1
+    assert "no parked work" in result.stderr
+
+
+def _edition(import_id: str) -> str:
+    from chalicelib.storage import imports
+
+    header = imports.find(import_id)
+    assert header
+    return header.edition

@@ -1,0 +1,162 @@
+"""``workflow``, ``deliveries`` and ``webhook-secret``, and loading workflows."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from admin.demo.ids import demo_id
+from admin.demo.workflows import main_workflows
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.workflows.definition import read_workflow, save_workflow
+from chalicelib.domain.workflows.workflow import reactions
+from chalicelib.outbound.webhook_http import WebhookAnswer
+from chalicelib.services.webhooks import deliveries
+from chalicelib.storage import webhook_secrets, workflows
+from tests.admin.command import an_account, run
+from tests.domain.workflows.factories import URL, feedback, workflow_document
+from tests.services.webhooks.delivering import (
+    Receiver,
+    Time,
+    answered,
+    deliver,
+    executions_of,
+    react,
+    receiver,
+    time,
+)
+from tests.services.webhooks.test_send import start
+from tests.web.opened import open_account
+
+__all__ = ["receiver", "time"]
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+
+def load(path: Path, account: str, *documents: dict[str, Any]) -> Any:
+    file = path / "workflows.json"
+    file.write_text(json.dumps([{"kind": "workflow", **each} for each in documents]))
+    return run("load", file, "--account", account)
+
+
+def test_workflows_are_loaded_listed_and_switched(tmp_path: Path) -> None:
+    account = an_account()
+    document = workflow_document(name="Tell the CRM")
+    assert load(tmp_path, account, document).stdout.strip() == "Loaded: 1 workflow"
+    listed = "".join(run("workflow", "list", account).output.split())
+    assert "TelltheCRM" in listed
+    assert URL in listed
+    assert run("workflow", "disable", account, document["id"]).exit_code == 0
+    assert [each.enabled for each in workflows.of_account(account)] == [False]
+    assert run("workflow", "enable", account, document["id"]).exit_code == 0
+    assert [each.enabled for each in workflows.of_account(account)] == [True]
+
+
+def test_a_faulty_workflow_is_refused_with_every_fault(tmp_path: Path) -> None:
+    account = an_account()
+    actions = [{"key": "a", "url": "http://10.0.0.1/"}, {"key": "a", "url": URL}]
+    result = load(tmp_path, account, workflow_document(actions=actions))
+    assert result.exit_code == 1
+    assert "/actions/0/url" in result.stderr
+    assert "/actions/1/key" in result.stderr
+    assert workflows.of_account(account) == ()
+
+
+def test_an_unknown_workflow_is_told() -> None:
+    result = run("workflow", "enable", an_account(), new_id())
+    assert (result.exit_code, "no workflow" in result.stderr) == (1, True)
+
+
+def test_a_test_sends_a_marked_example_and_prints_the_exchange(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    account = an_account()
+    workflow = react(account)
+    receiver = Receiver([answered(202, excerpt="thanks")])
+    monkeypatch.setattr(deliveries, "post", receiver.post)
+    result = run("workflow", "test", account, workflow.id)
+    (got,) = receiver.got
+    assert got.headers["X-Service-Webhook-Test"] == "true"
+    for shown in (f"POST {URL}", got.body.decode(), "answered 202", "thanks"):
+        assert shown in result.stdout
+    receiver.answers = [WebhookAnswer(1, was_sent=False, detail="Nobody there.")]
+    result = run("workflow", "test", account, workflow.id, "--action", "crm")
+    assert (result.exit_code, "no answer: Nobody there." in result.stdout) == (1, True)
+
+
+def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
+    opened = open_account()
+    react(opened.account_id)
+    receiver.answers = [answered(410, excerpt="no more"), answered(200)]
+    deliver(start(opened))
+    (row,) = executions_of(opened.account_id)
+    listed = run("deliveries", "list", opened.account_id, "--state", "stopped").stdout
+    assert row.execution_id in "".join(listed.split())
+    assert "Everything / crm" in listed
+    assert run("deliveries", "list", new_id()).exit_code == 1
+    shown = run("deliveries", "show", row.execution_id).stdout
+    for part in ("STOPPED", "410", "no more", "workflow.action.webhook", "Everything / crm"):
+        assert part in shown
+    unknown = new_id()
+    result = run("deliveries", "replay", "nope", unknown, row.execution_id, row.execution_id)
+    assert result.exit_code == 1
+    malformed, refused, again, count = result.stderr.strip().splitlines()
+    assert malformed.startswith("nope: This must be a UUID")
+    assert refused.startswith(f"{unknown}: ")
+    assert again.startswith(f"{row.execution_id}: It is pending")
+    assert count == "Queued again: 1."
+    assert run("deliveries", "replay", row.execution_id).exit_code == 1
+    assert run("deliveries", "show", new_id()).exit_code == 1
+
+
+def test_what_waits_is_shown_with_when_it_is_looked_at_next(receiver: Receiver, time: Time) -> None:
+    opened = open_account()
+    react(opened.account_id)
+    receiver.answers = [answered(500, retry_after="3600")]
+    deliver(start(opened))
+    (row,) = executions_of(opened.account_id)
+    due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
+    assert f"Next look  {due}" in run("deliveries", "show", row.execution_id).stdout
+
+
+def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:
+    account = an_account()
+    first = run("webhook-secret", "rotate", account).stdout.strip()
+    at = clock.now() + timedelta(hours=1)
+    second = run("webhook-secret", "rotate", account, "--at", at.isoformat()).stdout.strip()
+    assert webhook_secrets.active(account, clock.now()) == first
+    assert webhook_secrets.active(account, at) == second
+    assert run("webhook-secret", "rotate", account, "--at", "soon").exit_code == 2
+    past = (clock.now() - timedelta(seconds=1)).isoformat()
+    assert run("webhook-secret", "rotate", account, "--at", past).exit_code == 1
+    assert webhook_secrets.active(account, clock.now()) == first
+    assert run("webhook-secret", "rotate", new_id()).exit_code == 1
+
+
+def test_a_new_secret_takes_the_place_of_those_to_come() -> None:
+    account = an_account()
+    run("webhook-secret", "rotate", account)
+    for hours in (1, 2):
+        at = clock.now() + timedelta(hours=hours)
+        planned = run("webhook-secret", "rotate", account, "--at", at.isoformat())
+        assert ("takes the place" in planned.stderr) == (hours == 2)
+    emergency = run("webhook-secret", "rotate", account)
+    assert "takes the place" in emergency.stderr
+    for hours in (0, 1, 2, 3):
+        later = clock.now() + timedelta(hours=hours)
+        assert webhook_secrets.active(account, later) == emergency.stdout.strip()
+
+
+def test_the_demos_workflows_are_valid_and_react_to_its_public_forms() -> None:
+    account = an_account()
+    for document in main_workflows("http://127.0.0.1:8080/webhooks"):
+        saved = save_workflow(read_workflow(document, allow_private=True), clock.now())
+        workflows.put(account, saved)
+    known = workflows.of_account(account)
+    for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):
+        given = feedback(kind=kind, form_id=demo_id(form))
+        assert len(list(reactions(known, given))) == 1

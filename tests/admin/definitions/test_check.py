@@ -1,0 +1,137 @@
+"""Which faults of a run's documents are told."""
+
+from typing import Any
+
+import pytest
+
+from admin.definitions.check import check
+from admin.definitions.definition import FoundDocument
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.ids import new_id
+
+ACCOUNT = "acc00000-0000-4000-8000-000000000001"
+BRAND = "b0000000-0000-4000-8000-000000000001"
+STORE = "50000000-0000-4000-8000-000000000001"
+CUSTOMER = "c0000000-0000-4000-8000-000000000001"
+NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
+
+
+class NothingKnown:
+    """One account, which has nothing yet."""
+
+    def has_account(self, account_id: str) -> bool:
+        return account_id == ACCOUNT
+
+    def directory(self, account_id: str) -> Directory:
+        assert account_id == ACCOUNT
+        return Directory.of([])
+
+    def has_customer(self, account_id: str, customer_id: str) -> bool:
+        assert account_id == ACCOUNT
+        return False
+
+
+def brand(**more: Any) -> dict[str, Any]:
+    return {"kind": "brand", "id": BRAND, "name": "Brand", **more}
+
+
+def store(**more: Any) -> dict[str, Any]:
+    return {"kind": "store", "id": STORE, "brandId": BRAND, "name": "Store", **more}
+
+
+def customer(**more: Any) -> dict[str, Any]:
+    return {"kind": "customer", "id": CUSTOMER, "firstName": "Zoé", **more}
+
+
+def contact_form(**more: Any) -> dict[str, Any]:
+    usual = {"kind": "contactForm", "id": new_id(), "brandId": BRAND, "name": "Form"}
+    return usual | {"language": "fr", **more}
+
+
+def purchase(**more: Any) -> dict[str, Any]:
+    usual = {"kind": "purchase", "source": "Opera", "externalId": "1", "storeId": STORE}
+    return usual | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
+
+
+def faults_of(*documents: Any, is_all: bool = True) -> list[tuple[int, str, str]]:
+    """Place of the document, pointer and code of every fault."""
+    found = [FoundDocument(str(place), document) for place, document in enumerate(documents)]
+    _, problems = check(found, ACCOUNT, NothingKnown(), is_all=is_all)
+    return [(int(each.origin), each.fault.pointer, each.fault.code) for each in problems]
+
+
+def test_a_run_that_holds_all_it_refers_to_has_no_faults() -> None:
+    assert faults_of(purchase(), contact_form(), customer(), store(), brand()) == []
+
+
+def test_shapes_rules_and_references_of_all_documents_are_told_at_once() -> None:
+    assert faults_of(
+        brand(name=""),
+        store(brandId=NOWHERE, color=7),
+        purchase(date="soon", storeId=NOWHERE, customerId=NOWHERE, customer={"firstName": "A"}),
+        contact_form(
+            name=3,
+            brandId=NOWHERE,
+            fields=[{"key": "a", "type": "SLIDER"}, {"key": "b", "type": "SINGLE_SELECT"}],
+        ),
+        {"kind": "workflow", "id": new_id(), "actions": [{"key": "a", "url": "ftp://x.example"}]},
+    ) == [
+        (0, "/name", "required"),
+        (1, "/color", "wrong_type"),
+        (1, "/brandId", "unknown_reference"),
+        (2, "/date", "invalid_timestamp"),
+        (2, "", "not_allowed"),
+        (2, "/storeId", "unknown_reference"),
+        (2, "/customerId", "unknown_reference"),
+        (3, "/name", "wrong_type"),
+        (3, "/fields/0/type", "not_allowed"),
+        (3, "/brandId", "unknown_reference"),
+        (3, "/fields/1/values", "required"),
+        (4, "/name", "required"),
+        (4, "/actions/0/url", "invalid_url"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "malformed",
+    [
+        {"name": 3},
+        {"id": None},
+        {"id": "b1"},
+        {"account": "mine"},
+        {"account": NOWHERE},
+        {"kind": "brnad"},
+    ],
+)
+def test_what_a_malformed_document_may_be_is_not_called_unknown(malformed: Any) -> None:
+    assert {place for place, _, _ in faults_of(brand(**malformed), contact_form())} == {0}
+
+
+def test_what_cannot_be_what_is_meant_excuses_nothing() -> None:
+    for malformed in (brand(kind="brnad", id=NOWHERE), {}, "text"):
+        faults = faults_of(malformed, contact_form())
+        assert (1, "/brandId", "unknown_reference") in faults
+
+
+def test_a_malformed_customer_is_not_called_unknown() -> None:
+    faults = faults_of(customer(id="7"), store(), brand(), purchase())
+    assert faults == [(0, "/id", "invalid_uuid")]
+
+
+def test_a_malformed_document_of_another_kind_excuses_nothing() -> None:
+    faults = faults_of(customer(id="7"), contact_form())
+    assert faults == [(0, "/id", "invalid_uuid"), (1, "/brandId", "unknown_reference")]
+
+
+def test_nothing_is_called_unknown_while_a_file_cannot_be_read() -> None:
+    documents = [store(), contact_form(), purchase()]
+    assert faults_of(*documents, is_all=False) == []
+    assert len(faults_of(*documents)) == 3
+
+
+def test_a_document_of_no_account_is_judged_otherwise() -> None:
+    document = contact_form(account="mine", fields=[{"key": "b", "type": "SINGLE_SELECT"}])
+    assert faults_of(document) == [
+        (0, "/account", "invalid_uuid"),
+        (0, "/fields/0/values", "required"),
+    ]

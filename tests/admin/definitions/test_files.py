@@ -1,0 +1,123 @@
+"""Reading documents from files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from admin.definitions.files import read_files
+
+
+def contents(path: Path, text: str) -> list[Any]:
+    path.write_text(text, encoding="utf-8")
+    documents, problems = read_files([path])
+    assert not problems
+    return [document.content for document in documents]
+
+
+def problem(path: Path, text: str | bytes) -> str:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    (only,) = read_files([path])[1]
+    return str(only)
+
+
+def test_yaml_keeps_texts_as_they_are_written(tmp_path: Path) -> None:
+    text = """
+language: no
+date: 2026-11-20T10:00:00Z
+day: 2026-11-20
+time: 12:30:45
+phone: 0612345678
+plus: +33 6
+octal: 0o17
+number: -12
+half: 0.5
+yes: true
+none: null
+empty:
+"""
+    assert contents(tmp_path / "a.yaml", text) == [
+        {
+            "language": "no",
+            "date": "2026-11-20T10:00:00Z",
+            "day": "2026-11-20",
+            "time": "12:30:45",
+            "phone": "0612345678",
+            "plus": "+33 6",
+            "octal": "0o17",
+            "number": -12,
+            "half": 0.5,
+            "yes": True,
+            "none": None,
+            "empty": None,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "---\na: 1\n---\n---\na: 2\n"),
+        ("a.yml", "[{a: 1}, {a: 2}]"),
+        ("a.json", '\ufeff[{"a": 1}, {"a": 2}]'),
+        ("a.jsonl", '{"a": 1}\n\n{"a": 2}\n'),
+        ("a.NDJSON", '{"a": 1}\r\n{"a": 2}'),
+    ],
+)
+def test_a_file_holds_several_documents(tmp_path: Path, name: str, text: str) -> None:
+    assert contents(tmp_path / name, text) == [{"a": 1}, {"a": 2}]
+
+
+def test_merged_keys_give_way_to_own_ones(tmp_path: Path) -> None:
+    text = "- &first {a: 1, b: 1}\n- {<<: *first, b: 2}\n"
+    assert contents(tmp_path / "a.yaml", text)[1] == {"a": 1, "b": 2}
+
+
+def test_a_csv_row_is_a_purchase(tmp_path: Path) -> None:
+    text = (
+        "source,externalId,customer.email,customer.smsOptin,metadata.table,startDate\n"
+        'Import,1,a@example.com,TRUE," 12, by the ""sea"" ",\n'
+    )
+    assert contents(tmp_path / "a.csv", text) == [
+        {
+            "kind": "purchase",
+            "source": "Import",
+            "externalId": "1",
+            "customer": {"email": "a@example.com", "smsOptin": True},
+            "metadata": {"table": '12, by the "sea"'},
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.txt", "", "The name must end in one of .yaml, "),
+        ("a.yaml", "a: 1\na: 2\n", "This is no YAML: line 2: the key 'a' stands here twice."),
+        ("a.yaml", "a: !!python/object:os.system x", "This is no YAML: line 1: could not "),
+        ("a.yaml", "a: {", "This is no YAML: line 1: "),
+        ("a.yaml", "a: \x07", "This is no YAML: "),
+        ("a.json", '{"a": 1,\n}', "This is no JSON: line 2: "),
+        ("a.json", '{"a": 1, "a": 2}', "The key 'a' stands twice in one object."),
+        ("a.json", "[" * 100_000, "This is nested too deeply."),
+        ("a.json", b'{"a": "\xff"}', "This is no UTF-8 text."),
+        ("a.csv", "", "The first line must name the columns."),
+        ("a.csv", "a,b\n1\n", "Line 2 has more or fewer cells than the first line."),
+        ("a.csv", "a,b\n1,2,3\n", "Line 2 has more or fewer cells than the first line."),
+        ("a.csv", 'a\n"x"y\n', "This is no CSV: after line 1: "),
+    ],
+)
+def test_what_cannot_be_read_is_said(
+    tmp_path: Path, name: str, text: str | bytes, told: str
+) -> None:
+    said = problem(tmp_path / name, text)
+    assert said.startswith(f"{tmp_path / name}: {told}")
+    assert "\n" not in said
+
+
+def test_what_stands_before_a_broken_line_is_still_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n{"a": \n')
+    documents, problems = read_files([path])
+    assert [document.content for document in documents] == [{"a": 1}]
+    assert str(problems[0]).startswith(f"{path}, after document 1: This is no JSON: line 2: ")

@@ -1,0 +1,175 @@
+"""The demo data by itself: what is in it, and that all of it may be loaded. Nothing is written."""
+
+import json
+import unicodedata
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import admin.demo.contents
+from admin.definitions.check import check
+from admin.definitions.definition import Document, Kind
+from admin.demo.contents import demo_documents, version_of
+from admin.demo.customers import SHOWN_CUSTOMER
+from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
+from admin.demo.purchases import SHOWN_PURCHASE, id_of
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.forms.definitions.survey import SurveyDocument
+from chalicelib.domain.forms.fields import FieldType
+from chalicelib.domain.parsing import parse
+
+
+class Nothing:
+    """A service in which there are only the demo's accounts."""
+
+    def has_account(self, account_id: str) -> bool:
+        return account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)
+
+    def directory(self, account_id: str) -> Directory:
+        return Directory.of([])
+
+    def has_customer(self, account_id: str, customer_id: str) -> bool:
+        return False
+
+
+@cache
+def checked() -> list[Document]:
+    documents, problems = check(demo_documents(), None, Nothing())
+    assert [str(problem) for problem in problems] == []
+    return documents
+
+
+def of_kind(kind: Kind, account: str = MAIN_ACCOUNT) -> list[dict[str, Any]]:
+    return [d.content for d in checked() if (d.kind, d.account_id) == (kind, account)]
+
+
+def forms() -> list[dict[str, Any]]:
+    return [
+        form
+        for account in (MAIN_ACCOUNT, OTHER_ACCOUNT)
+        for kind in (Kind.CONTACT_FORM, Kind.SURVEY)
+        for form in of_kind(kind, account)
+    ]
+
+
+def test_there_is_enough_of_everything() -> None:
+    assert Counter(d.kind for d in checked() if d.account_id == MAIN_ACCOUNT) == {
+        Kind.BRAND: 2,
+        Kind.STORE: 12,
+        Kind.CUSTOMER: 260,
+        Kind.CONTACT_FORM: 3,
+        Kind.SURVEY: 4,
+        Kind.PURCHASE: 420,
+    }
+
+
+def test_it_is_the_same_every_time() -> None:
+    assert version_of(demo_documents()) == version_of(demo_documents())
+
+
+@pytest.mark.parametrize(
+    "script",
+    "LATIN ARABIC HEBREW CYRILLIC GREEK CJK HIRAGANA HANGUL DEVANAGARI".split(),
+)
+def test_names_are_in_many_scripts(script: str) -> None:
+    letters = {c for person in of_kind(Kind.CUSTOMER) for c in person["firstName"]}
+    assert any(unicodedata.name(c).startswith(script) for c in letters)
+
+
+def test_every_field_type_is_shown() -> None:
+    assert {field["type"] for form in forms() for field in form["fields"]} == set(FieldType)
+
+
+def test_every_operator_is_shown() -> None:
+    used = {
+        value["operator"]
+        for form in forms()
+        for dependency in form["fieldDependencies"]
+        for value in dependency["dependsOnFieldValues"]
+    }
+    assert len(used) == 10
+
+
+@pytest.mark.parametrize("form", forms(), ids=lambda form: form["name"])
+def test_every_object_of_a_form_is_configured(form: dict[str, Any]) -> None:
+    shared = {"translations", "postRedirectThreshold"}
+    model = SurveyDocument if "targets" in form else None
+    for name, field in (model.model_fields if model else {}).items():
+        if field.alias not in shared:
+            assert field.alias in form, name
+    objects = "generalStyle header body footer externalLink submission logo footerLogo cover"
+    for key in [*objects.split(), "submissionImage", "description"]:
+        assert form[key], key
+    for key in "fields fieldGroups fieldDependencies".split():
+        assert form[key], key
+    emptied = [path for path, leaf in leaves(form, "") if leaf in ("", None, [], {})]
+    assert emptied == []
+
+
+def leaves(value: Any, path: str) -> list[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        return [leaf for key, item in value.items() for leaf in leaves(item, f"{path}/{key}")]
+    if isinstance(value, list) and value:
+        return [leaf for n, item in enumerate(value) for leaf in leaves(item, f"{path}/{n}")]
+    return [(path, value)]
+
+
+def test_the_contact_form_always_asks_for_something() -> None:
+    (form,) = [f for f in forms() if f["id"] == demo_id("contact-form lumen")]
+    dependent = {dependency["field"] for dependency in form["fieldDependencies"]}
+    assert any(f.get("required") and f["key"] not in dependent for f in form["fields"])
+
+
+def test_surveys_are_public_and_private_and_redirect_in_every_way() -> None:
+    surveys = of_kind(Kind.SURVEY)
+    assert {survey["publiclyAvailable"] for survey in surveys} == {True, False}
+    assert {survey["preRedirectConfig"]["type"] for survey in surveys} == {
+        "NPS",
+        "CSAT_STAR",
+        "CSAT_SMILEY",
+        "BINARY",
+    }
+    assert {survey.get("postRedirectThreshold") for survey in surveys} == {None, 0, 8, 10}
+    assert {survey["enabled"] for survey in surveys} == {True, False}
+
+
+def test_forms_speak_many_languages_both_ways() -> None:
+    assert "ar" in {form["language"] for form in of_kind(Kind.CONTACT_FORM)}
+    assert {language for form in forms() for language in form.get("translations", {})} >= {
+        "fr",
+        "ar",
+        "he",
+        "ja",
+    }
+
+
+def test_what_is_shown_first_has_tags_and_attributes() -> None:
+    customer = of_kind(Kind.CUSTOMER)[0]
+    purchase = of_kind(Kind.PURCHASE)[0]
+    assert (customer["id"], id_of(MAIN_ACCOUNT, purchase)) == (SHOWN_CUSTOMER, SHOWN_PURCHASE)
+    assert purchase["customerId"] == SHOWN_CUSTOMER
+    assert customer["tags"]
+    assert customer["attributes"]
+    assert purchase["attributes"]
+
+
+def test_the_batch_file_may_be_posted_and_repeats_itself() -> None:
+    path = Path(admin.demo.contents.__file__).parent / "customers-batch.json"
+    body = json.loads(path.read_text(encoding="utf-8"))
+    assert list(body) == ["batch"]
+    rows = [parse(row, CustomerBody) for row in body["batch"]]
+    pairs = Counter(
+        pair for row in rows if (pair := pair_of(row.email, row.phone_number)) is not None
+    )
+    known = {
+        pair_of(person.get("email"), person.get("phoneNumber")) for person in of_kind(Kind.CUSTOMER)
+    }
+    assert len(rows) == 40
+    assert pairs.total() < len(rows)
+    assert max(pairs.values()) == 3
+    assert len(known & set(pairs)) == 6

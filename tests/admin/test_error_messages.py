@@ -1,0 +1,65 @@
+"""What AWS refuses, as one line."""
+
+from collections.abc import Iterator
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from pynamodb.exceptions import ScanError
+
+from admin.error_messages import in_one_line
+from chalicelib.domain.errors import FeedbackError, InvalidInput, Unavailable
+from chalicelib.domain.input_errors import Fault
+from chalicelib.settings import settings
+from tests.admin.command import run
+
+
+@pytest.fixture
+def fresh_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("STAGE", "test")
+    yield
+    settings.cache_clear()
+
+
+def refused(code: str) -> ScanError:
+    return ScanError("Failed", ClientError({"Error": {"Code": code, "Message": "No."}}, "Scan"))
+
+
+def unanswered() -> Unavailable:
+    error = Unavailable("The database does not answer.")
+    error.__cause__ = EndpointConnectionError(endpoint_url="http://127.0.0.1:1/")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ScanError("Failed", NoCredentialsError()), "No AWS credentials were found: "),
+        (refused("ResourceNotFoundException"), "AWS in eu-west-1 has no tables of the stage "),
+        (refused("UnrecognizedClientException"), "AWS in eu-west-1 does not accept these "),
+        (refused("AccessDeniedException"), "AWS in eu-west-1 refuses: AccessDeniedException: No."),
+        (unanswered(), "AWS in eu-west-1 does not answer: Could not connect to the endpoint "),
+        (InvalidInput([Fault("/a", "x", "Bad."), Fault("", "y", "So.")]), "/a: Bad.; /: So."),
+        (FeedbackError("First line\nsecond line"), "First line"),
+    ],
+)
+def test_each_failure_is_one_line(error: Exception, line: str) -> None:
+    told = in_one_line(error)
+    assert told.startswith(line)
+    assert "\n" not in told
+
+
+def test_an_endpoint_of_ones_own_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
+    assert in_one_line(unanswered()).startswith("The endpoint http://127.0.0.1:4566 does not")
+
+
+@pytest.mark.usefixtures("cloud", "fresh_settings")
+def test_a_stage_that_is_not_deployed_is_no_traceback() -> None:
+    from chalicelib.storage.dynamodb.table import forget_connection
+
+    forget_connection()
+    result = run("--stage", "dev", "account", "list")
+    forget_connection()
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: AWS in eu-west-1 has no tables of the stage 'dev'")
+    assert len(result.stderr.splitlines()) == 1

@@ -1,0 +1,177 @@
+"""The fill rule and the pair rule against a plain model of them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.import_batch import groups_from_json, groups_to_json, pack_chunks
+from chalicelib.domain.customers.merge import (
+    IMPORT_METADATA,
+    RowGroup,
+    RowOutcome,
+    effect_of,
+    fields_of,
+    group_rows,
+)
+from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.parsing import parse
+
+EMAILS = ["a@example.test", "A@Example.test", "b@example.test"]
+PHONES = ["+33612", "0033 6-12", "(+33) 6.12", "+44"]
+ROWS = st.fixed_dictionaries(
+    {},
+    optional={
+        "email": st.sampled_from(EMAILS),
+        "phoneNumber": st.sampled_from(PHONES),
+        "firstName": st.sampled_from(["Zoé", "ليلى"]),
+        "lastName": st.sampled_from(["Martin"]),
+        "displayName": st.sampled_from(["Z."]),
+        "theForkId": st.sampled_from(["1", "2"]),
+        "language": st.sampled_from(["fr", "ar"]),
+        "metadata": st.sampled_from([{"a": "b"}, {"c": "d"}]),
+        "smsOptin": st.booleans(),
+        "emailOptin": st.booleans(),
+    },
+).filter(bool)
+BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=4)
+
+
+@dataclass
+class PlainImporter:
+    """Rule 4.2.2 row by row, in the most obvious way."""
+
+    customers: list[dict[str, Any]] = field(default_factory=list)
+    pairs: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def take(self, row: dict[str, Any]) -> str:
+        email = row.get("email", "").lower()
+        phone = row.get("phoneNumber", "")
+        for filling in " .-()":
+            phone = phone.replace(filling, "")
+        phone = "+" + phone[2:] if phone.startswith("00") else phone
+        names = [row[name] for name in ("firstName", "lastName") if name in row]
+        given = {"displayName": " ".join(names)} | row if names else dict(row)
+        known = self.pairs.get((email, phone))
+        if known is None:
+            if email or phone:
+                self.pairs[email, phone] = len(self.customers)
+            self.customers.append(given)
+            return "created"
+        customer = self.customers[known]
+        fresh = {
+            name: value
+            for name, value in given.items()
+            if name not in customer and name not in ("smsOptin", "emailOptin")
+        }
+        customer |= fresh
+        return "filled" if fresh else "unchanged"
+
+
+def in_interface_words(fields: dict[str, Any]) -> dict[str, Any]:
+    names = {name: str(f.alias) for name, f in CustomerBody.model_fields.items()}
+    return {names.get(n, n): v for n, v in fields.items() if n != IMPORT_METADATA} | (
+        {"metadata": fields[IMPORT_METADATA]} if IMPORT_METADATA in fields else {}
+    )
+
+
+@given(BATCHES)
+def test_any_sequence_of_batches_ends_as_the_plain_importer_predicts(
+    batches: list[list[dict[str, Any]]],
+) -> None:
+    plain = PlainImporter()
+    customers: list[dict[str, Any]] = []
+    by_pair: dict[str, int] = {}
+    for batch in batches:
+        predicted = [plain.take(row) for row in batch]
+        outcomes = [""] * len(batch)
+        for group in group_rows(enumerate(parse(row, CustomerBody) for row in batch)):
+            known = by_pair.get(group.pair) if group.pair else None
+            effect = effect_of(group, list(customers[known]) if known is not None else None)
+            if known is None:
+                known = len(customers)
+                customers.append({})
+                if group.pair:
+                    by_pair[group.pair] = known
+            assert effect.creates == (customers[known] == {})
+            assert not effect.fields.keys() & customers[known].keys()
+            customers[known] |= effect.fields
+            for row, outcome in zip(group.rows, effect.outcomes, strict=True):
+                outcomes[row.index] = outcome.value
+        assert outcomes == predicted
+    assert [in_interface_words(customer) for customer in customers] == plain.customers
+
+
+@given(st.sampled_from([None, *EMAILS]), st.sampled_from([None, *PHONES]))
+def test_a_pair_is_the_same_however_its_halves_are_written(
+    email: str | None, phone: str | None
+) -> None:
+    pair = pair_of(email, phone)
+    if email is None and phone is None:
+        assert pair is None
+        return
+    assert pair is not None
+    respaced = " ".join(phone).replace("+", "00", 1).replace("0 0", "00") if phone else None
+    assert pair_of(email.upper() if email else None, respaced) == pair
+    halves = [pair_of(email, None), pair_of(None, phone)]
+    if email and phone:
+        assert pair not in halves
+
+
+@given(st.lists(ROWS, min_size=1, max_size=30))
+def test_groups_are_read_back_as_they_were_kept(rows: list[dict[str, Any]]) -> None:
+    groups = group_rows(enumerate(parse(row, CustomerBody) for row in rows))
+    assert groups_from_json(groups_to_json(groups)) == tuple(groups)
+    assert sorted(row.index for group in groups for row in group.rows) == [*range(len(rows))]
+
+
+def test_rows_of_one_pair_are_one_group_however_many_they_are() -> None:
+    body = parse({"email": "a@example.test", "firstName": "Zoé"}, CustomerBody)
+    (group,) = group_rows((n, body) for n in range(10_000))
+    assert len(group.rows) == 10_000
+    assert len(groups_to_json([group])) < 150_000
+    effect = effect_of(group, None)
+    assert effect.fields == fields_of(body)
+    assert effect.outcomes == (RowOutcome.CREATED, *[RowOutcome.UNCHANGED] * 9_999)
+
+
+def test_a_row_that_would_give_too_much_fails_alone() -> None:
+    rows = [{"company": "x" * 60}, {"description": "y" * 60}, {"firstName": "Zoé"}]
+    (group,) = group_rows(
+        (n, parse({"email": "a@example.test"} | row, CustomerBody)) for n, row in enumerate(rows)
+    )
+    effect = effect_of(group, None, lambda fields: sum(map(len, fields.values())) < 110)
+    assert effect.outcomes == (RowOutcome.CREATED, RowOutcome.FAILED, RowOutcome.FILLED)
+    assert effect.fields.keys() == {"email", "company", "first_name", "display_name"}
+
+
+def a_group(n: int, *, paired: bool, size: int = 10) -> RowGroup:
+    row = {"description": "x" * size} | ({"email": f"p{n}@example.test"} if paired else {})
+    return group_rows([(n, CustomerBody.model_construct(**row))])[0]  # type: ignore[arg-type]
+
+
+def test_a_chunk_holds_49_rows_with_a_pair_or_98_without() -> None:
+    with_pair = pack_chunks(a_group(n, paired=True) for n in range(50))
+    without = pack_chunks(a_group(n, paired=False) for n in range(99))
+    assert [len(chunk) for chunk in with_pair] == [49, 1]
+    assert [len(chunk) for chunk in without] == [98, 1]
+
+
+def test_a_chunk_holds_no_more_bytes_than_its_record_can_take() -> None:
+    chunks = pack_chunks(a_group(n, paired=False, size=30_000) for n in range(20))
+    assert [len(chunk) for chunk in chunks] == [9, 9, 2]
+    assert all(len(groups_to_json(chunk)) < 400_000 for chunk in chunks)
+    assert pack_chunks([]) == []
+
+
+def test_a_name_makes_a_display_name_where_none_is_given() -> None:
+    assert (
+        fields_of(parse({"firstName": "Zoé", "lastName": "M"}, CustomerBody))["display_name"]
+        == "Zoé M"
+    )
+    assert (
+        fields_of(parse({"lastName": "M", "displayName": "Z"}, CustomerBody))["display_name"] == "Z"
+    )
+    assert "display_name" not in fields_of(parse({"email": "a@b.test"}, CustomerBody))

@@ -1,0 +1,429 @@
+"""Judging submissions: formats, limits, hidden fields, languages, ratings."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.feedback.answers import (
+    VALUES_LIMIT,
+    GivenAnswer,
+    JudgedAnswers,
+    Questionnaire,
+)
+from chalicelib.domain.forms.fields import FieldType
+from chalicelib.domain.forms.form import SavedForm
+from tests.domain.forms.factories import NOWHERE, depends, field, saved_contact_form, select
+
+
+def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
+    return saved_contact_form(fields=list(fields), **more)
+
+
+def judged(form: SavedForm, *answers: tuple[str, Any]) -> JudgedAnswers:
+    """The judgement of answers, each a field's key and its value or values."""
+    ids = {item.key: item.id for item in form.fields}
+    return Questionnaire.of(form).judge(
+        [
+            GivenAnswer.model_validate(
+                {"id": ids.get(key, key), "values": [given] if isinstance(given, str) else given}
+            )
+            for key, given in answers
+        ]
+    )
+
+
+def faults(form: SavedForm, *answers: tuple[str, Any]) -> list[tuple[str, str]]:
+    with pytest.raises(InvalidInput) as refused:
+        judged(form, *answers)
+    return [(fault.pointer, fault.code) for fault in refused.value.faults]
+
+
+def values(judgement: JudgedAnswers) -> dict[str, list[str]]:
+    return {answer.key: answer.values for answer in judgement.answers}
+
+
+VALID = [
+    ("TEXT", "anything\nat all"),
+    ("LONG_TEXT", "النص"),
+    ("EMAIL", "ana@example.com"),
+    ("PHONE", "+33 6 12.34-56 (78)"),
+    ("PHONE", "0612345678"),
+    ("NUMBER", "12"),
+    ("NUMBER", "-12.50"),
+    ("DATE", "2026-02-28"),
+    ("CHECKBOX", "true"),
+    ("CHECKBOX", "false"),
+    ("NPS", "0"),
+    ("NPS", "10"),
+    ("CSAT_STAR", "1"),
+    ("CSAT_STAR", "5"),
+    ("CSAT_SMILEY", "5"),
+    ("BINARY", "unsatisfied"),
+    ("RATING", "10"),
+]
+INVALID = [
+    ("EMAIL", "ana", "invalid_email"),
+    ("EMAIL", "Ana <ana@example.com>", "invalid_email"),
+    ("EMAIL", "a" * 250 + "@example.com", "invalid_email"),
+    ("PHONE", "123", "invalid_phone"),
+    ("PHONE", "call me", "invalid_phone"),
+    ("PHONE", "1" * 21, "invalid_phone"),
+    ("NUMBER", "twelve", "invalid_number"),
+    ("NUMBER", "1e3", "invalid_number"),
+    ("NUMBER", "NaN", "invalid_number"),
+    ("NUMBER", "١٢", "invalid_number"),
+    ("DATE", "2026-02-30", "invalid_date"),
+    ("DATE", "20260228", "invalid_date"),
+    ("DATE", "28/02/2026", "invalid_date"),
+    ("CHECKBOX", "on", "not_allowed"),
+    ("NPS", "11", "not_allowed"),
+    ("NPS", "-1", "not_allowed"),
+    ("NPS", "7.5", "not_allowed"),
+    ("CSAT_STAR", "0", "not_allowed"),
+    ("CSAT_STAR", "6", "not_allowed"),
+    ("CSAT_SMILEY", "six", "not_allowed"),
+    ("BINARY", "Satisfied", "not_allowed"),
+    ("RATING", "11", "not_allowed"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), VALID)
+def test_a_value_of_the_fields_type_is_taken(kind: str, value: str) -> None:
+    assert values(judged(form_of(field("a", kind)), ("a", value))) == {"a": [value]}
+
+
+@pytest.mark.parametrize(("kind", "value", "code"), INVALID)
+def test_another_value_is_refused(kind: str, value: str, code: str) -> None:
+    assert faults(form_of(field("a", kind)), ("a", value)) == [("/fields/0/values/0", code)]
+
+
+def test_every_type_is_tried() -> None:
+    selects = {"SINGLE_SELECT", "MULTI_SELECT"}
+
+    assert {kind for kind, _ in VALID} | selects == set(FieldType)
+
+
+@pytest.mark.parametrize("kind", ["SINGLE_SELECT", "MULTI_SELECT"])
+def test_a_choice_is_one_of_the_fields_values(kind: str) -> None:
+    form = form_of(select("a", "x", "y", kind=kind))
+
+    assert values(judged(form, ("a", "y"))) == {"a": ["y"]}
+    assert faults(form, ("a", "z")) == [("/fields/0/values/0", "not_allowed")]
+    assert faults(form, ("a", "X")) == [("/fields/0/values/0", "not_allowed")]
+
+
+@pytest.mark.parametrize("kind", ["SINGLE_SELECT", "MULTI_SELECT"])
+def test_a_value_of_ones_own_is_taken_where_the_field_allows_it(kind: str) -> None:
+    form = form_of(select("a", "x", kind=kind, allowCustomValue=True))
+
+    assert values(judged(form, ("a", "z"))) == {"a": ["z"]}
+
+
+def test_only_a_field_of_several_choices_takes_several_values() -> None:
+    form = form_of(field("a"), select("b", "x", "y"), select("c", "x", "y", kind="MULTI_SELECT"))
+
+    assert faults(form, ("a", ["1", "2"]), ("b", ["x", "y"]), ("c", ["x", "y"])) == [
+        ("/fields/0", "too_many"),
+        ("/fields/1", "too_many"),
+    ]
+
+
+def test_the_same_value_is_chosen_once() -> None:
+    form = form_of(select("a", "x", "y", kind="MULTI_SELECT"))
+
+    assert faults(form, ("a", ["x", "y", "x"])) == [("/fields/0/values/2", "duplicate")]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        (["a"], [("/fields/0", "too_few")]),
+        (["a", "b"], []),
+        (["a", "b", "c"], []),
+        (["a", "b", "c", "d"], [("/fields/0", "too_many")]),
+        (["a", "b", "c", "?"], [("/fields/0", "too_many"), ("/fields/0/values/3", "not_allowed")]),
+    ],
+)
+def test_limits_of_replies_hold(chosen: list[str], expected: list[tuple[str, str]]) -> None:
+    limits = {"allowMinReplies": True, "minReplies": 2, "allowMaxReplies": True, "maxReplies": 3}
+    form = form_of(select("m", "a", "b", "c", "d", kind="MULTI_SELECT", **limits))
+
+    if expected:
+        assert faults(form, ("m", chosen)) == expected
+    else:
+        assert values(judged(form, ("m", chosen))) == {"m": chosen}
+
+
+def test_limits_that_are_switched_off_do_not_hold() -> None:
+    form = form_of(select("m", "a", "b", kind="MULTI_SELECT", minReplies=2, maxReplies=1))
+
+    assert values(judged(form, ("m", ["a"]))) == {"m": ["a"]}
+    assert values(judged(form, ("m", ["a", "b"]))) == {"m": ["a", "b"]}
+
+
+def test_an_optional_field_with_a_least_number_of_replies_may_be_left_out() -> None:
+    form = form_of(select("m", "a", "b", kind="MULTI_SELECT", allowMinReplies=True, minReplies=2))
+
+    assert values(judged(form)) == {}
+
+
+def test_a_required_field_must_be_answered() -> None:
+    form = form_of(field("a", required=True), field("b"))
+
+    assert values(judged(form, ("a", "x"))) == {"a": ["x"]}
+    assert faults(form) == [("/fields", "required")]
+    assert faults(form, ("b", "x")) == [("/fields", "required")]
+    assert faults(form, ("b", "x"), ("a", [])) == [("/fields/1", "required")]
+    assert faults(form, ("a", "  ")) == [("/fields/0", "required")]
+
+
+def test_the_fault_of_a_required_field_names_it() -> None:
+    form = form_of(field("a", required=True))
+
+    with pytest.raises(InvalidInput) as refused:
+        judged(form)
+    assert form.fields[0].id in refused.value.faults[0].detail
+
+
+def test_empty_values_are_no_answers() -> None:
+    form = form_of(field("a", "EMAIL"), select("m", "x", "y", kind="MULTI_SELECT"))
+
+    assert values(judged(form, ("a", ""), ("m", ["", "x", " "]))) == {"m": ["x"]}
+    assert faults(form, ("m", ["", "z"])) == [("/fields/0/values/1", "not_allowed")]
+
+
+def test_a_field_that_the_form_does_not_have_is_refused() -> None:
+    assert faults(form_of(field("a")), ("a", "x"), (NOWHERE, "x")) == [
+        ("/fields/1", "unknown_reference")
+    ]
+
+
+def test_a_field_answered_twice_is_refused() -> None:
+    assert faults(form_of(field("a")), ("a", "x"), ("a", "x")) == [("/fields/1", "duplicate")]
+
+
+def test_every_fault_is_listed_in_the_order_of_the_submission() -> None:
+    form = form_of(
+        field("a", required=True), field("b", "NPS"), field("c", "EMAIL"), field("d", "DATE")
+    )
+
+    assert faults(form, ("d", "x"), (NOWHERE, "x"), ("c", "y"), ("b", "11"), ("b", "1")) == [
+        ("/fields", "required"),
+        ("/fields/0/values/0", "invalid_date"),
+        ("/fields/1", "unknown_reference"),
+        ("/fields/2/values/0", "invalid_email"),
+        ("/fields/3/values/0", "not_allowed"),
+        ("/fields/4", "duplicate"),
+    ]
+
+
+# --- hidden fields
+
+
+def conditional(**more: Any) -> SavedForm:
+    return form_of(
+        select("happy", "Yes", "No"),
+        field("why", "NUMBER", required=True),
+        field("how", "NUMBER", required=True),
+        fieldDependencies=[depends("why", "happy", "No"), depends("how", "why", ("$gt", "9"))],
+        **more,
+    )
+
+
+def test_a_hidden_field_need_not_be_answered_and_its_answer_is_dropped() -> None:
+    form = conditional()
+
+    assert values(judged(form)) == {}
+    assert values(judged(form, ("happy", "Yes"))) == {"happy": ["Yes"]}
+    assert values(judged(form, ("happy", "Yes"), ("why", ["not", "numbers"]))) == {"happy": ["Yes"]}
+
+
+def test_a_shown_field_is_judged_like_any_other() -> None:
+    form = conditional()
+
+    assert faults(form, ("happy", "No")) == [("/fields", "required")]
+    assert faults(form, ("happy", "No"), ("why", "x")) == [
+        ("/fields", "required"),
+        ("/fields/1/values/0", "invalid_number"),
+    ]
+    assert values(judged(form, ("happy", "No"), ("why", "9"))) == {"happy": ["No"], "why": ["9"]}
+    assert faults(form, ("happy", "No"), ("why", "10")) == [("/fields", "required")]
+
+
+def test_a_hidden_field_counts_as_unanswered_for_those_that_depend_on_it() -> None:
+    form = conditional()
+
+    assert values(judged(form, ("happy", "Yes"), ("why", "10"), ("how", "x"))) == {"happy": ["Yes"]}
+
+
+def test_dependencies_combine_by_the_fields_operator() -> None:
+    def shown(operator: str, *answers: tuple[str, Any]) -> bool:
+        form = form_of(
+            field("a"),
+            field("b"),
+            field("c", operator=operator),
+            fieldDependencies=[depends("c", "a", "1"), depends("c", "b", "1")],
+        )
+        return "c" in values(judged(form, *answers, ("c", "x")))
+
+    assert shown("$and", ("a", "1"), ("b", "1"))
+    assert not shown("$and", ("a", "1"))
+    assert shown("$or", ("a", "1"))
+    assert not shown("$or", ("a", "2"))
+
+
+def test_comparisons_combine_by_the_dependencys_operator() -> None:
+    def shown(operator: str, answer: str) -> bool:
+        form = form_of(
+            field("a"),
+            field("b"),
+            fieldDependencies=[depends("b", "a", ("$gte", "3"), ("$lt", "5"), operator=operator)],
+        )
+        return "b" in values(judged(form, ("a", answer), ("b", "x")))
+
+    assert shown("$and", "4")
+    assert not shown("$and", "5")
+    assert shown("$or", "5")
+
+
+def test_a_long_chain_of_dependencies_is_followed_to_its_end() -> None:
+    keys = [f"f{n}" for n in range(40)]
+    chain = [depends(after, before, "1") for before, after in pairwise(keys)]
+    form = form_of(*(field(key) for key in reversed(keys)), fieldDependencies=chain)
+    all_one = [(key, "1") for key in keys]
+
+    assert len(judged(form, *all_one).answers) == 40
+    assert len(judged(form, ("f0", "0"), *all_one[1:]).answers) == 1
+    assert len(judged(form, *all_one[:20], ("f20", "0"), *all_one[21:]).answers) == 21
+
+
+# --- languages
+
+SPOKEN: dict[str, Any] = {
+    "translations": {
+        "fr": {"fields": {"what": {"values": ["Cuisine", "Prix", ""]}}},
+        "de": {"fields": {"what": {"values": ["Küche", "Preis", "Food"]}}},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("Food", "Food"),
+        ("Cuisine", "Food"),
+        ("Küche", "Food"),
+        ("Prix", "Price"),
+        ("Other", "Other"),
+    ],
+)
+def test_a_translated_value_is_kept_in_the_forms_own_words(given: str, kept: str) -> None:
+    form = form_of(
+        select("what", "Food", "Price", "Other"),
+        field("more", required=True),
+        fieldDependencies=[depends("more", "what", "Price")],
+        **SPOKEN,
+    )
+    answers = [("what", given), *([("more", "x")] if kept == "Price" else [])]
+
+    assert values(judged(form, *answers))["what"] == [kept]
+
+
+def test_a_value_and_its_translation_are_the_same_value() -> None:
+    form = form_of(select("what", "Food", "Price", "Other", kind="MULTI_SELECT"), **SPOKEN)
+
+    assert faults(form, ("what", ["Price", "Prix"])) == [("/fields/0/values/1", "duplicate")]
+
+
+def test_the_words_of_a_text_are_never_translated() -> None:
+    form = form_of(select("what", "Food", "Price", "Other"), field("text"), **SPOKEN)
+
+    assert values(judged(form, ("text", "Prix"))) == {"text": ["Prix"]}
+
+
+# --- ratings and order
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "rating"),
+    [
+        ("NPS", "0", 0),
+        ("NPS", "7", 7),
+        ("RATING", "10", 10),
+        ("CSAT_STAR", "1", 2),
+        ("CSAT_STAR", "5", 10),
+        ("CSAT_SMILEY", "3", 6),
+        ("BINARY", "satisfied", 10),
+        ("BINARY", "unsatisfied", 0),
+        ("TEXT", "9", None),
+        ("NUMBER", "9", None),
+        ("CHECKBOX", "true", None),
+    ],
+)
+def test_an_answer_rates_from_0_to_10(kind: str, value: str, rating: int | None) -> None:
+    assert judged(form_of(field("a", kind)), ("a", value)).rating == rating
+
+
+def test_the_first_rating_in_display_order_is_that_of_the_submission() -> None:
+    form = form_of(
+        field("last", "NPS", verticalIndex=2),
+        field("second", "NPS", verticalIndex=1, horizontalIndex=1),
+        field("first", "NPS", verticalIndex=1, horizontalIndex=0),
+    )
+    judgement = judged(form, ("last", "1"), ("second", "2"), ("first", "3"))
+
+    assert [answer.key for answer in judgement.answers] == ["first", "second", "last"]
+    assert judgement.rating == 3
+    assert judged(form, ("last", "1"), ("second", "2")).rating == 2
+    assert judged(form).rating is None
+
+
+def test_a_hidden_rating_does_not_rate() -> None:
+    form = form_of(
+        select("a"),
+        field("hidden", "NPS"),
+        field("shown", "CSAT_STAR"),
+        fieldDependencies=[depends("hidden", "a", "Yes")],
+    )
+
+    assert judged(form, ("a", "No"), ("hidden", "9"), ("shown", "1")).rating == 2
+
+
+def test_the_respondents_addresses_are_found_by_their_type() -> None:
+    form = form_of(field("a", "EMAIL", verticalIndex=1), field("b", "EMAIL", verticalIndex=0))
+    judgement = judged(form, ("a", "a@example.com"), ("b", "b@example.com"))
+
+    assert judgement.first_value(FieldType.EMAIL) == "b@example.com"
+    assert judgement.first_value(FieldType.PHONE) is None
+
+
+# --- the shape of an answer
+
+
+@pytest.mark.parametrize("many", [VALUES_LIMIT, VALUES_LIMIT + 1])
+def test_an_answer_has_at_most_so_many_values(many: int) -> None:
+    answer = {"id": NOWHERE, "values": ["x"] * many}
+
+    if many <= VALUES_LIMIT:
+        assert len(GivenAnswer.model_validate(answer).values) == many
+    else:
+        with pytest.raises(ValidationError):
+            GivenAnswer.model_validate(answer)
+
+
+def test_the_id_of_a_field_may_be_in_upper_case() -> None:
+    form = form_of(field("a"))
+    answer = GivenAnswer.model_validate({"id": form.fields[0].id.upper(), "values": ["x"]})
+
+    assert values(Questionnaire.of(form).judge([answer])) == {"a": ["x"]}
+
+
+def test_naughty_texts_are_kept_as_they_came() -> None:
+    naughty = ["\u0000", "a\u0000b", "<script>", "‮rtl", "👩‍👩‍👧‍👦", "' OR 1=1 --", "%s%n", "\x7f"]
+    form = form_of(field("a"))
+
+    for text in naughty:
+        assert values(judged(form, ("a", text))) == {"a": [text]}

@@ -1,0 +1,287 @@
+"""The answers engine beside a slow and obvious one, over many forms and submissions."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.feedback.answers import GivenAnswer, Questionnaire
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.fields import ExpectedValue, FieldDependency, SavedField
+from chalicelib.domain.ids import derived_id
+from tests.domain.forms.factories import NOW_TEXT, saved_contact_form
+
+EMPTY = saved_contact_form()
+WORDS = ["x", "y", "4", "7", "10", "7.0", "satisfied", "true"]
+OPERATORS = ["$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$contains", "$exists"]
+LIMITS = st.fixed_dictionaries(
+    {
+        "allow_min_replies": st.sampled_from([True, False, False, False]),
+        "min_replies": st.integers(0, 2),
+        "allow_max_replies": st.booleans(),
+        "max_replies": st.integers(1, 2),
+    }
+)
+ALLOWED: dict[str, list[str]] = {
+    "SINGLE_SELECT": ["x", "y"],
+    "MULTI_SELECT": ["x", "y"],
+    "NPS": [str(n) for n in range(11)],
+    "CSAT_STAR": ["1", "2", "3", "4", "5"],
+    "BINARY": ["satisfied", "unsatisfied"],
+    "CHECKBOX": ["true", "false"],
+}
+KINDS = [*ALLOWED, "TEXT", "NUMBER"]
+
+
+def field_id(place: int) -> str:
+    return derived_id("field", str(place))
+
+
+@st.composite
+def forms(draw: st.DrawFn) -> SavedContactForm:
+    """A form whose fields depend on others, never in a cycle, in no order of their places."""
+    count = draw(st.integers(1, 7))
+    order = draw(st.permutations(range(count)))
+    fields = []
+    for place in range(count):
+        kind = draw(st.sampled_from(KINDS))
+        fields.append(
+            SavedField.model_validate(
+                {
+                    "id": field_id(place),
+                    "key": f"f{place}",
+                    "created_at": NOW_TEXT,
+                    "updated_at": NOW_TEXT,
+                    "type": kind,
+                    "values": ["x", "y"] if "SELECT" in kind else [],
+                    "required": draw(st.sampled_from([True, False, False, False])),
+                    "operator": draw(st.sampled_from(["$and", "$or"])),
+                    "allow_custom_value": draw(st.booleans()),
+                    "vertical_index": draw(st.integers(0, 2)),
+                    "horizontal_index": draw(st.integers(0, 2)),
+                    **draw(LIMITS),
+                }
+            )
+        )
+    dependencies = []
+    for number in range(draw(st.integers(0, 2 * (count - 1)))):
+        later = draw(st.integers(1, count - 1))
+        earlier = draw(st.integers(0, later - 1))
+        expected = st.builds(
+            lambda operator, value: ExpectedValue.model_validate(
+                {"operator": operator, "value": value}
+            ),
+            st.sampled_from(OPERATORS),
+            st.sampled_from([*WORDS, "x,7", "false", '["y","true"]']),
+        )
+        dependencies.append(
+            FieldDependency.model_validate(
+                {
+                    "id": derived_id("dependency", str(number)),
+                    "created_at": NOW_TEXT,
+                    "updated_at": NOW_TEXT,
+                    "field": field_id(order[later]),
+                    "depends_on_field": field_id(order[earlier]),
+                    "operator": draw(st.sampled_from(["$and", "$or"])),
+                    "depends_on_field_values": draw(st.lists(expected, min_size=1, max_size=2)),
+                }
+            )
+        )
+    return EMPTY.model_copy(update={"fields": fields, "field_dependencies": dependencies})
+
+
+ANYTHING = st.lists(st.sampled_from(["", *WORDS, "1", "4"]), max_size=3)
+
+
+@st.composite
+def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[GivenAnswer]]:
+    """A form and what was submitted for it: mostly what its fields take, at times anything."""
+    form = draw(forms())
+    given_answers = []
+    for place in draw(st.permutations(range(len(form.fields) + 1))):
+        if not draw(st.sampled_from([True, True, True, False])):
+            continue
+        kind = form.fields[place].type if place < len(form.fields) else "TEXT"
+        fitting = st.sampled_from(ALLOWED.get(kind, ["7", "10", "7.0", "4"]))
+        several = 2 if kind == "MULTI_SELECT" else 1
+        values = draw(st.lists(fitting, min_size=1, max_size=several, unique=True))
+        if draw(st.integers(0, 9)) == 0:
+            values = draw(ANYTHING)
+        if place < len(form.fields) or draw(st.integers(0, 9)) == 0:
+            again = draw(st.integers(0, 29)) == 0
+            answer = GivenAnswer.model_validate({"id": field_id(place), "values": values})
+            given_answers += [answer, answer] if again else [answer]
+    return form, given_answers
+
+
+# --- the oracle
+
+Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
+"""The faults; or the answers in display order, and the rating."""
+
+
+def number(text: str) -> Fraction | None:
+    try:
+        return Fraction(text)
+    except ValueError:
+        return None
+
+
+def compare(one: str, other: str, test: Callable[[Any, Any], bool]) -> bool:
+    left, right = number(one), number(other)
+    return test(one, other) if left is None or right is None else test(left, right)
+
+
+LISTS = {"x,7": ["x", "7"], '["y","true"]': ["y", "true"]}
+SIMPLE: dict[str, Callable[[Any, Any], bool]] = {
+    "$eq": lambda a, b: bool(a == b),
+    "$gt": lambda a, b: bool(a > b),
+    "$gte": lambda a, b: bool(a >= b),
+    "$lt": lambda a, b: bool(a < b),
+    "$lte": lambda a, b: bool(a <= b),
+}
+
+
+def slowly_holds(operator: str, values: list[str], expected: str) -> bool:
+    if operator == "$ne":
+        return not slowly_holds("$eq", values, expected)
+    if operator == "$nin":
+        return not slowly_holds("$in", values, expected)
+    if operator == "$exists":
+        return (len(values) > 0) is (expected != "false")
+    if operator == "$contains":
+        return any(expected in value for value in values)
+    if operator == "$in":
+        items = LISTS.get(expected, [expected])
+        return any(slowly_holds("$eq", values, item) for item in items)
+    return any(compare(value, expected, SIMPLE[operator]) for value in values)
+
+
+def combined(operator: str, truths: list[bool]) -> bool:
+    return all(truths) if operator == "$and" else any(truths)
+
+
+def slowly_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set[str]:
+    """Begins with everything shown and looks again until nothing changes."""
+    visible = {field.id for field in form.fields}
+    while True:
+        after = set()
+        for field in form.fields:
+            truths = [
+                combined(
+                    dependency.operator,
+                    [
+                        slowly_holds(
+                            expected.operator,
+                            answers.get(dependency.depends_on_field, [])
+                            if dependency.depends_on_field in visible
+                            else [],
+                            expected.value,
+                        )
+                        for expected in dependency.depends_on_field_values
+                    ],
+                )
+                for dependency in form.field_dependencies
+                if dependency.field == field.id
+            ]
+            if not truths or combined(field.operator, truths):
+                after.add(field.id)
+        if after == visible:
+            return visible
+        visible = after
+
+
+def slow_faults(field: SavedField, sent: list[str], place: int) -> set[tuple[str, str]]:
+    values = [(position, value) for position, value in enumerate(sent) if value]
+    if field.type != "MULTI_SELECT" and len(values) > 1:
+        return {(f"/fields/{place}", "too_many")}
+    found = set()
+    if field.allow_max_replies and len(values) > field.max_replies:
+        found.add((f"/fields/{place}", "too_many"))
+    if field.allow_min_replies and len(values) < field.min_replies:
+        found.add((f"/fields/{place}", "too_few"))
+    for position, value in values:
+        where = f"/fields/{place}/values/{position}"
+        free = field.type == "TEXT" or ("SELECT" in field.type and field.allow_custom_value)
+        if value in [before for other, before in values if other < position]:
+            found.add((where, "duplicate"))
+        elif field.type == "NUMBER":
+            if number(value) is None:
+                found.add((where, "invalid_number"))
+        elif not free and value not in ALLOWED[field.type]:
+            found.add((where, "not_allowed"))
+    return found
+
+
+def slow_rating(kind: str, value: str) -> int | None:
+    if kind == "BINARY":
+        return {"satisfied": 10, "unsatisfied": 0}[value]
+    return {"NPS": 1, "CSAT_STAR": 2}[kind] * int(value) if kind in ("NPS", "CSAT_STAR") else None
+
+
+def slowly_judged(form: SavedContactForm, given_answers: list[GivenAnswer]) -> Outcome:
+    kinds = {field.id: field.type for field in form.fields}
+    found: set[tuple[str, str]] = set()
+    first: dict[str, tuple[int, list[str]]] = {}
+    for place, answer in enumerate(given_answers):
+        if answer.id not in kinds:
+            found.add((f"/fields/{place}", "unknown_reference"))
+        elif answer.id in first:
+            found.add((f"/fields/{place}", "duplicate"))
+        else:
+            first[answer.id] = (place, answer.values)
+    filled = {field: [value for value in sent if value] for field, (_, sent) in first.items()}
+    deciding = {
+        field: values if kinds[field] == "MULTI_SELECT" else values[:1]
+        for field, values in filled.items()
+    }
+    visible = slowly_visible(form, deciding)
+    kept = []
+    for field in sorted(form.fields, key=lambda f: (f.vertical_index, f.horizontal_index)):
+        if field.id not in visible:
+            continue
+        if filled.get(field.id):
+            place, sent = first[field.id]
+            found |= slow_faults(field, sent, place)
+            kept.append((field.id, filled[field.id]))
+        elif field.required:
+            where = f"/fields/{first[field.id][0]}" if field.id in first else "/fields"
+            found.add((where, "required"))
+    if found:
+        return found, [], None
+    ratings = [slow_rating(kinds[field], values[0]) for field, values in kept]
+    return found, kept, next((rating for rating in ratings if rating is not None), None)
+
+
+def judged(questionnaire: Questionnaire, given_answers: list[GivenAnswer]) -> Outcome:
+    try:
+        judgement = questionnaire.judge(given_answers)
+    except InvalidInput as error:
+        return {(fault.pointer, fault.code) for fault in error.faults}, [], None
+    answers = [(answer.field_id, answer.values) for answer in judgement.answers]
+    return set(), answers, judgement.rating
+
+
+@settings(max_examples=500)
+@given(forms_and_submissions())
+def test_any_submission_is_judged_as_by_the_obvious_engine(
+    case: tuple[SavedContactForm, list[GivenAnswer]],
+) -> None:
+    form, given_answers = case
+    questionnaire = Questionnaire.of(form)
+
+    assert judged(questionnaire, given_answers) == slowly_judged(form, given_answers)
+
+
+@settings(max_examples=200)
+@given(forms(), st.dictionaries(st.integers(0, 6), st.lists(st.sampled_from(WORDS), max_size=2)))
+def test_what_is_shown_is_the_fixed_point(
+    form: SavedContactForm, given_values: dict[int, list[str]]
+) -> None:
+    answers = {field_id(place): values for place, values in given_values.items()}
+    visibility = Questionnaire.of(form).visibility
+
+    assert visibility.visible_fields(answers) == slowly_visible(form, answers)

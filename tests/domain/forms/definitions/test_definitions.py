@@ -1,0 +1,586 @@
+"""What an operator's document may hold, and which form is saved of it."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.definitions.build import FORM_LIMIT
+from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
+from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
+from tests.domain.forms.factories import (
+    BRAND,
+    DIRECTORY,
+    FORM,
+    LATER,
+    LATER_TEXT,
+    NOW_TEXT,
+    NOWHERE,
+    OTHER_BRAND,
+    STORE,
+    contact_form,
+    contact_form_faults,
+    depends,
+    field,
+    saved_contact_form,
+    saved_survey,
+    select,
+    survey,
+    survey_faults,
+)
+
+ID = "abcdef00-0000-4000-8000-000000000001"
+
+
+def resaved(earlier: SavedContactForm, now: datetime = LATER, **more: Any) -> SavedContactForm:
+    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), now, earlier)
+
+
+def test_a_document_of_the_least_is_valid() -> None:
+    assert contact_form_faults() == []
+    assert survey_faults() == []
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        ({"colour": "red"}, ("/colour", "unknown_key")),
+        ({"header": {"tilte": "x"}}, ("/header/tilte", "unknown_key")),
+        ({"generalStyle": {"font": {"size": 1}}}, ("/generalStyle/font/size", "unknown_key")),
+        ({"generalStyle": {"zoneColor": "#fff"}}, ("/generalStyle/zoneColor", "unknown_key")),
+        ({"enabled": "yes"}, ("/enabled", "wrong_type")),
+        ({"enabled": 1}, ("/enabled", "wrong_type")),
+        ({"name": ""}, ("/name", "required")),
+        ({"name": "   "}, ("/name", "required")),
+        ({"name": "x" * 256}, ("/name", "too_long")),
+        ({"name": None}, ("/name", "required")),
+        ({"name": "\ud800"}, ("/name", "not_unicode")),
+        ({"id": "7"}, ("/id", "invalid_uuid")),
+        ({"language": "klingon"}, ("/language", "not_allowed")),
+        ({"fields": {}}, ("/fields", "wrong_type")),
+        ({"fields": [3]}, ("/fields/0", "wrong_type")),
+        ({"fields": [field("a", "SLIDER")]}, ("/fields/0/type", "not_allowed")),
+        ({"fields": [field("a", id="a")]}, ("/fields/0/id", "invalid_uuid")),
+        ({"fields": [field("a", operator="$xor")]}, ("/fields/0/operator", "not_allowed")),
+        ({"fields": [field("a", verticalIndex=-1)]}, ("/fields/0/verticalIndex", "out_of_range")),
+        ({"fields": [field("a", minReplies="1")]}, ("/fields/0/minReplies", "wrong_type")),
+        ({"generalStyle": {"fieldRadius": "ROUND"}}, ("/generalStyle/fieldRadius", "not_allowed")),
+        ({"logo": {"size": -1}}, ("/logo/size", "out_of_range")),
+        ({"translations": {"xx": {}}}, ("/translations/xx", "not_allowed")),
+        ({"translations": {"fr": {"title": ""}}}, ("/translations/fr/title", "unknown_key")),
+        ({"brandName": "x"}, ("/brandName", "unknown_key")),
+        ({"submissionCount": 3}, ("/submissionCount", "unknown_key")),
+    ],
+)
+def test_a_key_or_value_that_does_not_fit_is_named(
+    more: dict[str, Any], fault: tuple[str, str]
+) -> None:
+    assert contact_form_faults(**more) == [fault]
+
+
+@pytest.mark.parametrize("document", [None, [], "form", 3])
+def test_a_document_that_is_no_object_is_refused(document: Any) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_contact_form(document, DIRECTORY)
+
+    assert refused.value.faults[0].pointer == ""
+
+
+@pytest.mark.parametrize("key", ["field_groups", "brand_id", "auto_translate"])
+def test_only_the_names_of_the_interface_are_known(key: str) -> None:
+    assert (f"/{key}", "unknown_key") in contact_form_faults(**{key: []})
+
+
+def test_every_key_that_does_not_fit_is_named_at_once() -> None:
+    faults = survey_faults(name=3, enabled="x", fields=[field("a", "TXT")], resolicitationMode="x")
+
+    assert {pointer for pointer, _ in faults} == {
+        "/name",
+        "/enabled",
+        "/fields/0/type",
+        "/resolicitationMode",
+    }
+
+
+def test_texts_are_trimmed_and_nulls_are_left_out() -> None:
+    form = saved_contact_form(
+        name=" Contact\n", description=None, logo=None, header={"title": " Hi ", "subtitle": None}
+    )
+
+    assert (form.name, form.description, form.logo) == ("Contact", None, None)
+    assert (form.header.title, form.header.subtitle) == ("Hi", "")
+
+
+def test_control_characters_are_part_of_a_text() -> None:
+    form = saved_contact_form(name="\u2003\x1cContact\x1f\u00a0", header={"title": "\x1d"})
+
+    assert (form.name, form.header.title) == ("\x1cContact\x1f", "\x1d")
+
+
+def test_ids_are_kept_in_lower_case() -> None:
+    form = saved_contact_form(
+        id=FORM.upper(), brandId=BRAND.upper(), fields=[field("a", id=ID.upper())]
+    )
+
+    assert (form.id, form.brand_id, form.fields[0].id) == (FORM, BRAND, ID)
+
+
+def test_ids_that_are_not_given_follow_from_form_and_key() -> None:
+    first = saved_contact_form(fields=[field("a"), field("b")])
+    second = saved_contact_form(fields=[field("b"), field("c"), field("a")])
+    ids = {item.key: item.id for item in second.fields}
+
+    assert [item.id for item in first.fields] == [ids["a"], ids["b"]]
+    assert len(set(ids.values())) == 3
+
+
+def test_a_field_and_a_group_of_the_same_key_have_different_ids() -> None:
+    form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "a"}])
+
+    assert form.fields[0].id != form.field_groups[0].id
+
+
+def test_the_key_is_the_id_where_none_is_given() -> None:
+    form = saved_contact_form(fields=[{"id": ID, "type": "TEXT"}])
+
+    assert form.fields[0].key == ID
+
+
+def test_dependencies_between_the_same_fields_have_different_ids() -> None:
+    form = saved_contact_form(
+        fields=[field("a"), field("b")],
+        fieldDependencies=[depends("b", "a", ("$ne", "x")), depends("b", "a", ("$ne", "y"))],
+    )
+
+    assert len({dependency.id for dependency in form.field_dependencies}) == 2
+    assert form.fields[1].dependencies == [item.id for item in form.field_dependencies]
+
+
+def test_parts_are_pointed_at_by_key_or_by_id() -> None:
+    form = saved_contact_form(
+        fields=[field("a", id=ID, group="g"), field("b", group=STORE.upper()), field("c")],
+        fieldGroups=[{"key": "g", "id": STORE}],
+        fieldDependencies=[depends("b", "a", "x"), depends("c", ID.upper(), "x")],
+    )
+
+    assert {item.depends_on_field for item in form.field_dependencies} == {ID}
+    assert [item.group for item in form.fields] == [STORE, STORE, ""]
+
+
+def test_parts_without_an_index_stand_in_the_order_of_the_document() -> None:
+    form = saved_contact_form(
+        fields=[field("a"), field("b", verticalIndex=7), field("c")],
+        fieldGroups=[{"key": "g"}, {"key": "h"}],
+    )
+
+    assert [item.vertical_index for item in form.fields] == [0, 7, 2]
+    assert [item.vertical_index for item in form.field_groups] == [0, 1]
+
+
+def test_dates_are_those_of_saving() -> None:
+    form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "g"}])
+
+    for part in (form, *form.fields, *form.field_groups):
+        assert (part.created_at, part.updated_at) == (NOW_TEXT, NOW_TEXT)
+
+
+def test_a_replaced_form_keeps_the_dates_of_parts_that_existed() -> None:
+    before = saved_contact_form(
+        fields=[field("same"), field("changed"), field("gone")], fieldGroups=[{"key": "g"}]
+    )
+    after = resaved(
+        before,
+        fields=[field("same"), field("changed", required=True), field("new")],
+        fieldGroups=[{"key": "g"}],
+    )
+
+    assert (after.created_at, after.updated_at) == (NOW_TEXT, LATER_TEXT)
+    assert [(item.key, item.created_at, item.updated_at) for item in after.fields] == [
+        ("same", NOW_TEXT, NOW_TEXT),
+        ("changed", NOW_TEXT, LATER_TEXT),
+        ("new", LATER_TEXT, LATER_TEXT),
+    ]
+    assert after.field_groups == before.field_groups
+
+
+def test_a_form_saved_again_as_it_was_is_the_same() -> None:
+    before = saved_contact_form(fields=[field("a")])
+
+    assert resaved(before, fields=[field("a")]) == before
+
+
+def test_a_replaced_survey_keeps_the_dates_of_targets_and_support_address() -> None:
+    parts: dict[str, Any] = {
+        "targets": [{"type": "BRAND", "targetId": BRAND}],
+        "supportEmail": {"email": "help@example.com"},
+    }
+    before = saved_survey(**parts)
+    parts["targets"].append({"type": "STORE", "targetId": STORE})
+    after = save_survey(read_survey(survey(**parts), DIRECTORY), LATER, before)
+
+    assert [target.created_at for target in after.targets] == [NOW_TEXT, LATER_TEXT]
+    assert after.support_email == before.support_email
+
+
+# --- fields, groups, dependencies
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ([{"type": "TEXT"}], [("/fields/0/key", "required")]),
+        ([field("a"), field("a")], [("/fields/1/key", "duplicate")]),
+        ([field("a", id=ID), field("b", id=ID)], [("/fields/1/id", "duplicate")]),
+        ([field("a"), field("b")], []),
+        ([field("a", group="g")], [("/fields/0/group", "unknown_reference")]),
+        ([field("a", group=NOWHERE)], [("/fields/0/group", "unknown_reference")]),
+        ([field("a", "SINGLE_SELECT")], [("/fields/0/values", "required")]),
+        ([field("a", "MULTI_SELECT")], [("/fields/0/values", "required")]),
+        ([select("a", "x", "y")], []),
+        ([select("a", "x", "x")], [("/fields/0/values/1", "duplicate")]),
+        ([select("a", "x", " ")], [("/fields/0/values/1", "required")]),
+    ],
+)
+def test_fields_are_named_once_and_can_be_answered(
+    fields: list[Any], expected: list[tuple[str, str]]
+) -> None:
+    assert contact_form_faults(fields=fields) == expected
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({"allowMaxReplies": True, "maxReplies": 1}, []),
+        ({"allowMaxReplies": True, "maxReplies": 0}, ["/fields/0/maxReplies"]),
+        ({"allowMaxReplies": False, "maxReplies": 0}, []),
+        ({"allowMinReplies": True, "minReplies": 2}, []),
+        ({"allowMinReplies": True, "minReplies": 3}, ["/fields/0/minReplies"]),
+        ({"allowMinReplies": True, "minReplies": 3, "allowCustomValue": True}, []),
+        ({"allowMinReplies": False, "minReplies": 3}, []),
+        (
+            {"allowMinReplies": True, "minReplies": 2, "allowMaxReplies": True, "maxReplies": 2},
+            [],
+        ),
+        (
+            {"allowMinReplies": True, "minReplies": 2, "allowMaxReplies": True, "maxReplies": 1},
+            ["/fields/0/maxReplies"],
+        ),
+    ],
+)
+def test_limits_of_replies_can_be_kept(limits: dict[str, Any], expected: list[str]) -> None:
+    faults = contact_form_faults(fields=[select("a", "x", "y", kind="MULTI_SELECT", **limits)])
+
+    assert faults == [(pointer, "out_of_range") for pointer in expected]
+
+
+@pytest.mark.parametrize(("fewest", "refused"), [(1, False), (2, True)])
+def test_a_field_of_one_reply_cannot_ask_for_two(fewest: int, refused: bool) -> None:
+    faults = contact_form_faults(fields=[field("a", allowMinReplies=True, minReplies=fewest)])
+
+    assert faults == ([("/fields/0/minReplies", "out_of_range")] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ([{"name": "x"}], [("/fieldGroups/0/key", "required")]),
+        ([{"key": "g"}, {"key": "g"}], [("/fieldGroups/1/key", "duplicate")]),
+        ([{"id": ID}, {"id": ID}], [("/fieldGroups/1/id", "duplicate")]),
+        ([{"id": ID}, {"key": "g"}], []),
+    ],
+)
+def test_groups_are_named_once(groups: list[Any], expected: list[tuple[str, str]]) -> None:
+    assert contact_form_faults(fieldGroups=groups) == expected
+
+
+@pytest.mark.parametrize(
+    ("dependency", "expected"),
+    [
+        (depends("b", "a"), []),
+        (depends("x", "a"), [("field", "unknown_reference")]),
+        (depends("b", "x"), [("dependsOnField", "unknown_reference")]),
+        (depends(NOWHERE, "a"), [("field", "unknown_reference")]),
+        (depends("b", "b"), [("dependsOnField", "cycle")]),
+        ({**depends("b", "a"), "dependsOnFieldValues": []}, [("dependsOnFieldValues", "required")]),
+        (depends("b", "a", "Maybe"), [("dependsOnFieldValues/0/value", "not_allowed")]),
+        (depends("b", "a", "Yes", "Maybe"), [("dependsOnFieldValues/1/value", "not_allowed")]),
+        (depends("b", "a", ("$in", "Yes, No")), []),
+        (depends("b", "a", ("$nin", '["Yes", "No"]')), []),
+        (depends("b", "a", ("$in", "Yes, X")), [("dependsOnFieldValues/0/value", "not_allowed")]),
+        (depends("b", "a", ("$contains", "Ye")), []),
+        (depends("b", "a", ("$contains", "")), [("dependsOnFieldValues/0/value", "required")]),
+        (depends("b", "a", ("$exists", "true")), []),
+        (depends("b", "a", ("$exists", "1")), [("dependsOnFieldValues/0/value", "not_allowed")]),
+        (depends("b", "nps", ("$lte", "6")), []),
+        (depends("b", "nps", "7"), []),
+        (depends("b", "nps", "7.0"), []),
+        (depends("b", "nps", "11"), [("dependsOnFieldValues/0/value", "not_allowed")]),
+        (depends("b", "open", "anything"), []),
+        (depends("b", "text", "anything"), []),
+    ],
+)
+def test_a_dependency_points_at_fields_and_can_be_met(
+    dependency: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    fields = [
+        select("a"),
+        field("b"),
+        field("nps", "NPS"),
+        select("open", allowCustomValue=True),
+        field("text"),
+    ]
+    faults = contact_form_faults(fields=fields, fieldDependencies=[dependency])
+
+    assert faults == [(f"/fieldDependencies/0/{where}", code) for where, code in expected]
+
+
+@pytest.mark.parametrize("operator", ["$equals", "eq", "$and"])
+def test_an_unknown_comparison_is_refused(operator: str) -> None:
+    faults = contact_form_faults(
+        fields=[select("a"), field("b")], fieldDependencies=[depends("b", "a", (operator, "Yes"))]
+    )
+
+    assert faults == [("/fieldDependencies/0/dependsOnFieldValues/0/operator", "not_allowed")]
+
+
+def test_the_same_dependency_id_twice_is_refused() -> None:
+    faults = contact_form_faults(
+        fields=[select("a"), field("b")],
+        fieldDependencies=[depends("b", "a", id=ID), depends("b", "a", id=ID)],
+    )
+
+    assert faults == [("/fieldDependencies/1/id", "duplicate")]
+
+
+def test_each_dependency_of_a_cycle_is_named_and_no_other() -> None:
+    fields = [select(key) for key in ("a", "b", "c", "d", "e")]
+    ring = [depends("a", "b"), depends("b", "c"), depends("c", "a")]
+    beside = [depends("d", "a"), depends("a", "e")]
+
+    assert contact_form_faults(fields=fields, fieldDependencies=[*beside, *ring]) == [
+        (f"/fieldDependencies/{position}/dependsOnField", "cycle") for position in (2, 3, 4)
+    ]
+    assert contact_form_faults(fields=fields, fieldDependencies=[*beside, *ring[:2]]) == []
+
+
+# --- colours, addresses, texts in other languages
+
+
+@pytest.mark.parametrize("colour", ["", "#fff", "#FFF8", "#a0B1c2", "#a0b1c2d3"])
+def test_a_colour_is_hexadecimal_or_empty(colour: str) -> None:
+    assert contact_form_faults(generalStyle={"titleColor": colour}) == []
+
+
+@pytest.mark.parametrize("colour", ["red", "fff", "#ff", "#fffff", "#ggg", "#fff; x", "#１２３"])
+def test_another_colour_is_refused(colour: str) -> None:
+    assert survey_faults(
+        generalStyle={"starBorderColor": colour},
+        footer={"iconColor": colour},
+        preRedirectConfig={"type": "NPS", "button": {"topic": {"color": colour}}},
+    ) == [
+        ("/generalStyle/starBorderColor", "invalid_colour"),
+        ("/footer/iconColor", "invalid_colour"),
+        ("/preRedirectConfig/button/topic/color", "invalid_colour"),
+    ]
+
+
+@pytest.mark.parametrize("address", ["", "http://a.example", "https://a.example/p?q=1#f"])
+def test_an_address_is_http_or_https_or_empty(address: str) -> None:
+    assert survey_faults(externalLink={"website": address}, logo={"url": address}) == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["www.example.com", "javascript:alert(1)", "ftp://a.example", "https://", "https://a b/",
+     "https://[a", "https://a.example/" + "x" * 2048, "https://a\u0000.example"],
+)  # fmt: skip
+def test_another_address_is_refused(address: str) -> None:
+    assert survey_faults(
+        externalLink={"website": address},
+        logo={"url": address, "sourceUrl": address},
+        generalStyle={"font": {"url": address}},
+        targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": address}],
+    ) == [
+        ("/generalStyle/font/url", "invalid_url"),
+        ("/externalLink/website", "invalid_url"),
+        ("/logo/url", "invalid_url"),
+        ("/logo/sourceUrl", "invalid_url"),
+        ("/targets/0/newReviewUri", "invalid_url"),
+    ]
+
+
+def test_texts_in_other_languages_fit_the_form() -> None:
+    form: dict[str, Any] = {"fields": [select("a", "x", "y")], "fieldGroups": [{"key": "g"}]}
+
+    def faults(**texts: Any) -> list[tuple[str, str]]:
+        return contact_form_faults(**form, translations={"zh-TW": texts})
+
+    assert faults(fields={"a": {"values": ["1", "2"]}}, groups={"g": {"name": "G"}}) == []
+    assert faults(fields={"a": {"values": []}}) == []
+    assert faults(fields={"a": {"values": ["1"]}}) == [
+        ("/translations/zh-TW/fields/a/values", "out_of_range")
+    ]
+    assert faults(fields={"b": {}}, groups={"h": {}}) == [
+        ("/translations/zh-TW/fields/b", "unknown_reference"),
+        ("/translations/zh-TW/groups/h", "unknown_reference"),
+    ]
+
+
+def test_the_forms_own_language_is_no_translation() -> None:
+    assert contact_form_faults(translations={"en": {}}) == [("/translations/en", "not_allowed")]
+    assert contact_form_faults(translations={"fr": {}}) == []
+
+
+# --- the account's places
+
+
+@pytest.mark.parametrize(
+    ("brand", "expected"),
+    [
+        (BRAND, []),
+        (STORE, [("/brandId", "unknown_reference")]),
+        (NOWHERE, [("/brandId", "unknown_reference")]),
+    ],
+)
+def test_a_contact_form_is_aimed_at_a_brand_of_the_account(
+    brand: str, expected: list[tuple[str, str]]
+) -> None:
+    assert contact_form_faults(brandId=brand) == expected
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        ([("BRAND", BRAND), ("STORE", STORE), ("BRAND", OTHER_BRAND)], []),
+        ([("BRAND", STORE)], [("/targets/0/targetId", "unknown_reference")]),
+        ([("STORE", BRAND)], [("/targets/0/targetId", "unknown_reference")]),
+        (
+            [("BRAND", BRAND), ("STORE", NOWHERE)],
+            [("/targets/1/targetId", "unknown_reference")],
+        ),
+        ([("BRAND", BRAND), ("BRAND", BRAND)], [("/targets/1/targetId", "duplicate")]),
+        ([("REGION", BRAND)], [("/targets/0/type", "not_allowed")]),
+    ],
+)
+def test_a_survey_is_aimed_at_brands_and_stores_of_the_account_each_once(
+    targets: list[tuple[str, str]], expected: list[tuple[str, str]]
+) -> None:
+    documents = [{"type": kind, "targetId": place} for kind, place in targets]
+
+    assert survey_faults(targets=documents) == expected
+
+
+# --- sending and redirection
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"sendingChannels": []}, [("/sendingChannels", "required")]),
+        ({"sendingChannels": [], "publiclyAvailable": True}, []),
+        ({"sendingChannels": ["SMS", "EMAIL"]}, []),
+        ({"sendingChannels": ["SMS", "SMS"]}, [("/sendingChannels/1", "duplicate")]),
+        ({"sendingChannels": ["PIGEON"]}, [("/sendingChannels/0", "not_allowed")]),
+        ({"sendingChannels": ["LINK"]}, [("/sendingChannels/0", "not_allowed")]),
+        ({"sendingChannels": ["LINK"], "publiclyAvailable": True}, []),
+        ({"solicitationThreshold": 0, "resolicitationDelay": 0}, []),
+        ({"solicitationThreshold": -1}, [("/solicitationThreshold", "out_of_range")]),
+        ({"resolicitationDelay": -1}, [("/resolicitationDelay", "out_of_range")]),
+        ({"resolicitationMode": "STORE"}, []),
+        ({"resolicitationMode": "CITY"}, [("/resolicitationMode", "not_allowed")]),
+        ({"supportEmail": {"email": "x"}}, [("/supportEmail/email", "invalid_email")]),
+        ({"supportEmail": {}}, [("/supportEmail/email", "required")]),
+    ],
+)
+def test_a_survey_says_how_it_is_sent(
+    more: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    assert survey_faults(**more) == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"preRedirect": True}, [("/preRedirectConfig", "required")]),
+        (
+            {"preRedirect": True, "preRedirectConfig": {"type": "NPS"}},
+            [("/preRedirectConfig/threshold", "required")],
+        ),
+        ({"preRedirect": True, "preRedirectConfig": {"type": "NPS", "threshold": 0}}, []),
+        ({"preRedirect": True, "preRedirectConfig": {"type": "BINARY", "threshold": 10}}, []),
+        ({"preRedirectConfig": {"type": "NPS"}}, []),
+        (
+            {"preRedirectConfig": {"type": "NPS", "threshold": 11}},
+            [("/preRedirectConfig/threshold", "out_of_range")],
+        ),
+        (
+            {"preRedirectConfig": {"type": "NPS", "threshold": -1}},
+            [("/preRedirectConfig/threshold", "out_of_range")],
+        ),
+        (
+            {"preRedirectConfig": {"type": "STARS", "threshold": 1}},
+            [("/preRedirectConfig/type", "not_allowed")],
+        ),
+        ({"preRedirectThreshold": 3}, [("/preRedirectThreshold", "unknown_key")]),
+        ({"postRedirect": True}, [("/postRedirectThreshold", "required")]),
+        ({"postRedirect": True, "postRedirectThreshold": 0}, []),
+        ({"postRedirect": True, "postRedirectThreshold": 10}, []),
+        (
+            {"postRedirect": True, "postRedirectThreshold": 11},
+            [("/postRedirectThreshold", "out_of_range")],
+        ),
+        ({"postRedirectThreshold": -1}, [("/postRedirectThreshold", "out_of_range")]),
+    ],
+)
+def test_a_redirection_has_what_it_needs(
+    more: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    assert survey_faults(**more) == expected
+
+
+def test_every_broken_rule_is_named_at_once() -> None:
+    faults = survey_faults(
+        preRedirect=True,
+        postRedirect=True,
+        postRedirectThreshold=11,
+        solicitationThreshold=-1,
+        sendingChannels=[],
+        targets=[{"type": "STORE", "targetId": NOWHERE}],
+        generalStyle={"titleColor": "red"},
+        fields=[select("a"), select("b", group="nowhere"), field("c", "MULTI_SELECT")],
+        fieldDependencies=[depends("a", "b"), depends("b", "a"), depends("a", "x")],
+    )
+
+    assert set(faults) == {
+        ("/preRedirectConfig", "required"),
+        ("/postRedirectThreshold", "out_of_range"),
+        ("/solicitationThreshold", "out_of_range"),
+        ("/sendingChannels", "required"),
+        ("/targets/0/targetId", "unknown_reference"),
+        ("/generalStyle/titleColor", "invalid_colour"),
+        ("/fields/1/group", "unknown_reference"),
+        ("/fields/2/values", "required"),
+        ("/fieldDependencies/0/dependsOnField", "cycle"),
+        ("/fieldDependencies/1/dependsOnField", "cycle"),
+        ("/fieldDependencies/2/dependsOnField", "unknown_reference"),
+    }
+    assert len(faults) == 11
+
+
+# --- size
+
+
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_a_form_of_fifty_kilobytes_is_saved_and_one_byte_more_is_not(letter: str) -> None:
+    def of_size(size: int) -> SavedContactForm:
+        rest = size - len(saved_contact_form(header={"title": "a"}).model_dump_json().encode()) + 1
+        width = len(letter.encode())
+        title = letter * (rest // width) + "a" * (rest % width)
+        return saved_contact_form(header={"title": title})
+
+    assert len(of_size(FORM_LIMIT).model_dump_json().encode()) == FORM_LIMIT == 51200
+    with pytest.raises(InputTooLarge) as refused:
+        of_size(FORM_LIMIT + 1)
+    assert refused.value.limit == FORM_LIMIT

@@ -1,0 +1,34 @@
+"""Edges on cycles, beside an obvious search."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.forms.definitions.dependency_cycle import Edge, edges_on_cycles
+
+nodes = st.sampled_from("abcdefgh")
+
+
+def leads_to(edges: list[Edge], start: str, goal: str) -> bool:
+    reached, before = {start}, None
+    while reached != before:
+        before = set(reached)
+        reached |= {end for beginning, end in edges if beginning in reached}
+    return goal in reached
+
+
+@given(st.lists(st.tuples(nodes, nodes), max_size=16))
+def test_an_edge_is_on_a_cycle_when_its_end_leads_back_to_its_start(edges: list[Edge]) -> None:
+    assert edges_on_cycles(edges) == {
+        (start, end) for start, end in edges if leads_to(edges, end, start)
+    }
+
+
+def test_a_long_chain_is_no_cycle_and_closing_it_makes_it_one() -> None:
+    chain = [(str(n), str(n + 1)) for n in range(5000)]
+
+    assert edges_on_cycles(chain) == set()
+    assert edges_on_cycles([*chain, ("5000", "0")]) == {*chain, ("5000", "0")}
+
+
+def test_no_edges_have_no_cycles() -> None:
+    assert edges_on_cycles([]) == set()

@@ -1,0 +1,102 @@
+"""Documents of forms and surveys that are valid as they stand, and a directory they fit into."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
+from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
+from chalicelib.domain.forms.survey import SavedSurvey
+
+BRAND = "b0000000-0000-4000-8000-000000000001"
+OTHER_BRAND = "b0000000-0000-4000-8000-000000000002"
+STORE = "50000000-0000-4000-8000-000000000001"
+SECOND_STORE = "50000000-0000-4000-8000-000000000002"
+OTHER_STORE = "50000000-0000-4000-8000-000000000003"
+NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
+FORM = "f0000000-0000-4000-8000-000000000001"
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+LATER = datetime(2026, 11, 21, 10, tzinfo=UTC)
+NOW_TEXT = "2026-11-20T10:00:00.000Z"
+LATER_TEXT = "2026-11-21T10:00:00.000Z"
+
+DIRECTORY = Directory.of(
+    [
+        Place(id=BRAND, kind=PlaceKind.BRAND, name="Maison Lumen", color="#0b7285"),
+        Place(id=OTHER_BRAND, kind=PlaceKind.BRAND, name="Kiosk"),
+        Place(id=STORE, kind=PlaceKind.STORE, name="Lyon", color="#fff", brand_id=BRAND),
+        Place(id=SECOND_STORE, kind=PlaceKind.STORE, name="Nice", brand_id=BRAND),
+        Place(id=OTHER_STORE, kind=PlaceKind.STORE, name="Bruges", brand_id=OTHER_BRAND),
+    ]
+)
+
+IMAGE: dict[str, Any] = {
+    "contentType": "image/png",
+    "url": "https://cdn.example.com/logo.png",
+    "size": 18432,
+    "width": 640,
+    "height": 240,
+    "originalname": "logo.png",
+    "sourceUrl": "https://www.example.com/logo.png",
+    "externalId": "img-1",
+    "key": "forms/logo.png",
+}
+
+
+def field(key: str, kind: str = "TEXT", **more: Any) -> dict[str, Any]:
+    """A field of a document."""
+    return {"key": key, "type": kind, "label": key.title(), **more}
+
+
+def select(key: str, *values: str, kind: str = "SINGLE_SELECT", **more: Any) -> dict[str, Any]:
+    """A field to choose from."""
+    return field(key, kind, values=list(values) or ["Yes", "No"], **more)
+
+
+def depends(field: str, on: str, *values: Any, **more: Any) -> dict[str, Any]:
+    """A dependency; each value is compared with ``$eq``, or is a pair of operator and value."""
+    expected = [
+        {"operator": value[0], "value": value[1]} if isinstance(value, tuple) else {"value": value}
+        for value in values or ("Yes",)
+    ]
+    return {"field": field, "dependsOnField": on, "dependsOnFieldValues": expected, **more}
+
+
+def contact_form(**more: Any) -> dict[str, Any]:
+    """The document of a contact form."""
+    return {"id": FORM, "name": "Contact", "language": "en", "brandId": BRAND, **more}
+
+
+def survey(**more: Any) -> dict[str, Any]:
+    """The document of a private survey."""
+    return {"id": FORM, "name": "Visit", "language": "en", "sendingChannels": ["SMS"], **more}
+
+
+def saved_contact_form(**more: Any) -> SavedContactForm:
+    """A contact form as it is saved."""
+    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), NOW)
+
+
+def saved_survey(**more: Any) -> SavedSurvey:
+    """A survey as it is saved."""
+    return save_survey(read_survey(survey(**more), DIRECTORY), NOW)
+
+
+def contact_form_faults(**more: Any) -> list[tuple[str, str]]:
+    """Pointer and code of every fault of a contact form's document."""
+    return _faults(lambda: saved_contact_form(**more))
+
+
+def survey_faults(**more: Any) -> list[tuple[str, str]]:
+    """Pointer and code of every fault of a survey's document."""
+    return _faults(lambda: saved_survey(**more))
+
+
+def _faults(save: Any) -> list[tuple[str, str]]:
+    try:
+        save()
+    except InvalidInput as error:
+        return [(fault.pointer, fault.code) for fault in error.faults]
+    return []

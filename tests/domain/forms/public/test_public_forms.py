@@ -1,0 +1,303 @@
+"""What end users get of forms and surveys, key by key and in their language."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.forms.public.contact_form import PublicContactForm, show_contact_form
+from chalicelib.domain.forms.public.survey import PublicSurvey, show_survey
+from chalicelib.domain.forms.survey import Channel
+from chalicelib.domain.forms.survey_context import SurveyOccasion
+from chalicelib.domain.language import Language
+from tests.domain.forms.factories import (
+    BRAND,
+    DIRECTORY,
+    IMAGE,
+    OTHER_BRAND,
+    OTHER_STORE,
+    SECOND_STORE,
+    STORE,
+    depends,
+    field,
+    saved_contact_form,
+    saved_survey,
+    select,
+)
+from tests.domain.forms.test_partner_forms import EVERYTHING, STYLE_KEYS, SURVEY_STYLE_KEYS
+
+LYON = {"id": STORE, "name": "Lyon", "color": "#fff"}
+NICE = {"id": SECOND_STORE, "name": "Nice", "color": ""}
+BRUGES = {"id": OTHER_STORE, "name": "Bruges", "color": ""}
+LUMEN = {"id": BRAND, "name": "Maison Lumen", "color": "#0b7285"}
+
+FORM_KEYS = set(
+    "id language enabled autoTranslate generalStyle header body footer submission externalLink "
+    "logo footerLogo cover submissionImage storeList fields fieldGroups fieldDependencies".split()
+)
+FIELD_KEYS = set(
+    "id key type required verticalIndex horizontalIndex allowMaxReplies allowMinReplies "
+    "minReplies maxReplies values allowCustomValue operator label placeholder group "
+    "translatedValues dependencies dependencyOf".split()
+)
+
+
+def contact_form_view(language: str = "en", **more: Any) -> dict[str, Any]:
+    view = show_contact_form(saved_contact_form(**more), DIRECTORY, Language(language))
+    shown: dict[str, Any] = json.loads(view.model_dump_json())
+    return shown
+
+
+def survey_view(
+    language: str = "en", occasion: SurveyOccasion | None = None, **more: Any
+) -> dict[str, Any]:
+    view = show_survey(
+        saved_survey(**more), DIRECTORY, Language(language), occasion or SurveyOccasion()
+    )
+    shown: dict[str, Any] = json.loads(view.model_dump_json())
+    return shown
+
+
+def test_a_contact_form_has_every_key_of_the_interface_and_no_other() -> None:
+    view = contact_form_view(**EVERYTHING)
+
+    assert set(view) == FORM_KEYS | {"brandName"}
+    assert set(view["generalStyle"]) == STYLE_KEYS
+
+
+def test_a_survey_has_every_key_of_the_interface_and_no_other() -> None:
+    view = survey_view(**EVERYTHING)
+
+    assert set(view) == FORM_KEYS | set(
+        "preRedirect preRedirectConfig externalUrl sendMode store brand order emailLogo "
+        "emailCover".split()
+    )
+    assert set(view["generalStyle"]) == SURVEY_STYLE_KEYS
+
+
+@pytest.mark.parametrize("view", [contact_form_view, survey_view])
+def test_fields_groups_and_dependencies_are_in_the_public_shape(view: Any) -> None:
+    form = view(**EVERYTHING)
+    happy, why = form["fields"]
+    (group,) = form["fieldGroups"]
+    (dependency,) = form["fieldDependencies"]
+
+    assert set(happy) == set(why) == FIELD_KEYS
+    assert group == {"id": group["id"], "key": "visit", "name": "Your visit", "verticalIndex": 0}
+    assert dependency == {
+        "id": dependency["id"],
+        "field": why["id"],
+        "dependsOnField": happy["id"],
+        "operator": "$and",
+        "dependsOnFieldValues": [{"operator": "$eq", "value": "No"}],
+    }
+    assert (happy["dependencies"], happy["dependencyOf"]) == ([], [dependency])
+    assert (why["dependencies"], why["dependencyOf"]) == ([dependency], [])
+
+
+def test_images_are_in_the_public_shape_and_those_of_e_mails_in_the_partners() -> None:
+    view = survey_view(logo=IMAGE, emailLogo=IMAGE, emailCover=IMAGE)
+
+    assert view["logo"] == IMAGE
+    assert (
+        view["emailLogo"]
+        == view["emailCover"]
+        == {
+            "contentType": "image/png",
+            "url": IMAGE["url"],
+            "size": "18432",
+            "width": 640,
+            "height": "240",
+        }
+    )
+
+
+def test_images_that_are_not_configured_are_null() -> None:
+    view = survey_view()
+
+    assert view["logo"] is view["emailLogo"] is view["preRedirectConfig"] is None
+    assert contact_form_view()["cover"] is None
+
+
+def test_a_contact_form_lists_the_brand_and_its_stores() -> None:
+    view = contact_form_view()
+
+    assert view["brandName"] == ["Maison Lumen"]
+    assert view["storeList"] == [LYON, NICE]
+
+
+def test_a_survey_lists_the_stores_of_its_enabled_targets_each_once() -> None:
+    def stores(*targets: dict[str, Any]) -> Any:
+        return survey_view(targets=list(targets))["storeList"]
+
+    nice = {"type": "STORE", "targetId": SECOND_STORE}
+    brand = {"type": "BRAND", "targetId": BRAND}
+    other = {"type": "BRAND", "targetId": OTHER_BRAND}
+
+    assert stores() == []
+    assert stores(nice) == [NICE]
+    assert stores(nice, brand) == [NICE, LYON]
+    assert stores(brand, other) == [LYON, NICE, BRUGES]
+    assert stores({**brand, "enabled": False}, other) == [BRUGES]
+
+
+def test_a_survey_tells_on_what_occasion_it_is_answered() -> None:
+    occasion = SurveyOccasion.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=Channel.SMS)
+    view = survey_view(
+        occasion=occasion,
+        targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example/b"}],
+    )
+
+    assert (view["store"], view["brand"]) == (LYON, LUMEN)
+    assert (view["order"], view["sendMode"]) == ("A-20413", "SMS")
+    assert view["externalUrl"] == "https://r.example/b"
+
+
+def test_a_survey_without_an_occasion_is_reached_by_its_link() -> None:
+    view = survey_view()
+
+    assert view["store"] is view["brand"] is None
+    assert (view["order"], view["sendMode"], view["externalUrl"]) == ("", "LINK", "")
+
+
+@pytest.mark.parametrize(
+    ("store", "brand", "expected"),
+    [
+        (None, None, (None, None)),
+        (STORE, None, (STORE, BRAND)),
+        (STORE, OTHER_BRAND, (STORE, BRAND)),
+        (None, OTHER_BRAND, (None, OTHER_BRAND)),
+        (BRAND, STORE, (None, None)),
+    ],
+)
+def test_a_stores_own_brand_goes_before_one_named_beside_it(
+    store: str | None, brand: str | None, expected: tuple[str | None, str | None]
+) -> None:
+    occasion = SurveyOccasion.at(DIRECTORY, store_id=store, brand_id=brand)
+
+    assert (
+        occasion.store and occasion.store.id,
+        occasion.brand and occasion.brand.id,
+    ) == expected
+
+
+# --- languages
+
+TRANSLATED: dict[str, Any] = {
+    "header": {"title": "Hello", "subtitle": "One minute"},
+    "body": {"buttonText": "Send"},
+    "footer": {"title": "Us", "text": "Here"},
+    "submission": {"title": "Thanks"},
+    "fields": [select("what", "Food", "Price", group="visit"), field("more", placeholder="More?")],
+    "fieldGroups": [{"key": "visit", "name": "Your visit"}],
+    "translations": {
+        "fr": {
+            "header": {"title": "Bonjour"},
+            "body": {"buttonText": "Envoyer"},
+            "footer": {"text": "Ici"},
+            "submission": {"title": "Merci"},
+            "fields": {
+                "what": {"label": "Quoi ?", "values": ["Cuisine", ""]},
+                "more": {"placeholder": "Encore ?"},
+            },
+            "groups": {"visit": {"name": "Votre visite"}},
+        },
+        "ar": {"header": {"title": "مرحبا"}},
+    },
+}
+
+
+@pytest.mark.parametrize("view", [contact_form_view, survey_view])
+def test_texts_are_in_the_language_asked_for_and_else_in_the_forms_own(view: Any) -> None:
+    form = view("fr", **TRANSLATED)
+    what, more = form["fields"]
+
+    assert form["language"] == "fr"
+    assert form["header"] == {"title": "Bonjour", "subtitle": "One minute"}
+    assert form["body"] == {"buttonText": "Envoyer"}
+    assert (form["footer"]["title"], form["footer"]["text"]) == ("Us", "Ici")
+    assert form["submission"]["title"] == "Merci"
+    assert form["fieldGroups"][0]["name"] == "Votre visite"
+    assert (what["label"], what["placeholder"]) == ("Quoi ?", "")
+    assert (more["label"], more["placeholder"]) == ("More", "Encore ?")
+
+
+@pytest.mark.parametrize(
+    ("language", "translated"),
+    [("fr", ["Cuisine", "Price"]), ("ar", ["Food", "Price"]), ("en", ["Food", "Price"])],
+)
+def test_values_stay_the_forms_own_and_line_up_with_translated_ones(
+    language: str, translated: list[str]
+) -> None:
+    what, more = contact_form_view(language, **TRANSLATED)["fields"]
+
+    assert (what["values"], what["translatedValues"]) == (["Food", "Price"], translated)
+    assert more["values"] == more["translatedValues"] == []
+
+
+def test_a_language_written_from_right_to_left_is_served_like_any_other() -> None:
+    view = contact_form_view("ar", **TRANSLATED)
+
+    assert (view["language"], view["header"]["title"]) == ("ar", "مرحبا")
+
+
+def test_the_question_before_a_survey_is_translated_and_keeps_its_colours() -> None:
+    config = {
+        "type": "CSAT_SMILEY",
+        "threshold": 8,
+        "text": {"text": "Happy?", "color": "#fff"},
+        "button": {"text": "Go", "topic": {"text": "Topic", "color": "#000"}},
+        "csatSmiley": {"one": "Bad", "five": "Good"},
+    }
+    texts = {
+        "text": {"text": "Content ?"},
+        "button": {"topic": {"text": "Sujet"}},
+        "csatSmiley": {"five": "Bien"},
+    }
+    form: dict[str, Any] = {
+        "preRedirectConfig": config,
+        "translations": {"fr": {"preRedirectConfig": texts}, "de": {}},
+    }
+    shown = survey_view("fr", **form)["preRedirectConfig"]
+
+    assert shown["text"] == {"text": "Content ?", "color": "#fff"}
+    assert shown["button"]["text"] == "Go"
+    assert shown["button"]["topic"] == {"text": "Sujet", "color": "#000"}
+    assert (shown["csatSmiley"]["one"], shown["csatSmiley"]["five"]) == ("Bad", "Bien")
+    assert shown["threshold"] == 8
+    assert survey_view("de", **form) == {**survey_view("en", **form), "language": "de"}
+
+
+@pytest.mark.parametrize("model", [PublicContactForm, PublicSurvey])
+def test_every_key_is_required_and_described_in_the_schema_of_answers(model: Any) -> None:
+    schema = model.model_json_schema(mode="serialization")
+
+    for part in [schema, *schema["$defs"].values()]:
+        for name, described in part.get("properties", {}).items():
+            assert name in part["required"]
+            assert "description" in described or "$ref" in described, (part["title"], name)
+
+
+def test_nothing_of_the_account_that_end_users_need_not_know_is_shown() -> None:
+    shown = json.dumps(
+        [
+            contact_form_view(name="Secret", description="Secret", **EVERYTHING),
+            survey_view(
+                name="Secret", description="Secret", supportEmail={"email": "secret@example.com"}
+            ),
+        ]
+    ).lower()
+
+    assert "secret" not in shown
+    assert "createdat" not in shown
+
+
+def test_dependencies_are_the_same_objects_everywhere() -> None:
+    view = contact_form_view(
+        fields=[select("a"), field("b"), field("c")],
+        fieldDependencies=[depends("b", "a"), depends("c", "a"), depends("c", "b", "x")],
+    )
+    one, two, three = view["fieldDependencies"]
+
+    assert [item["dependencies"] for item in view["fields"]] == [[], [one], [two, three]]
+    assert [item["dependencyOf"] for item in view["fields"]] == [[one, two], [three], []]

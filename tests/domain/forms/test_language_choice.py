@@ -1,0 +1,74 @@
+"""Which language a reader gets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.forms.language_choice import accepted_ranges, choose_language
+from chalicelib.domain.language import Language
+
+OWN = Language("en")
+
+
+def chosen(*translations: str, asked: str | None = None, accept: str | None = None) -> str:
+    languages = [Language(code) for code in translations]
+    return str(choose_language(OWN, languages, asked_for=asked, accept_language=accept))
+
+
+@pytest.mark.parametrize(
+    ("accept", "language"),
+    [
+        (None, "en"),
+        ("", "en"),
+        ("fr", "fr"),
+        ("FR", "fr"),
+        ("fr-CA", "fr"),
+        ("fr_CA", "fr"),
+        ("fr-CA,en;q=0.9", "fr"),
+        ("en,fr;q=0.9", "en"),
+        ("en;q=0.8,fr;q=0.9", "fr"),
+        ("en-GB;q=0.8, fr;q=0.8", "en"),
+        ("de,fr;q=0.5", "fr"),
+        ("de", "en"),
+        ("fr;q=0", "en"),
+        ("fr;q=0,ar;q=0.1", "ar"),
+        ("*", "en"),
+        ("de,*;q=0.5,fr;q=0.1", "en"),
+        ("zh-TW", "zh-TW"),
+        ("zh-Hant-TW", "zh-TW"),
+        ("zh-HK", "zh-TW"),
+        ("zh-CN", "zh"),
+        ("nb-NO", "no"),
+        ("iw", "he"),
+        ("ar-EG", "ar"),
+        ("fr;q=high,ar", "ar"),
+        (";;;,,=,fr;q=0.5", "fr"),
+        ("fr;q=nan", "en"),
+        ("fr;level=1", "en"),
+    ],
+)
+def test_the_most_wanted_language_that_is_there_is_chosen(
+    accept: str | None, language: str
+) -> None:
+    assert chosen("fr", "ar", "he", "no", "zh", "zh-TW", accept=accept) == language
+
+
+def test_a_region_falls_back_to_its_language_only_when_it_is_not_there_itself() -> None:
+    assert chosen("zh", accept="zh-TW") == "zh"
+    assert chosen("zh", "zh-TW", accept="zh-TW") == "zh-TW"
+
+
+def test_a_language_asked_for_goes_before_the_header() -> None:
+    assert chosen("fr", "de", asked="de", accept="fr") == "de"
+    assert chosen("fr", "de", asked="de-AT", accept="fr") == "de"
+    assert chosen("fr", asked="es", accept="fr") == "en"
+
+
+@given(st.text(alphabet="frenzhTW-_,;q=0.19* ", max_size=60) | st.text(max_size=60))
+def test_any_header_gives_a_language_of_the_form(header: str) -> None:
+    assert chosen("fr", "zh-TW", accept=header) in {"en", "fr", "zh-TW"}
+    assert chosen("fr", "zh-TW", asked=header) in {"en", "fr", "zh-TW"}
+
+
+def test_ranges_are_in_order_of_weight_and_then_of_place() -> None:
+    assert accepted_ranges("a;q=0.1, b, c;q=0.5, d") == ["b", "d", "c", "a"]

@@ -1,0 +1,291 @@
+"""The partner's views of forms and surveys, key by key."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
+from chalicelib.domain.forms.survey import PartnerSurvey, SavedSurvey
+from tests.domain.forms.factories import (
+    BRAND,
+    DIRECTORY,
+    IMAGE,
+    NOW_TEXT,
+    STORE,
+    depends,
+    field,
+    saved_contact_form,
+    saved_survey,
+    select,
+)
+
+FORM_KEYS = set(
+    "id createdAt updatedAt name description language enabled autoTranslate submissionCount "
+    "generalStyle header body footer externalLink submission logo footerLogo cover "
+    "submissionImage fields fieldGroups fieldDependencies".split()
+)
+STYLE_KEYS = set(
+    "fieldRadius buttonRadius font titleColor subtitleColor groupColor textColor accentColor "
+    "dividerColor backgroundColor labelColor placeholderColor fieldBackgroundColor "
+    "fieldBorderColor buttonTextColor buttonBackgroundColor buttonBorderColor fieldOptionColor "
+    "logoPosition coverImagePosition submissionImagePosition".split()
+)
+SURVEY_STYLE_KEYS = STYLE_KEYS | set(
+    "zoneColor starBackgroundColor starFilledBackgroundColor starBorderColor cardBorderColor "
+    "cardBackgroundColor cardBorderRadius".split()
+)
+SURVEY_KEYS = FORM_KEYS | set(
+    "targets publiclyAvailable supportEmail sendingChannels solicitationThreshold "
+    "resolicitationDelay resolicitationMode preRedirect preRedirectConfig postRedirect "
+    "postRedirectThreshold emailLogo emailCover".split()
+)
+FIELD_KEYS = set(
+    "id createdAt updatedAt dependencies dependencyOf group required label placeholder "
+    "verticalIndex horizontalIndex values allowCustomValue allowMinReplies minReplies "
+    "allowMaxReplies maxReplies operator type".split()
+)
+PRE_REDIRECT = {"type": "NPS", "threshold": 8}
+EVERYTHING: dict[str, Any] = {
+    "logo": IMAGE,
+    "footerLogo": IMAGE,
+    "cover": IMAGE,
+    "submissionImage": IMAGE,
+    "fieldGroups": [{"key": "visit", "name": "Your visit"}],
+    "fields": [
+        select("happy", group="visit"),
+        field("why", group="visit"),
+    ],
+    "fieldDependencies": [depends("why", "happy", "No")],
+    "translations": {"fr": {"header": {"title": "Bonjour"}}},
+}
+
+
+def contact_form_view(**more: Any) -> dict[str, Any]:
+    saved = saved_contact_form(**more).model_dump_json()
+    view: dict[str, Any] = json.loads(
+        PartnerContactForm.read(saved, DIRECTORY, 12).model_dump_json()
+    )
+    return view
+
+
+def survey_view(**more: Any) -> dict[str, Any]:
+    saved = saved_survey(**more).model_dump_json()
+    view: dict[str, Any] = json.loads(PartnerSurvey.read(saved, DIRECTORY, 12).model_dump_json())
+    return view
+
+
+def test_a_contact_form_has_every_key_of_the_interface_and_no_other() -> None:
+    view = contact_form_view(**EVERYTHING)
+
+    assert set(view) == FORM_KEYS | {"brandId", "brandName"}
+    assert set(view["generalStyle"]) == STYLE_KEYS
+
+
+def test_a_survey_has_every_key_of_the_interface_and_no_other() -> None:
+    view = survey_view(**EVERYTHING)
+
+    assert set(view) == SURVEY_KEYS
+    assert set(view["generalStyle"]) == SURVEY_STYLE_KEYS
+
+
+@pytest.mark.parametrize("view", [contact_form_view, survey_view])
+def test_parts_around_the_fields_have_the_keys_of_the_interface(view: Any) -> None:
+    form = view(**EVERYTHING)
+
+    assert set(form["generalStyle"]["font"]) == {"name", "url"}
+    assert set(form["header"]) == {"title", "subtitle"}
+    assert set(form["body"]) == {"buttonText"}
+    assert set(form["submission"]) == {"title", "subtitle", "titleColor", "subtitleColor"}
+    assert set(form["footer"]) == set(
+        "display displayLogo backgroundColor title text textColor iconColor imagePosition".split()
+    )
+    assert set(form["externalLink"]) == set("website twitter facebook instagram linkedin".split())
+
+
+@pytest.mark.parametrize("view", [contact_form_view, survey_view])
+def test_fields_groups_and_dependencies_have_the_keys_of_the_interface(view: Any) -> None:
+    form = view(**EVERYTHING)
+
+    assert [set(item) for item in form["fields"]] == [FIELD_KEYS, FIELD_KEYS]
+    assert [set(item) for item in form["fieldGroups"]] == [
+        {"id", "createdAt", "updatedAt", "name", "verticalIndex"}
+    ]
+    assert [set(item) for item in form["fieldDependencies"]] == [
+        set("id createdAt updatedAt field dependsOnField operator dependsOnFieldValues".split())
+    ]
+    assert form["fieldDependencies"][0]["dependsOnFieldValues"] == [
+        {"operator": "$eq", "value": "No"}
+    ]
+
+
+def test_parts_point_at_each_other_by_id() -> None:
+    form = contact_form_view(**EVERYTHING)
+    happy, why = form["fields"]
+    (dependency,) = form["fieldDependencies"]
+
+    assert happy["group"] == why["group"] == form["fieldGroups"][0]["id"]
+    assert (dependency["field"], dependency["dependsOnField"]) == (why["id"], happy["id"])
+    assert (why["dependencies"], why["dependencyOf"]) == ([dependency["id"]], [])
+    assert (happy["dependencies"], happy["dependencyOf"]) == ([], [dependency["id"]])
+
+
+@pytest.mark.parametrize("name", ["logo", "footerLogo", "cover", "submissionImage"])
+def test_an_image_is_in_the_partner_shape_with_texts_for_size_and_height(name: str) -> None:
+    expected = {
+        "contentType": "image/png",
+        "url": "https://cdn.example.com/logo.png",
+        "size": "18432",
+        "width": 640,
+        "height": "240",
+    }
+
+    assert contact_form_view(**{name: IMAGE})[name] == expected
+    assert survey_view(**{name: IMAGE})[name] == expected
+
+
+@pytest.mark.parametrize("name", ["emailLogo", "emailCover"])
+def test_the_images_of_a_surveys_e_mails_are_in_the_partner_shape(name: str) -> None:
+    assert survey_view(**{name: IMAGE})[name]["height"] == "240"
+    assert survey_view()[name] is None
+
+
+def test_what_a_contact_form_leaves_out_is_empty_and_an_image_is_null() -> None:
+    view = contact_form_view()
+
+    assert {key for key, value in view.items() if value is None} == {
+        "description",
+        "logo",
+        "footerLogo",
+        "cover",
+        "submissionImage",
+    }
+    assert view["generalStyle"]["fieldRadius"] == "SHARP"
+    assert view["generalStyle"]["titleColor"] == ""
+    assert view["generalStyle"]["logoPosition"] == 0
+    assert view["footer"]["display"] is False
+    assert view["fields"] == view["fieldGroups"] == view["fieldDependencies"] == []
+
+
+def test_what_a_survey_leaves_out_is_empty_and_an_object_is_null() -> None:
+    view = survey_view()
+
+    assert {key for key, value in view.items() if value is None} == set(
+        "description logo footerLogo cover submissionImage supportEmail preRedirectConfig "
+        "postRedirectThreshold emailLogo emailCover".split()
+    )
+    assert view["targets"] == []
+    assert view["resolicitationMode"] == "ACCOUNT"
+    assert view["solicitationThreshold"] == view["resolicitationDelay"] == 0
+
+
+def test_counts_and_names_are_those_of_the_moment_of_reading() -> None:
+    form = contact_form_view()
+    survey = survey_view(targets=[{"type": "STORE", "targetId": STORE}])
+
+    assert (form["submissionCount"], form["brandId"], form["brandName"]) == (
+        12,
+        BRAND,
+        "Maison Lumen",
+    )
+    assert (survey["submissionCount"], survey["targets"][0]["targetName"]) == (12, "Lyon")
+
+
+def test_a_target_has_the_keys_of_the_interface() -> None:
+    view = survey_view(
+        targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example.com/"}]
+    )
+    (target,) = view["targets"]
+
+    assert target == {
+        "id": target["id"],
+        "createdAt": NOW_TEXT,
+        "updatedAt": NOW_TEXT,
+        "type": "BRAND",
+        "enabled": True,
+        "targetId": BRAND,
+        "targetName": "Maison Lumen",
+        "newReviewUri": "https://r.example.com/",
+    }
+
+
+def test_a_support_address_has_the_keys_of_the_interface() -> None:
+    record = {"host": "k1._domainkey", "type": "TXT", "value": "p=abc"}
+    support = survey_view(
+        supportEmail={"email": "help@example.com", "externalDnsConfig": {"dkim": record}}
+    )["supportEmail"]
+
+    assert support == {
+        "id": support["id"],
+        "createdAt": NOW_TEXT,
+        "updatedAt": NOW_TEXT,
+        "email": "help@example.com",
+        "domain": "example.com",
+        "forwardingEmail": "",
+        "default": False,
+        "enableInbound": False,
+        "externalDnsConfig": {
+            "dkim": record,
+            "returnPath": {"host": "", "type": "", "value": ""},
+        },
+        "dkimVerified": False,
+        "returnPathVerified": False,
+    }
+
+
+def test_a_pre_redirect_configuration_has_the_keys_of_the_interface() -> None:
+    config = survey_view(preRedirect=True, preRedirectConfig=PRE_REDIRECT)["preRedirectConfig"]
+
+    assert config == {
+        "type": "NPS",
+        "threshold": 8,
+        "text": {"text": "", "color": ""},
+        "button": {
+            "text": "",
+            "color": "",
+            "backgroundColor": "",
+            "topic": {"text": "", "color": ""},
+        },
+        "nps": {"startText": "", "endText": "", "topic": ""},
+        "csatStar": {"topic": ""},
+        "csatSmiley": {
+            "one": "",
+            "two": "",
+            "three": "",
+            "four": "",
+            "five": "",
+            "topic": "",
+        },
+        "binary": {"satisfied": "", "unsatisfied": "", "topic": ""},
+    }
+
+
+def test_the_post_redirect_threshold_is_null_while_the_redirect_is_off() -> None:
+    assert survey_view(postRedirectThreshold=7)["postRedirectThreshold"] is None
+    assert survey_view(postRedirect=True, postRedirectThreshold=7)["postRedirectThreshold"] == 7
+    assert survey_view(postRedirect=True, postRedirectThreshold=0)["postRedirectThreshold"] == 0
+
+
+@pytest.mark.parametrize("model", [PartnerContactForm, PartnerSurvey])
+def test_every_key_is_required_and_described_in_the_schema_of_answers(model: Any) -> None:
+    schema = model.model_json_schema(mode="serialization")
+
+    for part in [schema, *schema["$defs"].values()]:
+        for name, described in part.get("properties", {}).items():
+            assert name in part["required"]
+            assert "description" in described or "$ref" in described, (part["title"], name)
+
+
+def test_a_saved_form_is_read_back_as_it_was() -> None:
+    form, survey = saved_contact_form(**EVERYTHING), saved_survey(**EVERYTHING)
+
+    assert SavedContactForm.model_validate_json(form.model_dump_json()) == form
+    assert SavedSurvey.model_validate_json(survey.model_dump_json()) == survey
+
+
+def test_the_partners_view_holds_nothing_that_only_end_users_need() -> None:
+    text = json.dumps(contact_form_view(**EVERYTHING))
+
+    assert "translations" not in text
+    assert "originalname" not in text
+    assert '"key"' not in text

@@ -1,0 +1,79 @@
+"""Who is led to which review page."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.forms.redirect import external_url, redirect_to
+from chalicelib.domain.forms.survey_context import SurveyOccasion
+from tests.domain.forms.factories import (
+    BRAND,
+    DIRECTORY,
+    OTHER_STORE,
+    SECOND_STORE,
+    STORE,
+    saved_survey,
+)
+
+BRAND_PAGE = "https://reviews.example/brand"
+STORE_PAGE = "https://reviews.example/store"
+BRAND_TARGET = {"type": "BRAND", "targetId": BRAND, "newReviewUri": BRAND_PAGE}
+STORE_TARGET = {"type": "STORE", "targetId": STORE, "newReviewUri": STORE_PAGE}
+BOTH = [BRAND_TARGET, STORE_TARGET]
+AT_STORE = SurveyOccasion.at(DIRECTORY, store_id=STORE)
+
+
+@pytest.mark.parametrize(
+    ("targets", "store", "brand", "page"),
+    [
+        (BOTH, STORE, None, STORE_PAGE),
+        (BOTH, SECOND_STORE, None, BRAND_PAGE),
+        (BOTH, OTHER_STORE, None, ""),
+        (BOTH, None, BRAND, BRAND_PAGE),
+        (BOTH, None, None, ""),
+        ([BRAND_TARGET], STORE, None, BRAND_PAGE),
+        ([STORE_TARGET], None, BRAND, ""),
+        ([BRAND_TARGET, {**STORE_TARGET, "newReviewUri": ""}], STORE, None, ""),
+        ([BRAND_TARGET, {**STORE_TARGET, "enabled": False}], STORE, None, BRAND_PAGE),
+        ([{**BRAND_TARGET, "enabled": False}], STORE, None, ""),
+        ([], STORE, None, ""),
+    ],
+)
+def test_a_store_target_goes_before_a_brand_target(
+    targets: list[Any], store: str | None, brand: str | None, page: str
+) -> None:
+    survey = saved_survey(targets=targets, postRedirect=True, postRedirectThreshold=0)
+    occasion = SurveyOccasion.at(DIRECTORY, store_id=store, brand_id=brand)
+
+    assert external_url(survey, occasion) == page
+    assert redirect_to(survey, occasion, None) == page
+
+
+@pytest.mark.parametrize(
+    ("threshold", "rating", "led"),
+    [
+        (0, None, True),
+        (0, 0, True),
+        (0, 10, True),
+        (8, 7, False),
+        (8, 8, True),
+        (8, 9, True),
+        (8, None, False),
+        (10, 9, False),
+        (10, 10, True),
+    ],
+)
+def test_a_rating_that_reaches_the_threshold_leads_on(
+    threshold: int, rating: int | None, led: bool
+) -> None:
+    survey = saved_survey(targets=BOTH, postRedirect=True, postRedirectThreshold=threshold)
+
+    assert redirect_to(survey, AT_STORE, rating) == (STORE_PAGE if led else "")
+
+
+@pytest.mark.parametrize("threshold", [None, 0, 5])
+def test_nobody_is_led_anywhere_while_the_redirect_is_off(threshold: int | None) -> None:
+    survey = saved_survey(targets=BOTH, postRedirect=False, postRedirectThreshold=threshold)
+
+    assert redirect_to(survey, AT_STORE, 10) == ""
+    assert external_url(survey, AT_STORE) == STORE_PAGE

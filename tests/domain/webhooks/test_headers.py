@@ -1,0 +1,117 @@
+"""Which headers go out, and which custom ones are refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.webhooks.headers import (
+    UnfitHeader,
+    beside,
+    folded_name,
+    require_fit_headers,
+    webhook_headers,
+)
+
+SYSTEM = {
+    "Content-Type": "application/json",
+    "User-Agent": "Service-Workflow-Webhook",
+    "X-Service-Webhook-Timestamp": "1700000000",
+    "X-Service-Webhook-Signature": "sha256=00",
+    "X-Service-Webhook-Id": "execution",
+}
+
+
+def merged(custom: dict[str, str]) -> dict[str, str]:
+    return webhook_headers(
+        custom, execution_id="execution", timestamp=1_700_000_000, signature="sha256=00"
+    )
+
+
+@given(st.sampled_from(sorted(SYSTEM)), st.data())
+def test_no_custom_header_replaces_a_systems_however_it_is_written(
+    name: str, data: st.DataObject
+) -> None:
+    ways = {"-": ["-", "_"]}
+    written = "".join(data.draw(st.sampled_from(ways.get(c, [c.lower(), c.upper()]))) for c in name)
+    assert merged({written: "theirs"}) == SYSTEM
+
+
+def test_other_custom_headers_stand_beside() -> None:
+    assert merged({"X-Own": "1", "x_other": "2"}) == {**SYSTEM, "X-Own": "1", "x_other": "2"}
+
+
+def test_of_one_header_written_twice_the_systems_is_sent() -> None:
+    assert beside({"x_mark": "1", "X-Own": "2"}, {"X-Mark": "3"}) == {"X-Own": "2", "X-Mark": "3"}
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "same"),
+    [
+        ("X-Own-Name", "x_own-NAME", True),
+        ("X-Own-Name", "X-OwnName", False),
+        ("X-Own", "X.Own", False),
+    ],
+)
+def test_case_and_underscores_make_no_other_header(name: str, other: str, same: bool) -> None:
+    assert (folded_name(name) == folded_name(other)) is same
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X-A", "b\r\nX-B: c"),
+        ("X-A", "b\nc"),
+        ("X-A", "b\x00"),
+        ("X-A", " b"),
+        ("X-A", "b\t"),
+        ("X-A", "é"),
+        ("X-A", "b" * 4097),
+        ("X-A\r\nX-B", "c"),
+        ("X-A:", "b"),
+        ("X A", "b"),
+        ("Ünicode", "b"),
+        ("", "b"),
+        ("X" * 101, "b"),
+        ("hOST", "a.example"),
+        ("Content-length", "0"),
+        ("transfer-encoding", "chunked"),
+        ("Connection", "keep-alive"),
+        ("Expect", "100-continue"),
+        ("Content_Length", "0"),
+        ("transfer_ENCODING", "chunked"),
+    ],
+)
+def test_a_header_that_could_split_or_frame_the_request_is_refused(name: str, value: str) -> None:
+    with pytest.raises(UnfitHeader) as caught:
+        require_fit_headers({"X-Fine": "yes", name: value})
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("again", ["x-a-b", "X_A_B", "x-a_B"])
+def test_a_name_twice_in_another_writing_is_refused(again: str) -> None:
+    with pytest.raises(UnfitHeader, match="twice"):
+        require_fit_headers({"X-A-B": "1", again: "1"})
+
+
+@pytest.mark.parametrize("value", ["", "a", "a b\tc", "Bearer ~!@#$%^&*()", "b" * 4096])
+def test_ordinary_values_are_taken(value: str) -> None:
+    require_fit_headers({"Authorization": value, "x_!#$%&'*+.^`|~": value})
+
+
+def test_a_name_has_at_most_100_characters() -> None:
+    require_fit_headers({"X" * 100: "b"})
+    with pytest.raises(UnfitHeader, match="of at most 100"):
+        require_fit_headers({"X" * 101: "b"})
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(max_size=8), max_size=3))
+def test_what_is_taken_holds_no_line_break_anywhere(headers: dict[str, str]) -> None:
+    try:
+        require_fit_headers(headers)
+    except UnfitHeader:
+        return
+    for name, value in headers.items():
+        line = f"{name}: {value}"
+        assert line.isascii()
+        assert line.isprintable() or "\t" in value
+        assert line.splitlines() == [line]

@@ -1,0 +1,102 @@
+"""When a failed webhook is tried again."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure, asked_delay, own_delay
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+SIX_HOURS = timedelta(hours=6)
+
+
+def wait(retry_after: str | None, attempt: int = 1) -> timedelta:
+    decision = after_failure(
+        attempt=attempt, attempts_allowed=8, now=NOW, retry_after=retry_after, chance=lambda: 0.0
+    )
+    assert decision.verdict is Verdict.RETRY
+    assert decision.retry_at
+    return decision.retry_at - NOW
+
+
+@given(st.lists(st.floats(0, 1, exclude_max=True), min_size=7, max_size=7))
+def test_eight_attempts_take_about_a_day_and_grow_apart(chances: list[float]) -> None:
+    waits = [own_delay(attempt, chance) for attempt, chance in enumerate(chances, 1)]
+    assert min(waits) >= MINUTE
+    assert timedelta(hours=22) < sum(waits, timedelta()) < timedelta(hours=26)
+    assert waits[:5] == sorted(waits[:5])
+
+
+def test_waits_are_spread_by_chance() -> None:
+    assert own_delay(3, 0.0) < own_delay(3, 0.5) < own_delay(3, 0.99)
+
+
+@given(st.integers(1, 10**6), st.floats(0, 1, exclude_max=True))
+def test_no_attempt_is_sooner_than_a_minute_whatever_its_number(
+    attempt: int, chance: float
+) -> None:
+    assert MINUTE <= own_delay(attempt, chance) <= SIX_HOURS * 1.15
+
+
+@pytest.mark.parametrize(("attempt", "allowed"), [(1, 1), (8, 8), (9, 8)])
+def test_used_up_attempts_end_it(attempt: int, allowed: int) -> None:
+    decision = after_failure(
+        attempt=attempt, attempts_allowed=allowed, now=NOW, status=503, retry_after="60"
+    )
+    assert decision.verdict is Verdict.FAILED
+    assert decision.retry_at is None
+
+
+def test_a_receiver_that_is_gone_stops_it_even_at_the_first_attempt() -> None:
+    decision = after_failure(attempt=1, attempts_allowed=8, now=NOW, status=410, retry_after="60")
+    assert decision.verdict is Verdict.STOPPED
+    assert decision.retry_at is None
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "expected"),
+    [
+        ("120", timedelta(seconds=120)),
+        (" 120 ", timedelta(seconds=120)),
+        ("0", MINUTE),
+        ("59", MINUTE),
+        ("21600", SIX_HOURS),
+        ("21601", SIX_HOURS),
+        ("9" * 5000, SIX_HOURS),
+        ("Sun, 01 Mar 2026 12:10:00 GMT", 10 * MINUTE),
+        ("Sunday, 01-Mar-26 12:10:00 GMT", 10 * MINUTE),
+        ("Sun Mar  1 12:10:00 2026", 10 * MINUTE),
+        ("Sun, 01 Mar 2026 11:00:00 GMT", MINUTE),
+        ("Sun, 01 Mar 2026 12:00:30 GMT", MINUTE),
+        ("Mon, 02 Mar 2026 12:00:00 GMT", SIX_HOURS),
+    ],
+)
+def test_retry_after_is_honoured_between_a_minute_and_six_hours(
+    retry_after: str, expected: timedelta
+) -> None:
+    assert wait(retry_after) == expected
+    assert wait(retry_after, attempt=6) == expected
+
+
+@pytest.mark.parametrize(
+    "retry_after", [None, "", "soon", "-5", "1.5", "1e3", "٣", "Sun, 99 Mar 2026 12:00:00 GMT"]
+)
+def test_retry_after_that_cannot_be_read_is_passed_over(retry_after: str | None) -> None:
+    assert wait(retry_after, attempt=2) == own_delay(2, 0.0)
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_every_date_is_read_and_bounded(moment: datetime) -> None:
+    asked = asked_delay(format_datetime(moment, usegmt=True), NOW)
+    assert asked is not None
+    assert MINUTE <= asked <= SIX_HOURS
+
+
+@given(st.text())
+def test_no_text_breaks_it(text: str) -> None:
+    asked = asked_delay(text, NOW)
+    assert asked is None or MINUTE <= asked <= SIX_HOURS

@@ -1,0 +1,40 @@
+"""Valid workflow documents and feedback; a test says only what matters to it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.workflows.definition import read_workflow, save_workflow
+from chalicelib.domain.workflows.workflow import Workflow
+
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+URL = "https://hooks.example.com/feedback"
+
+
+def action_document(**document: Any) -> dict[str, Any]:
+    return {"key": "crm", "url": URL} | document
+
+
+def workflow_document(**document: Any) -> dict[str, Any]:
+    return {"id": new_id(), "name": "Everything", "actions": [action_document()]} | document
+
+
+def workflow(**document: Any) -> Workflow:
+    return save_workflow(read_workflow(workflow_document(**document)), NOW)
+
+
+def feedback(**fields: Any) -> Feedback:
+    usual = {
+        "id": new_id(),
+        "account_id": new_id(),
+        "kind": "SURVEY",
+        "form_id": new_id(),
+        "language": "fr",
+        "source": "Survey",
+        "context_id": new_id(),
+        "answers": (),
+        "rating": None,
+        "created_at": NOW,
+    }
+    return Feedback.model_validate(usual | fields)

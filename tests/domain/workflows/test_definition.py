@@ -1,0 +1,268 @@
+"""What a workflow's document may hold, and every fault of one that holds something else."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.workflows.definition import MAX_WORKFLOW_BYTES, read_workflow, save_workflow
+from chalicelib.domain.workflows.workflow import MAX_BODY_BYTES, raw_body
+from tests.domain.forms.factories import BRAND, DIRECTORY, NOWHERE, STORE
+from tests.domain.workflows.factories import (
+    NOW,
+    action_document,
+    feedback,
+    workflow,
+    workflow_document,
+)
+
+RATED = {"subject": "rating", "operator": "$gt", "value": "8"}
+LONGEST_URL = "https://hooks.example.com/".ljust(2048, "a")
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Groups of conditions, one in the other."""
+    inner = RATED if depth == 1 else nested(depth - 1)
+    return {"operator": "$and", "conditions": [inner]}
+
+
+def faults_of(**document: Any) -> list[tuple[str, str]]:
+    with pytest.raises(InvalidInput) as caught:
+        workflow(**document)
+    return [(fault.pointer, fault.code) for fault in caught.value.faults]
+
+
+def test_what_is_left_out_has_its_default() -> None:
+    saved = workflow()
+    (action,) = saved.actions
+    assert (saved.enabled, saved.conditions, action.attempts) == (True, (), 8)
+    assert (action.headers, action.metadata, action.description) == ({}, {}, "")
+
+
+def test_an_action_without_an_id_has_the_same_one_each_time() -> None:
+    document = workflow_document()
+    first, again = (save_workflow(read_workflow(document), NOW) for _ in range(2))
+    assert first.actions[0].id == again.actions[0].id
+
+
+def test_a_replaced_workflow_keeps_when_it_was_made() -> None:
+    earlier = workflow()
+    later = NOW.replace(year=2027)
+    saved = save_workflow(read_workflow(workflow_document(id=earlier.id)), later, earlier)
+    assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
+
+
+def test_every_fault_of_the_shape_is_listed() -> None:
+    actions = [action_document(attempts=9, extra=1), {"key": "x"}]
+    assert faults_of(name="", actions=actions, conditions="x") == [
+        ("/name", "required"),
+        ("/conditions", "wrong_type"),
+        ("/actions/0/attempts", "out_of_range"),
+        ("/actions/0/extra", "unknown_key"),
+        ("/actions/1/url", "required"),
+    ]
+
+
+def test_every_fault_of_the_rules_is_listed() -> None:
+    conditions = [
+        {"subject": "rating", "operator": "$lte"},
+        {"operator": "$eq", "value": "x"},
+        {"subject": "answer", "operator": "$eq", "value": "x"},
+        {"subject": "rating", "field": "x", "operator": "$exists", "value": "perhaps"},
+        {"operator": "$or"},
+        {"operator": "$and", "value": "1", "conditions": [{"subject": "form", "operator": "$eq"}]},
+    ]
+    actions = [
+        action_document(url="ftp://x.example.com/"),
+        action_document(headers={"a b": "x", "ok": "a\r\nb: c", "X": "1", "x": "2"}),
+    ]
+    assert faults_of(conditions=conditions, actions=actions) == [
+        ("/conditions/0/value", "required"),
+        ("/conditions/1/subject", "required"),
+        ("/conditions/2/field", "required"),
+        ("/conditions/3/field", "not_allowed"),
+        ("/conditions/3/value", "not_allowed"),
+        ("/conditions/4/conditions", "required"),
+        ("/conditions/5/value", "not_allowed"),
+        ("/conditions/5/conditions/0/value", "required"),
+        ("/actions/1/key", "duplicate"),
+        ("/actions/0/url", "invalid_url"),
+        ("/actions/1/headers/a b", "not_allowed"),
+        ("/actions/1/headers/ok", "not_allowed"),
+        ("/actions/1/headers/x", "duplicate"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.example.com/",
+        "https://user:pass@hooks.example.com/",
+        "https://127.0.0.1/",
+        "https://[::ffff:169.254.169.254]/",
+        "https:///x",
+        "hooks.example.com",
+        "",
+    ],
+)
+def test_a_url_that_is_not_public_https_is_refused(url: str) -> None:
+    assert faults_of(actions=[action_document(url=url)]) == [("/actions/0/url", "invalid_url")]
+
+
+def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
+    url = "http://127.0.0.1:8080/hook"
+    document = workflow_document(actions=[action_document(url=url)])
+    assert read_workflow(document, allow_private=True).actions[0].url == url
+
+
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
+def test_a_header_that_frames_the_request_is_refused(name: str) -> None:
+    found = faults_of(actions=[action_document(headers={name: "x"})])
+    assert found == [(f"/actions/0/headers/{name}", "not_allowed")]
+
+
+def test_an_action_has_at_most_50_headers() -> None:
+    headers = {f"X-{number}": "x" for number in range(51)}
+    assert faults_of(actions=[action_document(headers=headers)]) == [
+        ("/actions/0/headers", "too_many")
+    ]
+    del headers["X-50"]
+    assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
+
+
+@pytest.mark.parametrize(
+    ("longest", "too_long", "pointer"),
+    [
+        ({"url": LONGEST_URL}, {"url": f"{LONGEST_URL}a"}, "url"),
+        ({"headers": {"X" * 100: "x"}}, {"headers": {"X" * 101: "x"}}, f"headers/{'X' * 101}"),
+        ({"headers": {"X": "x" * 4096}}, {"headers": {"X": "x" * 4097}}, "headers/X"),
+    ],
+    ids=["url", "header's name", "header's value"],
+)
+def test_the_longest_texts_are_taken_and_longer_ones_refused(
+    longest: dict[str, Any], too_long: dict[str, Any], pointer: str
+) -> None:
+    workflow(actions=[action_document(**longest)])
+    (fault,) = faults_of(actions=[action_document(**too_long)])
+    assert fault[0] == f"/actions/0/{pointer}"
+
+
+def test_headers_that_a_receiver_may_take_for_one_are_refused() -> None:
+    actions = [action_document(headers={"X-A": "1", "x_a": "2"})]
+    assert faults_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
+
+
+def test_system_headers_may_be_given() -> None:
+    headers = {"user-agent": "x", "X-SERVICE-WEBHOOK-SIGNATURE": "y", "content-type": "z"}
+    assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
+
+
+def test_a_body_over_its_bound_is_refused() -> None:
+    def document(length: int) -> list[Any]:
+        return [action_document(metadata={"note": "x" * length})]
+
+    (action,) = workflow(actions=document(0)).actions
+    room = MAX_BODY_BYTES - len(raw_body(workflow(actions=document(0)), action, new_id(), new_id()))
+    workflow(actions=document(room))
+    assert faults_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
+
+
+def test_an_actions_id_is_the_only_one_of_its_account() -> None:
+    other = workflow()
+    document = workflow_document(actions=[action_document(id=other.actions[0].id)])
+    with pytest.raises(InvalidInput) as caught:
+        read_workflow(document, others=[other])
+    assert [fault.pointer for fault in caught.value.faults] == ["/actions/0/id"]
+
+
+def size_of(*actions: dict[str, Any]) -> int:
+    return len(workflow(actions=list(actions)).model_dump_json().encode())
+
+
+def test_a_workflow_is_at_most_350_000_bytes() -> None:
+    def actions(last: int) -> list[dict[str, Any]]:
+        texts = {"a": 150_000, "b": 150_000, "c": last}
+        return [action_document(key=k, metadata={"text": "x" * n}) for k, n in texts.items()]
+
+    room = MAX_WORKFLOW_BYTES - size_of(*actions(1)) + 1
+    assert size_of(*actions(room)) == MAX_WORKFLOW_BYTES
+    with pytest.raises(InputTooLarge):
+        size_of(*actions(room + 1))
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ({"actions": [action_document(key=f"a{n}") for n in range(21)]}, "/actions"),
+        ({"conditions": [RATED] * 51}, "/conditions"),
+        ({"actions": [action_document(metadata=dict.fromkeys(map(str, range(501)), "v"))]},
+         "/actions/0/metadata"),
+        ({"actions": [action_document(headers={f"x-{n}": "v" for n in range(51)})]},
+         "/actions/0/headers"),
+        ({"conditions": [nested(6)]}, "/conditions/0" * 6 + "/conditions"),
+    ],
+)  # fmt: skip
+def test_one_more_than_there_may_be_is_refused(document: dict[str, Any], pointer: str) -> None:
+    assert [refused for refused, _ in faults_of(**document)] == [pointer]
+
+
+@pytest.mark.parametrize("malformed", [{}, {"name": 1}])
+def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, Any]) -> None:
+    assert ("", "too_deep") in faults_of(conditions=[nested(400)], **malformed)
+
+
+@pytest.mark.parametrize(
+    ("subject", "operator", "value", "fault"),
+    [
+        ("rating", "$lte", "four", "not_allowed"),
+        ("rating", "$in", "1,two", "not_allowed"),
+        ("rating", "$in", "1,2", None),
+        ("rating", "$lte", "4.5", None),
+        ("language", "$eq", "french", "not_allowed"),
+        ("language", "$in", "fr,en", None),
+        ("source", "$eq", "pigeon", "not_allowed"),
+        ("source", "$contains", "urve", None),
+        ("form", "$eq", "abc", "invalid_uuid"),
+        ("survey", "$in", f"{NOWHERE},abc", "invalid_uuid"),
+        ("survey", "$in", f'["{NOWHERE}"]', None),
+        ("brand", "$eq", BRAND, None),
+        ("brand", "$eq", NOWHERE, "unknown_reference"),
+        ("store", "$nin", f"{STORE},{NOWHERE}", "unknown_reference"),
+        ("store", "$eq", STORE.upper(), None),
+        ("store", "$exists", "true", None),
+    ],
+)
+def test_a_condition_compares_with_what_its_subject_may_be(
+    subject: str, operator: str, value: str, fault: str | None
+) -> None:
+    condition = {"subject": subject, "operator": operator, "value": value}
+    document = workflow_document(conditions=[{"operator": "$and", "conditions": [condition]}])
+    if fault is None:
+        saved = save_workflow(read_workflow(document, DIRECTORY), NOW)
+        assert saved.conditions[0].conditions[0].value in (value, value.lower())
+        return
+    with pytest.raises(InvalidInput) as refused:
+        read_workflow(document, DIRECTORY)
+    assert [(each.pointer, each.code) for each in refused.value.faults] == [
+        ("/conditions/0/conditions/0/value", fault)
+    ]
+
+
+def test_ids_are_compared_in_lower_case() -> None:
+    condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
+    document = workflow_document(conditions=[condition])
+    (saved,) = save_workflow(read_workflow(document, DIRECTORY), NOW).conditions
+    assert saved.holds_for(feedback(store_id=STORE))
+
+
+def test_as_many_as_there_may_be_are_taken() -> None:
+    many = {
+        "metadata": {f"k{n}": "v" for n in range(500)},
+        "headers": {f"x-{n}": "v" for n in range(50)},
+    }
+    actions = [action_document(key=f"a{n}") for n in range(19)]
+    saved = workflow(
+        actions=[*actions, action_document(**many)], conditions=[*[RATED] * 49, nested(5)]
+    )
+    assert (len(saved.actions), len(saved.conditions)) == (20, 50)

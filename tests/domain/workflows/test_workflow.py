@@ -1,0 +1,97 @@
+"""Which feedback starts a workflow, and the body of what it sends."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.workflows.workflow import raw_body, reactions
+from tests.domain.workflows.factories import action_document, feedback, workflow
+
+FORM, BRAND, STORE, FIELD = (derived_id(name) for name in ("form", "brand", "store", "field"))
+
+
+def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> bool:
+    given = {
+        "kind": "SURVEY",
+        "form_id": FORM,
+        "brand_id": BRAND,
+        "store_id": STORE,
+        "rating": 3,
+        "answers": (
+            Answer(field_id=FIELD, key="what", type="MULTI_SELECT", values=["Food", "Price"]),
+        ),
+    }
+    found = workflow(conditions=conditions, operator=operator)
+    return found.reacts_to(feedback(**(given | fields)))
+
+
+@pytest.mark.parametrize(
+    ("subject", "operator", "value", "expected"),
+    [
+        ("rating", "$lte", "6", True),
+        ("rating", "$gt", "3", False),
+        ("rating", "$in", "1,2,3", True),
+        ("rating", "$exists", "true", True),
+        ("survey", "$eq", FORM, True),
+        ("form", "$eq", FORM, False),
+        ("form", "$exists", "false", True),
+        ("brand", "$eq", BRAND, True),
+        ("brand", "$ne", BRAND, False),
+        ("store", "$in", f"{BRAND},{STORE}", True),
+        ("store", "$nin", STORE, False),
+        ("language", "$eq", "fr", True),
+        ("source", "$eq", "Survey", True),
+        ("source", "$contains", "urv", True),
+    ],
+)
+def test_a_condition_compares_its_subject(
+    subject: str, operator: str, value: str, expected: bool
+) -> None:
+    condition = {"subject": subject, "operator": operator, "value": value}
+    assert is_started([condition]) is expected
+
+
+@pytest.mark.parametrize("field", ["what", FIELD])
+def test_an_answer_is_found_by_its_fields_key_or_id(field: str) -> None:
+    condition = {"subject": "answer", "field": field, "operator": "$eq", "value": "Price"}
+    assert is_started([condition])
+    assert not is_started([condition], answers=())
+
+
+def test_a_feedback_without_a_rating_compares_with_nothing() -> None:
+    assert not is_started([{"subject": "rating", "operator": "$lt", "value": "9"}], rating=None)
+    assert is_started([{"subject": "rating", "operator": "$exists", "value": "false"}], rating=None)
+
+
+def test_conditions_combine_and_nest() -> None:
+    yes = {"subject": "rating", "operator": "$eq", "value": "3"}
+    no = {"subject": "rating", "operator": "$eq", "value": "4"}
+    assert not is_started([yes, no])
+    assert is_started([yes, no], "$or")
+    assert is_started([yes, {"operator": "$or", "conditions": [no, yes]}])
+    assert not is_started([{"operator": "$and", "conditions": [no, yes]}, no], "$or")
+
+
+def test_without_conditions_every_feedback_starts_it_unless_it_is_disabled() -> None:
+    actions = [action_document(key="a"), action_document(key="b")]
+    on, off = workflow(actions=actions), workflow(enabled=False)
+    started = list(reactions([off, on], feedback()))
+    assert [(found.id, action.key) for found, action in started] == [(on.id, "a"), (on.id, "b")]
+
+
+def test_the_body_is_that_of_the_interface() -> None:
+    found = workflow(
+        name="Élan", actions=[action_document(description="d", metadata={"k": "é\n€"})]
+    )
+    given = feedback()
+    body = raw_body(found, found.actions[0], given.id, given.context_id)
+    assert json.loads(body) == {
+        "event": "workflow.action.webhook",
+        "workflow": {"id": found.id, "name": "Élan"},
+        "action": {"id": found.actions[0].id, "key": "crm", "description": "d"},
+        "feedback": {"id": given.id, "contextId": given.context_id},
+        "metadata": {"k": "é\n€"},
+    }

@@ -1,0 +1,175 @@
+"""The template that the app is packaged to, with what Chalice cannot express added."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.session import get_session
+from cfnlint.decode import cfn_yaml
+
+from chalicelib.storage import executions
+from infrastructure.deployment import code_package, data_stack, gateway_responses
+from infrastructure.deployment.progress import DeploymentError
+
+ROOT = Path(__file__).parents[3]
+ADDRESS = "s3://bucket/code.zip"
+# The stage stands in names here, so that they can be compared with those of the data stack.
+STAGE = "prod"
+
+Event = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("package")
+    code_package.copy_source(folder)
+    # What ships beside the app changes nothing in the template, and takes seconds to fetch.
+    (folder / "requirements.txt").write_text("")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STAGE", STAGE)
+        code_package.run_chalice("package", "--stage", STAGE, "out", folder=folder)
+    packaged = json.loads((folder / "out" / "sam.json").read_text())
+    return code_package.complete(packaged, ADDRESS)
+
+
+def functions(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        name: resource["Properties"]
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    }
+
+
+def queue_events(template: dict[str, Any]) -> list[tuple[dict[str, Any], Event]]:
+    return [
+        (function, event["Properties"])
+        for function in functions(template).values()
+        for event in function.get("Events", {}).values()
+        if event["Type"] == "SQS"
+    ]
+
+
+def queue_properties(event: Event) -> dict[str, Any]:
+    arn = event["Queue"]["Fn::Sub"] if isinstance(event["Queue"], dict) else event["Queue"]
+    name = arn.rsplit(":", 1)[-1]
+    found = [
+        resource["Properties"]
+        for resource in cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"].values()
+        if resource["Type"] == "AWS::SQS::Queue"
+        and resource["Properties"]["QueueName"]["Fn::Sub"].replace("${Stage}", STAGE) == name
+    ]
+    assert len(found) == 1, f"{name} is no queue of the data stack"
+    properties: dict[str, Any] = found[0]
+    return properties
+
+
+def test_queue_functions_say_which_messages_failed(template: dict[str, Any]) -> None:
+    for _, event in queue_events(template):
+        assert event["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_queue_functions_have_no_reserved_concurrency(template: dict[str, Any]) -> None:
+    # Throttled receives would burn the messages' receive counts.
+    for function, event in queue_events(template):
+        assert "ReservedConcurrentExecutions" not in function
+        assert event["ScalingConfig"]["MaximumConcurrency"] >= 2
+
+
+def test_message_stays_hidden_for_six_times_the_functions_time_out(
+    template: dict[str, Any],
+) -> None:
+    for function, event in queue_events(template):
+        assert queue_properties(event)["VisibilityTimeout"] >= 6 * function["Timeout"]
+
+
+def test_a_webhooks_lease_outlasts_its_function_and_ends_before_its_message_comes_again(
+    template: dict[str, Any],
+) -> None:
+    stages = json.loads((ROOT / ".chalice" / "config.json").read_text())["stages"]
+    (hidden_s,) = (
+        queue["VisibilityTimeout"]
+        for _, event in queue_events(template)
+        if "webhooks" in str((queue := queue_properties(event))["QueueName"])
+    )
+    for stage in stages.values():
+        timeout_s = stage["lambda_functions"]["send_webhook"]["lambda_timeout"]
+        assert timeout_s < executions.LEASE.total_seconds() <= hidden_s
+
+
+def test_batches_of_fifo_queues_are_small_and_not_waited_for(template: dict[str, Any]) -> None:
+    for _, event in queue_events(template):
+        if queue_properties(event).get("FifoQueue"):
+            assert event["BatchSize"] <= 10
+            assert event.get("MaximumBatchingWindowInSeconds", 0) == 0
+
+
+def test_every_function_runs_the_uploaded_code_under_its_own_policy(
+    template: dict[str, Any],
+) -> None:
+    roles = [function["Role"]["Fn::GetAtt"][0] for function in functions(template).values()]
+    assert {function["CodeUri"] for function in functions(template).values()} == {ADDRESS}
+    assert len(roles) == len(set(roles))
+
+
+def test_any_queue_event_is_completed_whatever_its_function_is_called() -> None:
+    event = {"Type": "SQS", "Properties": {"Queue": "arn:aws:sqs:x:y:z", "BatchSize": 10}}
+    timer = {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)"}}
+    packaged: dict[str, Any] = {
+        "Resources": {
+            "AnyName": {
+                "Type": "AWS::Serverless::Function",
+                "Properties": {"CodeUri": "./x.zip", "Events": {"E": event, "T": timer}},
+            }
+        }
+    }
+    completed = functions(code_package.complete(packaged, ADDRESS))["AnyName"]
+    assert completed["Events"]["E"]["Properties"] == {
+        "Queue": "arn:aws:sqs:x:y:z",
+        "BatchSize": 10,
+        "FunctionResponseTypes": ["ReportBatchItemFailures"],
+    }
+    assert completed["Events"]["T"] == timer
+    assert packaged["Resources"]["AnyName"]["Properties"]["CodeUri"] == "./x.zip"
+
+
+def test_gateway_answers_with_problem_details_of_its_own(template: dict[str, Any]) -> None:
+    answers = [
+        resource["Properties"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::ApiGateway::GatewayResponse"
+    ]
+    assert len(answers) == len(gateway_responses.RESPONSES)
+    for answer in answers:
+        problem = json.loads(answer["ResponseTemplates"]["application/json"])
+        assert problem["type"] == "about:blank"
+        assert {"title", "detail", "requestId"} <= set(problem)
+        assert str(problem["status"]) == answer["StatusCode"]
+
+
+def test_gateway_has_an_answer_for_each_kind_of_its_own() -> None:
+    gateway = get_session().get_service_model("apigateway")
+    kinds = gateway.shape_for("GatewayResponseType").enum
+    assert sorted(response.kind for response in gateway_responses.RESPONSES) == sorted(kinds)
+
+
+def test_byte_code_does_not_ship(tmp_path: Path) -> None:
+    code_package.copy_source(tmp_path)
+    names = {path.name for path in tmp_path.rglob("*")}
+    assert "app.py" in names
+    assert "settings.py" in names
+    assert "__pycache__" not in names
+
+
+def test_copy_loses_what_the_source_no_longer_has(tmp_path: Path) -> None:
+    (tmp_path / "chalicelib").mkdir()
+    (tmp_path / "chalicelib" / "gone.py").touch()
+    code_package.copy_source(tmp_path)
+    assert not (tmp_path / "chalicelib" / "gone.py").exists()
+
+
+def test_failed_packaging_says_why(tmp_path: Path) -> None:
+    code_package.copy_source(tmp_path)
+    (tmp_path / "app.py").write_text("import no_such_module_anywhere\n")
+    with pytest.raises(DeploymentError, match="no_such_module_anywhere"):
+        code_package.run_chalice("package", "--stage", STAGE, "out", folder=tmp_path)

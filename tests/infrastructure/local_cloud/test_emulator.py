@@ -1,0 +1,150 @@
+"""The emulator's process, with a small server in its place."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from infrastructure.deployment.progress import DeploymentError
+from infrastructure.local_cloud import emulator
+from infrastructure.local_cloud.emulator import Emulator
+
+Process = subprocess.Popen[bytes]
+Start = Callable[[], Process]
+
+SERVER = """#!{python}
+import http.server, os
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+http.server.HTTPServer(("127.0.0.1", int(os.environ["GATEWAY_PORT"])), Handler).serve_forever()
+"""
+
+
+@pytest.fixture
+def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulator]:
+    use_program(SERVER, tmp_path, monkeypatch)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    cloud = Emulator(port, tmp_path / "state")
+    yield cloud
+    cloud.stop()
+
+
+@pytest.fixture
+def start(cloud: Emulator) -> Iterator[Start]:
+    started: list[Process] = []
+
+    def start_and_remember() -> Process:
+        started.append(cloud.start())
+        return started[-1]
+
+    yield start_and_remember
+    cloud.stop()
+    for process in started:
+        process.wait(5)
+
+
+def use_program(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = folder / "program"
+    program.write_text(source.format(python=sys.executable))
+    program.chmod(0o700)
+    monkeypatch.setattr(emulator, "PROGRAM", program)
+
+
+def test_runs_from_start_to_stop(cloud: Emulator, start: Start) -> None:
+    assert not cloud.is_running()
+    process = start()
+    assert cloud.is_running()
+    assert cloud.process_id_and_port() == (process.pid, cloud.port)
+    assert cloud.stop()
+    assert not cloud.is_running()
+    assert process.wait(5) == -signal.SIGTERM
+    assert not cloud.stop()
+
+
+def test_crash_is_seen_and_does_not_hinder_the_next_start(cloud: Emulator, start: Start) -> None:
+    crashed = start()
+    os.kill(crashed.pid, signal.SIGKILL)
+    crashed.wait(5)
+    assert not cloud.is_running()
+    assert start().pid != crashed.pid
+    assert cloud.is_running()
+
+
+def test_stale_note_ends_no_process(cloud: Emulator) -> None:
+    cloud.folder.mkdir()
+    (cloud.folder / "emulator.pid").write_text(f"{os.getpid()} 4566\n")
+    assert not cloud.stop()
+
+
+def test_second_start_in_the_same_folder_is_refused(cloud: Emulator, start: Start) -> None:
+    start()
+    with pytest.raises(DeploymentError, match="make stop"):
+        Emulator(cloud.port + 1, cloud.folder).start()
+    assert cloud.is_running()
+
+
+def test_taken_port_is_refused(cloud: Emulator) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", cloud.port))
+        other.listen()
+        with pytest.raises(DeploymentError, match=rf"Port {cloud.port} is taken.*PORT="):
+            cloud.start()
+    assert not cloud.is_running()
+
+
+def test_program_that_ends_at_once_is_an_error_and_leaves_nothing(
+    cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_program("#!{python}\nprint('no luck')\n", tmp_path, monkeypatch)
+    with pytest.raises(DeploymentError, match=r"emulator\.log"):
+        cloud.start()
+    assert not cloud.is_running()
+    assert cloud.log.read_text() == "no luck\n"
+
+
+def test_nothing_of_the_callers_environment_reaches_the_functions(
+    cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the caller's own")
+    source = "#!{python}\nimport os\nprint(dict(os.environ))\n"
+    use_program(source, tmp_path, monkeypatch)
+    with pytest.raises(DeploymentError):
+        cloud.start()
+    assert "the caller's own" not in cloud.log.read_text()
+
+
+def test_stop_ends_the_functions_processes_too(
+    cloud: Emulator, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = tmp_path / "function.py"
+    function.write_text("import time; time.sleep(60)")
+    spawn = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '{function}'])\n"
+    note = f"open('{tmp_path}/child', 'w').write(str(child.pid))\n"
+    use_program(SERVER.replace("\nclass", f"\n{spawn}{note}\nclass"), tmp_path, monkeypatch)
+    start()
+    child_id = int((tmp_path / "child").read_text())
+    cloud.stop()
+    deadline = time.monotonic() + 5
+    while _is_alive(child_id) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _is_alive(child_id)
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        state = Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"

@@ -1,0 +1,69 @@
+"""The demo's receiver of webhooks, as a process of its own."""
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chalicelib.domain.webhooks.headers import webhook_headers
+from chalicelib.domain.webhooks.signature import sign
+from chalicelib.outbound.webhook_http import WebhookAnswer, post
+from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
+
+BODY = '{"event": "workflow.action.webhook", "note": "Zoë"}'.encode()
+
+
+@pytest.fixture
+def receiver(tmp_path: Path) -> Iterator[WebhookReceiver]:
+    (tmp_path / "demo.json").write_text('{"webhookSecret": "s"}')
+    receiver = WebhookReceiver(tmp_path)
+    yield receiver
+    receiver.stop()
+
+
+def deliver(receiver: WebhookReceiver, *, key: str = "s", body: bytes = BODY) -> WebhookAnswer:
+    timestamp = int(time.time())
+    headers = webhook_headers(
+        {"X-Own": "1"},
+        execution_id="e",
+        timestamp=timestamp,
+        signature=sign(key, timestamp, BODY),
+    )
+    return post(receiver.url, headers, body, allow_private=True)
+
+
+def test_it_verifies_and_keeps_what_it_gets_and_ends_without_a_trace(
+    receiver: WebhookReceiver,
+) -> None:
+    process = receiver.start()
+    assert process
+    assert deliver(receiver).status == 200
+    assert deliver(receiver, key="other").status == 401
+    assert deliver(receiver, body=BODY + b" ").status == 401
+    kept = [json.loads(line) for line in receiver.received.read_text().splitlines()]
+    assert [each["verdict"] for each in kept] == ["valid"] + ["The signature does not match."] * 2
+    assert (kept[0]["method"], kept[0]["path"]) == ("POST", "/webhooks")
+    assert base64.b64decode(kept[0]["body"]) == BODY
+    assert kept[0]["headers"]["X-Own"] == "1"
+    assert kept[0]["headers"]["User-Agent"] == "Service-Workflow-Webhook"
+    assert len(receiver.log.read_text().splitlines()) == 3
+
+    assert receiver.is_running()
+    assert receiver.stop()
+    assert not receiver.is_running()
+    assert not receiver.stop()
+    assert process.wait(5) == 0
+    assert deliver(receiver).status is None
+
+    url = receiver.url
+    again = receiver.start()
+    assert again
+    assert receiver.start() is None
+    assert receiver.url == url
+    (receiver.folder / "demo.json").unlink()
+    assert deliver(receiver).status == 401
+    receiver.stop()
+    again.wait(5)

@@ -1,0 +1,211 @@
+"""Importing a batch, from its acceptance to the customers that come of it."""
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput, NotFound
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.parsing import parse
+from chalicelib.services.customers.accept_batch import read_import
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.customers.save import save_customer
+from tests.services.customers.importing import (
+    accept_batch,
+    deliver,
+    everyone,
+    numbers,
+    queued_messages,
+    run_import,
+)
+
+
+def rows(count: int, first: int = 0) -> list[dict[str, str]]:
+    return [
+        {"email": f"p{n}@example.test", "firstName": f"P{n}"} for n in range(first, first + count)
+    ]
+
+
+def test_a_batch_makes_customers_in_row_order(account: str) -> None:
+    accepted = accept_batch(account, {"batch": rows(130)})
+    assert (accepted.status, accepted.row_count, accepted.rejected) == ("QUEUED", 130, ())
+    assert read_import(account, accepted.id).status == "QUEUED"
+    progress = run_import(account, accepted.id)
+    assert progress.status == "COMPLETED"
+    assert progress.completed_at
+    assert numbers(progress) == {"created": 130}
+    assert [c.first_name for c in everyone(account)] == [f"P{n}" for n in range(130)]
+
+
+def test_only_what_was_null_is_filled(account: str) -> None:
+    body = {"email": "Zoe@Example.test", "phoneNumber": "+33 6 12", "company": "Lumen"}
+    existing = create_customer(account, parse(body, CustomerBody))
+    row = {
+        "email": "zoe@example.test",
+        "phoneNumber": "0033612",
+        "company": "Other",
+        "firstName": "Zoé",
+        "emailOptin": True,
+        "language": "fr",
+        "metadata": {"a": "b"},
+        "theForkId": "tf-1",
+    }
+    accepted = accept_batch(account, {"batch": [row, row]})
+    assert numbers(run_import(account, accepted.id)) == {"filled": 1, "unchanged": 1}
+    (customer,) = everyone(account)
+    assert customer.updated_at >= existing.updated_at
+    assert customer == existing.model_copy(
+        update={
+            "first_name": "Zoé",
+            "display_name": "Zoé",
+            "language": "fr",
+            "metadata": {"import": {"a": "b"}},
+            "theForkId": "tf-1",
+            "updated_at": customer.updated_at,
+        }
+    )
+
+
+def test_a_missing_half_is_part_of_the_pair(account: str) -> None:
+    batch = [
+        {"email": "a@example.test"},
+        {"email": "a@example.test", "phoneNumber": "+331"},
+        {"phoneNumber": "+331"},
+        {"firstName": "Nobody"},
+        {"firstName": "Nobody"},
+    ]
+    accepted = accept_batch(account, {"batch": batch})
+    assert numbers(run_import(account, accepted.id)) == {"created": 5}
+
+
+def test_repeated_rows_create_once_and_then_fill(account: str) -> None:
+    batch = [
+        {"email": "a@example.test", "smsOptin": True},
+        {"email": "A@example.test", "firstName": "Ana", "smsOptin": False, "emailOptin": True},
+        {"email": "a@EXAMPLE.test", "firstName": "Not", "lastName": "Lopes"},
+        {"email": "a@example.test", "emailOptin": True},
+    ]
+    accepted = accept_batch(account, {"batch": batch})
+    assert numbers(run_import(account, accepted.id)) == {"created": 1, "filled": 2, "unchanged": 1}
+    (customer,) = everyone(account)
+    assert (customer.first_name, customer.last_name) == ("Ana", "Lopes")
+    assert customer.display_name == "Ana"
+    assert (customer.sms_optin, customer.email_optin) == (True, False)
+
+
+def test_the_oldest_of_a_pair_is_filled(account: str) -> None:
+    oldest, younger = (
+        create_customer(account, parse({"email": "a@example.test"}, CustomerBody)) for _ in "12"
+    )
+    accepted = accept_batch(account, {"batch": [{"email": "a@example.test", "company": "L"}]})
+    run_import(account, accepted.id)
+    companies = {customer.id: customer.company for customer in everyone(account)}
+    assert companies == {oldest.id: "L", younger.id: None}
+
+
+def test_a_chunk_delivered_again_changes_nothing(account: str) -> None:
+    accepted = accept_batch(account, {"batch": [*rows(60), {"firstName": "No pair"}]})
+    messages = queued_messages(account)
+    deliver(messages)
+    before = everyone(account), read_import(account, accepted.id)
+    deliver(messages)
+    deliver(list(reversed(messages)), receive_count=5)
+    assert (everyone(account), read_import(account, accepted.id)) == before
+
+
+def test_a_batch_repeated_with_its_key_makes_no_second_import(account: str) -> None:
+    batch = {"batch": rows(3)}
+    first = accept_batch(account, batch, idempotency_key="monday")
+    assert accept_batch(account, batch, idempotency_key="monday") == first
+    assert numbers(run_import(account, first.id)) == {"created": 3}
+    again = accept_batch(account, batch, idempotency_key="monday")
+    assert (again.id, again.status, queued_messages(account)) == (first.id, "COMPLETED", [])
+    with pytest.raises(IdempotencyKeyReused):
+        accept_batch(account, {"batch": rows(4)}, idempotency_key="monday")
+    with pytest.raises(IdempotencyKeyReused):
+        accept_batch(account, batch, partial=True, idempotency_key="monday")
+
+
+def test_one_bad_row_refuses_the_batch_unless_it_is_partial(account: str) -> None:
+    batch = {"batch": [*rows(1), {"email": "nobody"}, 7, {}, *rows(1, first=1)]}
+    with pytest.raises(InvalidInput) as caught:
+        accept_batch(account, batch)
+    assert [(fault.pointer, fault.code) for fault in caught.value.faults] == [
+        ("/batch/1/email", "invalid_email"),
+        ("/batch/2", "wrong_type"),
+        ("/batch/3", "empty"),
+    ]
+    assert queued_messages(account) == []
+    accepted = accept_batch(account, batch, partial=True)
+    assert accepted.row_count == 2
+    assert [row.index for row in accepted.rejected] == [1, 2, 3]
+    assert numbers(run_import(account, accepted.id)) == {"created": 2}
+
+
+def test_a_partial_batch_without_a_good_row_is_complete_at_once(account: str) -> None:
+    accepted = accept_batch(account, {"batch": [{}]}, partial=True)
+    assert (accepted.status, accepted.row_count) == ("COMPLETED", 0)
+    assert read_import(account, accepted.id).status == "COMPLETED"
+
+
+def test_another_account_does_not_see_the_import(account: str) -> None:
+    accepted = accept_batch(account, {"batch": rows(1)})
+    with pytest.raises(NotFound):
+        read_import(new_id(), accepted.id)
+
+
+def test_a_customer_that_would_grow_too_large_fails_alone(account: str) -> None:
+    large = {f"k{n}": "\u20ac" * 400 for n in range(24)}
+    body = {"email": "a@example.test", "description": "\u20ac" * 2000}
+    create_customer(account, parse(body, CustomerBody))
+    batch = [{"email": "a@example.test", "metadata": large}, {"email": "b@example.test"}]
+    accepted = accept_batch(account, {"batch": batch})
+    progress = run_import(account, accepted.id)
+    assert (progress.status, numbers(progress)) == ("COMPLETED", {"created": 1, "failed": 1})
+    assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
+
+
+def test_of_rows_that_together_are_too_large_only_the_one_too_many_fails(account: str) -> None:
+    email = {"email": "a@example.test"}
+    first = email | {"metadata": {f"k{n}": "\u20ac" * 400 for n in range(19)}}
+    too_many = email | {"description": "\u20ac" * 2000, "company": "\u20ac" * 255}
+    too_many |= dict.fromkeys(("theForkId", "mewsId", "operaId", "comoId"), "€" * 255)
+    batch = [first, too_many, email | {"firstName": "Zoé"}]
+    accepted = accept_batch(account, {"batch": batch})
+    progress = run_import(account, accepted.id)
+    assert numbers(progress) == {"created": 1, "filled": 1, "failed": 1}
+    assert [error.index for error in progress.errors] == [1]
+    (customer,) = everyone(account)
+    assert (customer.first_name, customer.company) == ("Zoé", None)
+
+
+def test_replacing_a_customer_keeps_the_mark_of_the_request_that_made_it(account: str) -> None:
+    body = parse({"email": "a@example.test"}, CustomerBody)
+    made = create_customer(account, body, idempotency_key="k")
+    save_customer(account, {"id": made.id, "email": "a@example.test", "company": "Lumen"})
+    assert create_customer(account, body, idempotency_key="k").company == "Lumen"
+
+
+def test_accepting_costs_one_request_and_some_for_chunks_and_messages(account: str) -> None:
+    accept_batch(account, {"batch": rows(1)})
+    with counted_calls() as calls:
+        accept_batch(account, {"batch": rows(49 * 26)})
+    assert calls == {
+        "dynamodb.PutItem": 1, "dynamodb.BatchWriteItem": 2, "sqs.SendMessageBatch": 3
+    }  # fmt: skip
+    with counted_calls() as calls:
+        accept_batch(account, {"batch": rows(1)}, idempotency_key="k")
+    assert calls.total() == 4
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new rows", "rows to fill"])
+def test_a_chunk_costs_at_most_three_requests(account: str, known: bool) -> None:
+    if known:
+        run_import(account, accept_batch(account, {"batch": [{"email": "p0@example.test"}]}).id)
+    accept_batch(account, {"batch": rows(49)})
+    (message,) = queued_messages(account)
+    with counted_calls() as calls:
+        deliver([message])
+    assert calls == {
+        "dynamodb.BatchGetItem": 2 if known else 1, "dynamodb.TransactWriteItems": 1
+    }  # fmt: skip

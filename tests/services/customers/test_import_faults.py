@@ -1,0 +1,322 @@
+"""Every request of an import goes wrong once, in every way; the end is always the same."""
+
+import contextlib
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
+
+from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.parsing import parse
+from chalicelib.services.customers.accept_batch import read_import
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.work.kinds import IMPORTS
+from chalicelib.services.work.parked import list_parked_work, replay
+from chalicelib.services.work.sweep import sweep
+from tests.services.customers.importing import (
+    accept_batch,
+    deliver,
+    everyone,
+    numbers,
+    queued_messages,
+    run_import,
+)
+from tests.services.faults import Fault, Killed, faulty
+from tests.services.moved_time import Time, move_time
+
+BATCH = {
+    "batch": [
+        *({"email": f"p{n}@example.test", "firstName": f"P{n}"} for n in range(4)),
+        {"email": "known@example.test", "company": "Lumen"},
+        {"email": "known@example.test", "company": "Other"},
+        {"firstName": "No pair"},
+    ]
+}
+EXPECTED = {"created": 5, "filled": 1, "unchanged": 1}
+REQUESTS = [
+    "BatchGetItem",  # is the key known already?
+    "BatchWriteItem",  # the chunks
+    "PutItem",  # the header
+    "SendMessageBatch",
+    "BatchGetItem",  # the first chunk
+    "TransactWriteItems",
+    "BatchGetItem",  # the second
+    "BatchGetItem",  # its known customers
+    "TransactWriteItems",
+]
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    moved = move_time(monkeypatch)
+    # Small chunks, so that a small batch has two.
+    monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 8)
+    return moved
+
+
+def accept(account: str) -> str:
+    """Sends the batch as a careful partner does: again with its key, until it is answered."""
+    with contextlib.suppress(Exception, Killed):  # the one fault: an answer of 500 or 503
+        return accept_batch(account, BATCH, idempotency_key="key").id
+    return accept_batch(account, BATCH, idempotency_key="key").id
+
+
+def deliver_all(account: str) -> None:
+    """Delivers what is queued, and what is left on the queue a second time."""
+    left: list[str] = queued_messages(account)
+    for receive_count in (1, 2, 3):
+        failed: list[str] = []
+        for message in left:
+            try:
+                failed += [message] if deliver([message], receive_count) else []
+            except Killed:
+                failed.append(message)
+        left = failed
+
+
+def finish(account: str, import_id: str, time: Time) -> None:
+    """Sweeps and delivers until the import has ended."""
+    for _ in range(30):
+        if read_import(account, import_id).completed_at:
+            return
+        time.ahead += timedelta(hours=1)
+        sweep(IMPORTS)
+        deliver_all(account)
+    raise AssertionError("the import does not end")
+
+
+def test_the_requests_of_an_import_are_those_that_go_wrong_below(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
+    with faulty(monkeypatch) as requests:
+        accept(account)
+        deliver(queued_messages(account))
+    assert requests.operations == REQUESTS
+
+
+@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("number", range(len(REQUESTS)))
+def test_one_fault_changes_nothing_in_the_end(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: Fault
+) -> None:
+    create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
+    with faulty(monkeypatch, number, fault):
+        import_id = accept(account)
+        deliver_all(account)
+    finish(account, import_id, time)
+    progress = read_import(account, import_id)
+    assert (progress.status, numbers(progress)) == ("COMPLETED", EXPECTED)
+    customers = everyone(account)
+    assert sorted((c.first_name or "", c.company or "") for c in customers) == sorted(
+        [(f"P{n}", "") for n in range(4)] + [("", "Lumen"), ("No pair", "")]
+    )
+    assert_nothing_is_left(account, time)
+
+
+def assert_nothing_is_left(account: str, time: Time) -> None:
+    """What a request left behind before it was accepted is cleared away, and then all is quiet."""
+    for _ in range(2):
+        deliver_all(account)
+        time.ahead += timedelta(days=1)
+        sweep(IMPORTS)
+    assert queued_messages(account) == []
+
+
+def test_a_batch_that_was_never_accepted_is_never_done(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with faulty(monkeypatch, 1, Fault.KILLED_BEFORE), pytest.raises(Killed):
+        accept_batch(account, BATCH)  # its chunks are written, its header is not
+    for _ in range(4):
+        time.ahead += timedelta(minutes=40)
+        sweep(IMPORTS)
+        deliver_all(account)
+    assert everyone(account) == []
+    assert_nothing_is_left(account, time)
+
+
+def test_overdue_work_is_queued_once_by_two_sweeps(account: str, time: Time) -> None:
+    accept_batch(account, {"batch": [{"firstName": "A"}]})
+    queued_messages(account)
+    sweep(IMPORTS)
+    assert queued_messages(account) == []
+    time.ahead += timedelta(minutes=3)
+    sweep(IMPORTS)
+    sweep(IMPORTS)
+    assert len(queued_messages(account)) == 1
+
+
+def always_cancelled(patch: pytest.MonkeyPatch, account: str) -> Any:
+    """Makes every write to the account's list of customers fail."""
+
+    def refuse(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
+        if account_id == account:
+            raise RuntimeError("poison")
+
+    patch.setattr("chalicelib.services.customers.import_chunk.raise_total", refuse)
+
+
+def test_a_chunk_that_cannot_be_done_is_parked_and_others_go_on(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
+    other = new_id()
+    others = accept_batch(other, {"batch": [{"firstName": "C"}]})
+    bodies = queued_messages(account)
+    with monkeypatch.context() as patch:
+        always_cancelled(patch, account)
+        for _ in range(7):
+            assert deliver(bodies) == []
+            assert read_import(account, accepted.id).status == "QUEUED"
+        assert deliver(bodies) == []
+    progress = read_import(account, accepted.id)
+    assert (progress.status, numbers(progress)) == ("FAILED", {"failed": 2})
+    assert [(error.index, error.code) for error in progress.errors] == [
+        (0, "not_done"),
+        (1, "not_done"),
+    ]
+    time.ahead += timedelta(hours=2)
+    sweep(IMPORTS)
+    deliver_all(other)
+    assert numbers(read_import(other, others.id)) == {"created": 1}
+    deliver(bodies)
+    assert everyone(account) == []
+
+
+def test_an_operator_replays_what_was_parked(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    bodies = queued_messages(account)
+    with monkeypatch.context() as patch:
+        always_cancelled(patch, account)
+        for _ in range(8):
+            deliver(bodies)
+    (parked,) = [work for work in list_parked_work() if work.account_id == account]
+    assert (parked.kind, parked.owner_id, parked.claims) == ("import", accepted.id, 8)
+    assert parked.reason == "RuntimeError"
+    details = {error.detail for error in read_import(account, accepted.id).errors}
+    assert "RuntimeError" not in "".join(details)
+    replay(parked.owner_id, parked.part)
+    progress = run_import(account, accepted.id)
+    assert (progress.status, numbers(progress), progress.errors) == (
+        "COMPLETED", {"created": 1}, ()
+    )  # fmt: skip
+    assert [work for work in list_parked_work() if work.account_id == account] == []
+
+
+def test_a_message_that_kills_its_process_again_and_again_is_parked(
+    account: str, time: Time
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    bodies = queued_messages(account)
+    import_id = accepted.id
+    for receive_count in range(2, 9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("chalicelib.services.customers.import_chunk.until_uncontended", _die)
+            with pytest.raises(Killed):
+                deliver(bodies, receive_count)
+    deliver(bodies, 9)
+    assert read_import(account, import_id).status == "FAILED"
+
+
+def test_everything_of_an_import_that_is_parked_is_replayed(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
+    rows = [{"firstName": f"P{n}"} for n in range(105)]
+    accepted = accept_batch(account, {"batch": rows})
+    bodies = queued_messages(account)
+    with monkeypatch.context() as patch:
+        patch.setattr("chalicelib.storage.dynamodb.work_records.MAX_CLAIMS", 1)
+        always_cancelled(patch, account)
+        deliver(bodies)
+    assert len(list_parked_work()) == 100
+    assert replay(accepted.id) == 105
+    assert numbers(run_import(account, accepted.id)) == {"created": 105}
+
+
+def test_a_database_that_is_too_busy_is_not_held_against_a_chunk(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    bodies = queued_messages(account)
+    for _ in range(9):
+        with faulty(monkeypatch, 0, Fault.THROTTLED):
+            assert deliver(bodies) == []
+    finish(account, accepted.id, time)
+    assert numbers(read_import(account, accepted.id)) == {"created": 1}
+
+
+def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
+    accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(4)]})
+    queued_messages(account)
+    time.ahead += timedelta(minutes=3)
+    held: list[str] = []
+
+    def hold_the_first(client: BaseClient, operation: str, arguments: Any) -> Any:
+        if operation == "UpdateItem" and not held:
+            held.append(operation)
+            raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
+        return real(client, operation, arguments)
+
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", hold_the_first)
+        sweep(IMPORTS)
+    assert held
+    assert len(queued_messages(account)) == 3
+
+
+def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
+    accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(3)]})
+    queued_messages(account)
+    time.ahead += timedelta(minutes=3)
+    put_off = IMPORTS.records.put_off
+    seen: list[Any] = []
+
+    def fail_at_the_third(due: Any, now: datetime) -> Any:
+        seen.append(due)
+        if len(seen) == 3:
+            raise Unavailable("busy")
+        return put_off(due, now)
+
+    monkeypatch.setattr(IMPORTS.records, "put_off", fail_at_the_third)
+    with pytest.raises(Unavailable):
+        sweep(IMPORTS)
+    assert len(queued_messages(account)) == 2
+
+
+def test_a_queue_out_of_reach_is_not_asked_again_for_every_ten_messages(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
+    with faulty(monkeypatch, 3, Fault.UNANSWERED) as requests:
+        accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(30)]})
+    assert requests.operations.count("SendMessageBatch") == 1
+    finish(account, accepted.id, time)
+    assert numbers(read_import(account, accepted.id)) == {"created": 30}
+
+
+def test_a_message_that_cannot_be_read_does_not_harm_its_neighbours(
+    account: str, time: Time
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    (good,) = queued_messages(account)
+    assert deliver([good, "{", good]) == ["{", good]
+    assert numbers(read_import(account, accepted.id)) == {"created": 1}
+
+
+def _die(_: object) -> None:
+    raise Killed

@@ -1,0 +1,232 @@
+"""Every request of a feedback goes wrong once, in every way; the end is always the same."""
+
+import contextlib
+import json
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.parsing import parse
+from chalicelib.services.feedback import limit_submissions
+from chalicelib.services.feedback.submit import Submitter, submit_contact_form, submit_survey
+from chalicelib.services.forms import cached_forms as held_forms
+from chalicelib.services.forms.cached_forms import Reader
+from chalicelib.services.work.kinds import FEEDBACK
+from chalicelib.services.work.parked import list_parked_work, replay
+from chalicelib.services.work.sweep import sweep
+from chalicelib.services.workflows.cached_workflows import workflows_of
+from chalicelib.settings import Settings
+from chalicelib.storage import feedback
+from chalicelib.storage.feedback import FeedbackRow
+from tests.services.faults import Fault, Killed, faulty
+from tests.services.feedback.test_process import respondents
+from tests.services.feedback.work import deliver, queued_messages
+from tests.services.moved_time import Time, move_time
+from tests.web.opened import Opened, open_account
+
+REQUESTS = {
+    "contact form": [
+        "UpdateItem",  # the source's counter
+        "PutItem",
+        "SendMessageBatch",
+        "BatchGetItem",  # the feedback
+        "BatchGetItem",  # whose it is: nobody's yet
+        "TransactWriteItems",  # the new customer
+        "BatchGetItem",  # whether the customer is there
+        "TransactWriteItems",
+    ],
+    "survey": [
+        "BatchGetItem",  # tracker and feedback
+        "TransactWriteItems",
+        "SendMessageBatch",
+        "BatchGetItem",
+        "BatchGetItem",
+        "TransactWriteItems",
+    ],
+}
+CASES = [(kind, number) for kind, requests in REQUESTS.items() for number in range(len(requests))]
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    moved = move_time(monkeypatch)
+    limited = Settings("test", "eu-west-1", submissions=50)
+    monkeypatch.setattr(limit_submissions, "settings", lambda: limited)
+    return moved
+
+
+@pytest.fixture
+def opened(account: str, time: Time) -> Opened:
+    return open_account()
+
+
+def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
+    submitter = Submitter(Reader(address="203.0.113.7"), idempotency_key="key")
+    if kind == "contact form":
+        fields = opened.answered(mail="zoe@example.test", nps="9")
+        form = parse({"id": opened.contact_form_id, "fields": fields}, ContactFormSubmission)
+        return lambda: submit_contact_form(form, submitter)
+    document = {
+        "id": opened.private_survey_id,
+        "tracker": opened.tracker(),
+        "fields": opened.answered(nps="9"),
+    }
+    survey = parse(document, SurveySubmission)
+    return lambda: submit_survey(survey, submitter)
+
+
+def submit_at_last(submit: Callable[[], Feedback]) -> Feedback:
+    """Submits as a careful client does: again with its key, until it is answered."""
+    with contextlib.suppress(Exception, Killed):  # the one fault: an answer of 500 or 503
+        return submit()
+    return submit()
+
+
+def deliver_all(opened: Opened) -> None:
+    """Delivers what is queued, and what is left on the queue again and again."""
+    left = queued_messages(opened.account_id)
+    for receive_count in (1, 2, 3):
+        if not left:
+            return
+        try:
+            left = deliver(left, receive_count)
+        except Killed:
+            continue
+
+
+def finish(opened: Opened, feedback_id: str, time: Time) -> None:
+    """Sweeps and delivers until everything that follows is done."""
+    for _ in range(30):
+        kept = feedback.find(feedback_id)
+        if kept and kept.state == "DONE":
+            return
+        time.ahead += timedelta(hours=1)
+        sweep(FEEDBACK)
+        deliver_all(opened)
+    raise AssertionError("the work on the feedback does not end")
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_the_requests_of_a_feedback_are_those_that_go_wrong_below(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    submit = submission_of(opened, kind)
+    warm(opened)
+    with faulty(monkeypatch) as requests:
+        submit()
+        deliver(queued_messages(opened.account_id))
+    assert requests.operations == REQUESTS[kind]
+
+
+def warm(opened: Opened) -> None:
+    """Lets the function hold forms and names, as after its first requests."""
+    for form in (
+        held_forms.contact_form(opened.contact_form_id),
+        held_forms.survey(opened.private_survey_id),
+    ):
+        assert form.directory.places
+    assert workflows_of(opened.account_id) == ()
+
+
+@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize(("kind", "number"), CASES)
+def test_one_fault_changes_nothing_in_the_end(
+    opened: Opened,
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    number: int,
+    fault: Fault,
+) -> None:
+    submit = submission_of(opened, kind)
+    warm(opened)
+    with faulty(monkeypatch, number, fault):
+        kept = submit_at_last(submit)
+        deliver_all(opened)
+    finish(opened, kept.id, time)
+    assert submit().id == kept.id
+    rows = list(FeedbackRow.scan(FeedbackRow.account_id == opened.account_id))
+    assert [row.feedback_id for row in rows] == [kept.id]
+    assert (rows[0].due_at, rows[0].work_shard) == (None, None)
+    if kind == "contact form":
+        (customer,) = respondents(opened)
+        assert opened.counts == (1, 0, 0)
+    else:
+        assert respondents(opened) == []
+        customer = opened.customer
+        assert opened.counts == (0, 0, 1)
+    assert (customer.feedback_count, customer.average_feedback_rating) == (1, "9")
+    assert rows[0].customer_id == customer.id
+
+
+@pytest.mark.parametrize("fault", [Fault.KILLED_BEFORE, Fault.KILLED_AFTER])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_tracker_and_its_feedback_are_written_together_or_not_at_all(
+    opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: Fault
+) -> None:
+    tracker = opened.tracker()
+    document = {
+        "id": opened.private_survey_id,
+        "tracker": tracker,
+        "fields": opened.answered(),
+    }
+    survey = parse(document, SurveySubmission)
+    warm(opened)
+    with faulty(monkeypatch, number, fault), contextlib.suppress(Killed):
+        submit_survey(survey, Submitter())
+    with contextlib.suppress(Conflict):
+        submit_survey(survey, Submitter())
+    rows = list(FeedbackRow.scan(FeedbackRow.account_id == opened.account_id))
+    assert len(rows) == 1
+    finish(opened, rows[0].feedback_id, time)
+    assert opened.counts == (0, 0, 1)
+
+
+def test_what_fails_eight_times_is_parked_and_replayed_by_an_operator(
+    opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = submission_of(opened, "contact form")()
+
+    def failing(*_: object) -> str:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as scope:
+        scope.setattr("chalicelib.storage.customers.find_or_create", failing)
+        deliver_all(opened)
+        for _ in range(7):
+            found = feedback.find(kept.id)
+            assert found
+            assert found.state == "PENDING"
+            time.ahead += timedelta(hours=2)
+            sweep(FEEDBACK)
+            deliver_all(opened)
+    (parked,) = (work for work in list_parked_work() if work.owner_id == kept.id)
+    assert (parked.kind, parked.claims, parked.reason) == ("feedback", 8, "ZeroDivisionError")
+    time.ahead += timedelta(hours=2)
+    sweep(FEEDBACK)
+    assert queued_messages(opened.account_id) == []
+    assert opened.counts == (0, 0, 0)
+    replay(parked.owner_id, parked.part)
+    deliver_all(opened)
+    assert opened.counts == (1, 0, 0)
+    with pytest.raises(NotFound):
+        replay(parked.owner_id, parked.part)
+
+
+def test_a_backlog_is_not_queued_again_every_minute(opened: Opened, time: Time) -> None:
+    submission_of(opened, "contact form")()
+    (message,) = queued_messages(opened.account_id)
+    sweep(FEEDBACK)
+    assert queued_messages(opened.account_id) == []
+    time.ahead += timedelta(minutes=3)
+    sweep(FEEDBACK)
+    sweep(FEEDBACK)
+    (again,) = queued_messages(opened.account_id)
+    assert json.loads(again) == json.loads(message)
+    time.ahead += timedelta(minutes=1)
+    sweep(FEEDBACK)
+    assert queued_messages(opened.account_id) == []

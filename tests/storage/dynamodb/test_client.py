@@ -1,0 +1,84 @@
+"""The client reads what botocore's own would, and asks where it would."""
+
+import json
+from base64 import b64encode
+from typing import Any
+
+from botocore.parsers import JSONParser
+from botocore.session import get_session
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb.client import DynamoDbParser, dynamodb_client
+from tests.aws_requests import sent_to
+
+SERVICE = get_session().get_service_model("dynamodb")
+BINARY = st.binary(max_size=8).map(lambda raw: b64encode(raw).decode())
+VALUES = st.recursive(
+    st.one_of(
+        st.fixed_dictionaries({"S": st.text(max_size=8)}),
+        st.fixed_dictionaries({"N": st.integers().map(str)}),
+        st.fixed_dictionaries({"B": BINARY}),
+        st.fixed_dictionaries({"SS": st.lists(st.text(max_size=3), min_size=1, max_size=3)}),
+        st.fixed_dictionaries({"BS": st.lists(BINARY, min_size=1, max_size=3)}),
+        st.fixed_dictionaries({"BOOL": st.booleans()}),
+        st.just({"NULL": True}),
+    ),
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"M": st.dictionaries(st.text(max_size=3), inner, max_size=3)}),
+        st.fixed_dictionaries({"L": st.lists(inner, max_size=3)}),
+    ),
+    max_leaves=8,
+)
+ITEMS = st.dictionaries(st.text(min_size=1, max_size=5), VALUES, max_size=5)
+
+
+def parsed(parser: JSONParser, operation: str, body: Any, status: int = 200) -> Any:
+    shape = SERVICE.operation_model(operation).output_shape
+    answer = {"body": json.dumps(body).encode(), "headers": {}, "status_code": status}
+    return parser.parse(answer, shape)
+
+
+@given(ITEMS)
+def test_an_item_is_read_as_botocore_reads_it(item: dict[str, Any]) -> None:
+    body = {"Item": item, "ConsumedCapacity": {"TableName": "t", "CapacityUnits": 0.5}}
+    mine, stock = (parsed(parser, "GetItem", body) for parser in (DynamoDbParser(), JSONParser()))
+    assert mine == stock
+
+
+@given(st.lists(ITEMS, max_size=3))
+def test_a_page_is_read_as_botocore_reads_it(items: list[dict[str, Any]]) -> None:
+    page = {"Items": items, "Count": len(items), "LastEvaluatedKey": {"key": {"S": "x"}}}
+    batch = {"Responses": {"t": items}, "UnprocessedKeys": {"t": {"Keys": items}}}
+    for operation, body in (("Query", page), ("BatchGetItem", batch)):
+        assert parsed(DynamoDbParser(), operation, body) == parsed(JSONParser(), operation, body)
+
+
+def test_a_refusal_is_read_as_botocore_reads_it() -> None:
+    body = {
+        "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+        "Message": "cancelled",
+        "CancellationReasons": [
+            {"Code": "None"},
+            {"Code": "ConditionalCheckFailed", "Item": {"key": {"B": "AAE="}}},
+        ],
+    }
+    mine, stock = (
+        parsed(parser, "TransactWriteItems", body, status=400)
+        for parser in (DynamoDbParser(), JSONParser())
+    )
+    assert mine["Error"] == stock["Error"] == {
+        "Message": "cancelled", "Code": "TransactionCanceledException"
+    }  # fmt: skip
+
+
+def test_an_answer_that_is_no_json_is_no_crash() -> None:
+    answer = {"body": b"<html>", "headers": {}, "status_code": 503}
+    shape = SERVICE.operation_model("GetItem").output_shape
+    assert DynamoDbParser().parse(answer, shape) == JSONParser().parse(answer, shape)
+
+
+def test_a_request_goes_where_botocore_would_send_it() -> None:
+    stock = get_session().create_client("dynamodb", region_name=settings().region)
+    assert sent_to(dynamodb_client(), "list_tables") == sent_to(stock, "list_tables")

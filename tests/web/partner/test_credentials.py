@@ -1,0 +1,84 @@
+"""Credentials come before everything else."""
+
+import pytest
+from chalice.test import Client
+
+from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.manage import revoke_key
+from chalicelib.services.caching import forget_everything_held
+from tests.web.conftest import Partner
+
+PATHS = [
+    ("GET", "/partners/purchase"),
+    ("GET", "/partners/contact-form"),
+    ("POST", "/partners/contact-form/list"),
+    ("GET", "/partners/survey"),
+    ("POST", "/partners/survey/list"),
+    ("GET", "/partners/customer"),
+    ("POST", "/partners/customer"),
+    ("POST", "/partners/customer/list"),
+    ("POST", "/partners/customer/batch"),
+    ("GET", "/partners/customer/batch"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), PATHS)
+def test_every_partner_endpoint_wants_credentials(client: Client, method: str, path: str) -> None:
+    stranger = Partner(client, "")
+    # Neither the missing id nor the body that is no JSON is looked at first.
+    answer = stranger.get(path) if method == "GET" else stranger.post(path, b"{", {})
+    assert answer.status == 401
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json["title"] == "Unauthorized"
+
+
+def test_an_unknown_key_and_a_wrong_secret_answer_the_same(
+    client: Client, partner: Partner
+) -> None:
+    key, secret = partner.headers["X-API-KEY"], partner.headers["X-API-SECRET"]
+    wrong = [
+        {"X-API-KEY": key, "X-API-SECRET": secret + "x"},
+        {"X-API-KEY": key, "X-API-SECRET": "ÿ€"},
+        {"X-API-KEY": "fk_unknown", "X-API-SECRET": secret},
+        {"X-API-KEY": "", "X-API-SECRET": secret},
+        {"X-API-KEY": "k" * 3000, "X-API-SECRET": secret},
+        {"X-API-KEY": "fk_" + "0" * 24, "X-API-SECRET": secret},
+        {"X-API-KEY": key + "0", "X-API-SECRET": secret},
+        {"X-API-KEY": key},
+        {"X-API-SECRET": secret},
+        {},
+    ]
+    answers = [Partner(client, "", headers).get("/partners/customer") for headers in wrong]
+    bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in answers]
+    assert bodies == [bodies[0]] * len(wrong)
+    assert {answer.status for answer in answers} == {401}
+
+
+def test_header_names_have_no_case(client: Client, partner: Partner) -> None:
+    lowered = Partner(client, "", {k.lower(): v for k, v in partner.headers.items()})
+    assert lowered.get(f"/partners/customer?id={new_id()}").status == 404
+
+
+def test_a_revoked_key_is_refused_once_it_is_no_longer_held(partner: Partner) -> None:
+    assert partner.get(f"/partners/customer?id={new_id()}").status == 404
+    revoke_key(partner.headers["X-API-KEY"])
+    forget_everything_held()
+    assert partner.get(f"/partners/customer?id={new_id()}").status == 401
+
+
+@pytest.mark.parametrize(("method", "path"), PATHS)
+def test_credentials_are_judged_before_the_media_type(
+    client: Client, method: str, path: str
+) -> None:
+    stranger, declared = Partner(client, ""), {"Content-Type": "application/xml"}
+    answer = (
+        stranger.get(path, declared) if method == "GET" else stranger.post(path, b"<a/>", declared)
+    )
+    assert answer.status == 401
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", [path for method, path in PATHS if method == "GET"])
+def test_a_request_without_a_body_may_declare_any_media_type(partner: Partner, path: str) -> None:
+    answer = partner.get(f"{path}?id={new_id()}", {"Content-Type": "application/xml"})
+    assert answer.status == 404

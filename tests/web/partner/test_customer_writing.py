@@ -1,0 +1,579 @@
+"""Creating and importing customers over HTTP: what is refused and how, and what comes back."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chalice.test import Client
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.customers.platforms import IDENTIFIERS
+from chalicelib.domain.ids import new_id, parse_id
+from chalicelib.domain.language import LANGUAGE_CODES
+from chalicelib.domain.schema import WHITE_SPACE
+from chalicelib.outbound.queues import forget_client
+from tests.services.customers.importing import everyone, run_import
+from tests.web.conftest import ROOT, Partner, new_partner
+
+CREATE = "/partners/customer"
+BATCH = "/partners/customer/batch"
+MEGABYTE = 1024 * 1024
+NAUGHTY: list[str] = json.loads((Path(ROOT) / "tests" / "naughty-strings.json").read_text())
+TEXTS = [
+    "company", "firstName", "lastName", "displayName", "phoneNumber", "civility", *IDENTIFIERS
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _connections(cloud: None) -> Iterator[None]:
+    """No connection of another module's cloud."""
+    forget_client()
+    yield
+    forget_client()
+
+
+@pytest.fixture(scope="module")
+def known(client: Client) -> Partner:
+    """A partner whose requests are all refused, or do not mind each other."""
+    return new_partner(client)
+
+
+def created(partner: Partner, body: Any) -> dict[str, Any]:
+    """The customer that a body makes, after a check that it is read back the same."""
+    answer = partner.post(CREATE, body)
+    assert answer.status == 201, answer.body
+    assert partner.get(f"{CREATE}?id={answer.json['id']}").json == answer.json
+    customer: dict[str, Any] = answer.json
+    return customer
+
+
+def refused(partner: Partner, body: Any) -> list[tuple[str, str]]:
+    """The faults of a body, after a check that a row of a batch has the same ones."""
+    faults = partner.post(CREATE, body).faults
+    good = {"firstName": "Zoé"}
+    assert partner.post(BATCH, {"batch": [good, body]}).faults == [
+        (f"/batch/1{pointer}", code) for pointer, code in faults
+    ]
+    taken = partner.post(f"{BATCH}?partial=true", {"batch": [body, good]}).json
+    assert (taken["rowCount"], [row["index"] for row in taken["rejected"]]) == (1, [0])
+    assert [(e["pointer"], e["code"]) for e in taken["rejected"][0]["errors"]] == [
+        (f"/batch/0{pointer}", code) for pointer, code in faults
+    ]
+    return faults
+
+
+def test_a_customer_is_created_with_the_defaults(partner: Partner) -> None:
+    body = {
+        "firstName": " Zoé ",
+        "lastName": "Martin",
+        "email": "Zoe@Example.test",
+        "phoneNumber": "06 12",
+        "language": " fr ",
+        "smsOptin": True,
+        "metadata": {"card": "12"},
+        "theForkId": "tf-1",
+    }
+    customer = created(partner, body)
+    moments = customer.pop("createdAt"), customer.pop("updatedAt")
+    assert moments[0] == moments[1]
+    assert parse_id(customer.pop("id"))
+    assert {key: value for key, value in customer.items() if value is not None} == {
+        "firstName": "Zoé",
+        "lastName": "Martin",
+        "displayName": "Zoé Martin",
+        "email": "Zoe@Example.test",
+        "phoneNumber": "06 12",
+        "language": "fr",
+        "emailBounced": False,
+        "emailOptin": False,
+        "smsOptin": True,
+        "tags": [],
+        "attributes": [],
+        "feedbackCount": 0,
+        "purchaseCount": 0,
+        "dataSources": ["Import"],
+        "metadata": {"import": {"card": "12"}},
+        "theForkId": "tf-1",
+    }
+
+
+def test_the_same_pair_twice_is_two_customers(partner: Partner) -> None:
+    first, second = (created(partner, {"email": "a@example.test"}) for _ in "12")
+    assert first["id"] != second["id"]
+    assert [c.id for c in everyone(partner.account_id)] == [first["id"], second["id"]]
+
+
+@pytest.mark.parametrize("key", [None, "k"], ids=["without a key", "with a key"])
+def test_creating_costs_two_requests(partner: Partner, key: str | None) -> None:
+    created(partner, {"firstName": "Warm"})
+    headers = {"Idempotency-Key": key} if key else {}
+    with counted_calls() as calls:
+        partner.post(CREATE, {"email": "a@example.test"}, headers)
+    assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
+
+
+# What is no body, and what is no customer
+
+
+@pytest.mark.parametrize("path", [CREATE, BATCH])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b" ", b"{", b"{'a': 1}", b'{"firstName": "Zo"}x', b"NaN", b'{"firstName": Infinity}',
+     b'\xef\xbb\xbf{"firstName": "Z"}', b'{"batch": [' + b"[" * 200_000],
+)  # fmt: skip
+def test_what_is_no_json_is_malformed(known: Partner, path: str, body: bytes) -> None:
+    assert known.post(path, body).faults == [("", "malformed")]
+
+
+@pytest.mark.parametrize("path", [CREATE, BATCH])
+@pytest.mark.parametrize("body", [None, 7, "text", True, [], [{"firstName": "Zoé"}]], ids=repr)
+def test_a_body_is_an_object(known: Partner, path: str, body: Any) -> None:
+    assert known.post(path, body).faults == [("", "wrong_type")]
+
+
+@pytest.mark.parametrize("row", [None, 7, "text", False, [], [{"firstName": "Zoé"}]], ids=repr)
+def test_a_row_is_an_object(known: Partner, row: Any) -> None:
+    assert known.post(BATCH, {"batch": [row]}).faults == [("/batch/0", "wrong_type")]
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ({}, ("/batch", "required")),
+        ({"batch": None}, ("/batch", "required")),
+        ({"batch": []}, ("/batch", "too_few")),
+        ({"batch": {}}, ("/batch", "wrong_type")),
+        ({"batch": "[]"}, ("/batch", "wrong_type")),
+        ({"batch": [{"firstName": "Z"}], "partial": True}, ("/partial", "unknown_key")),
+    ],
+    ids=repr,
+)
+def test_a_batch_is_a_list_of_rows(known: Partner, body: Any, fault: tuple[str, str]) -> None:
+    assert known.post(BATCH, body).faults == [fault]
+
+
+def test_faults_of_a_batch_and_of_its_rows_are_told_together(known: Partner) -> None:
+    answer = known.post(BATCH, {"batch": [{"email": "x"}, {"foo": 1}, {}], "x": 1})
+    assert sorted(answer.faults) == [
+        ("/batch/0/email", "invalid_email"),
+        ("/batch/1/foo", "unknown_key"),
+        ("/batch/2", "empty"),
+        ("/x", "unknown_key"),
+    ]
+    partial = known.post(f"{BATCH}?partial=true", {"batch": [{"email": "x"}], "x": 1})
+    assert partial.faults == [("/x", "unknown_key")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"firstName": None}, {"firstName": ""}, {"email": " \t\n", "language": " "},
+        {"metadata": {}}, {"metadata": {"a": None}}, dict.fromkeys(TEXTS),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_there_is_something_in_a_customer(known: Partner, body: Any) -> None:
+    assert refused(known, body) == [("", "empty")]
+
+
+def test_null_and_blank_are_not_given(known: Partner) -> None:
+    body = dict.fromkeys([*TEXTS, "description", "email", "language", "metadata", "emailOptin"])
+    customer = created(known, {**body, "smsOptin": False, "email": " ", "lastName": ""})
+    left = {"id", "createdAt", "updatedAt", "dataSources"}
+    assert not any(value for key, value in customer.items() if key not in left)
+    assert created(known, {"metadata": {"a": None, "b": "c"}})["metadata"] == {"import": {"b": "c"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ({"fristName": "Zoé"}, ("/fristName", "unknown_key")),
+        ({"fristName": None, "lastName": "M"}, ("/fristName", "unknown_key")),
+        ({"first_name": "Zoé"}, ("/first_name", "unknown_key")),
+        ({"id": "7"}, ("/id", "unknown_key")),
+        ({"a/b~c": 1}, ("/a~1b~0c", "unknown_key")),
+        ({"": 1}, ("/", "unknown_key")),
+        *(({name: 7}, (f"/{name}", "wrong_type")) for name in [*TEXTS, "description", "email"]),
+        ({"firstName": ["Zoé"]}, ("/firstName", "wrong_type")),
+        ({"firstName": {}}, ("/firstName", "wrong_type")),
+        ({"emailOptin": "true"}, ("/emailOptin", "wrong_type")),
+        ({"smsOptin": 1}, ("/smsOptin", "wrong_type")),
+        ({"language": "xx"}, ("/language", "not_allowed")),
+        ({"language": "FR"}, ("/language", "not_allowed")),
+        ({"language": 7}, ("/language", "not_allowed")),
+        ({"metadata": []}, ("/metadata", "wrong_type")),
+        ({"metadata": "a"}, ("/metadata", "wrong_type")),
+        ({"metadata": {"a": {"b": "c"}}}, ("/metadata/a", "wrong_type")),
+        ({"metadata": {"a": ["b"]}}, ("/metadata/a", "wrong_type")),
+        ({"metadata": {"a": 1}}, ("/metadata/a", "wrong_type")),
+        ({"metadata": {"": "x"}}, ("/metadata/", "required")),
+        ({"metadata": {"a/b": True}}, ("/metadata/a~1b", "wrong_type")),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_each_fault_is_named(known: Partner, body: Any, fault: tuple[str, str]) -> None:
+    assert refused(known, body) == [fault]
+
+
+def test_all_faults_are_named_at_once(known: Partner) -> None:
+    body = {"email": "nobody", "language": "xx", "firstName": 1, "metadata": {"a": 1}, "x": 1}
+    assert sorted(refused(known, body)) == [
+        ("/email", "invalid_email"),
+        ("/firstName", "wrong_type"),
+        ("/language", "not_allowed"),
+        ("/metadata/a", "wrong_type"),
+        ("/x", "unknown_key"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["nobody", "@example.test", "a@", "a b@example.test", "a@b@c.test", "Zoé <zoe@example.test>",
+     "a@example..test", ".a@example.test", "a@-example.test", "a\x00@example.test", "a@ex\nample"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused(known: Partner, email: str) -> None:
+    assert refused(known, {"email": email}) == [("/email", "invalid_email")]
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["a@example.test", "A.B+c@EXAMPLE.com", "a@localhost", "zoé@exämple.test", '"a b"@example.test',
+     "a@[192.0.2.1]", "a@example.invalid"],
+)  # fmt: skip
+def test_an_address_is_answered_as_it_was_sent(known: Partner, email: str) -> None:
+    assert created(known, {"email": f" {email}\n"})["email"] == email
+
+
+def test_every_language_is_taken(known: Partner) -> None:
+    rows = [{"language": code} for code in LANGUAGE_CODES]
+    assert known.post(BATCH, {"batch": rows}).json["rowCount"] == len(LANGUAGE_CODES)
+
+
+# Limits, on both sides
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_has_255_characters_at_most(known: Partner, name: str) -> None:
+    longest = "\U0001f469" * 255
+    assert created(known, {name: f" {longest} "})[name] == longest
+    assert refused(known, {name: "x" * 256}) == [(f"/{name}", "too_long")]
+
+
+def test_a_description_has_2000_characters_at_most(known: Partner) -> None:
+    assert created(known, {"description": "é" * 2_000})["description"] == "é" * 2_000
+    assert refused(known, {"description": "é" * 2_001}) == [("/description", "too_long")]
+
+
+def test_an_address_has_255_characters_at_most(known: Partner) -> None:
+    # The syntax allows 254 already.
+    domain = ".".join(["d" * 60] * 3) + ".test"
+    longest = "a" * (254 - len(domain) - 1) + "@" + domain
+    assert created(known, {"email": longest})["email"] == longest
+    assert refused(known, {"email": "a" + longest}) == [("/email", "invalid_email")]
+    assert refused(known, {"email": "aa" + longest}) == [("/email", "too_long")]
+
+
+def test_metadata_has_50_keys_of_255_characters_with_500_each_at_most(known: Partner) -> None:
+    def metadata(keys: int = 2, key: int = 3, value: int = 1) -> dict[str, Any]:
+        return {"metadata": {f"{n:0{key}}": "v" * value for n in range(keys)}}
+
+    for most in (metadata(keys=50), metadata(key=255), metadata(value=500)):
+        assert created(known, most)["metadata"]["import"] == most["metadata"]
+    assert refused(known, metadata(keys=51)) == [("/metadata", "too_many")]
+    assert refused(known, metadata(keys=1, value=501)) == [("/metadata/000", "too_long")]
+    assert refused(known, metadata(keys=1, key=256)) == [("/metadata/" + "0" * 256, "too_long")]
+
+
+def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
+    """A body that makes a customer whose JSON is as large as this."""
+    metadata = {f"{n:02}": "é" * 500 for n in range(30)}
+    small = created(partner, {"metadata": metadata, "description": "x", "civility": "x"})
+    compact = json.dumps(small, ensure_ascii=False, separators=(",", ":"))
+    missing = size - len(compact.encode())
+    in_description = min(missing, 1_900)
+    in_civility = missing - in_description
+    assert 0 <= in_civility <= 250
+    return {
+        "metadata": metadata,
+        "description": "x" * (1 + in_description),
+        "civility": "x" * (1 + in_civility),
+    }
+
+
+def test_a_customer_has_32_kilobytes_at_most(known: Partner) -> None:
+    largest, larger = (customer_of_size(known, 32 * 1024 + more) for more in (0, 1))
+    created(known, largest)
+    answer = known.post(CREATE, larger)
+    assert (answer.status, answer.json["title"]) == (413, "Content Too Large")
+    assert known.post(BATCH, {"batch": [largest]}).status == 201
+    assert known.post(BATCH, {"batch": [largest, larger]}).faults == [("/batch/1", "too_large")]
+
+
+@pytest.mark.parametrize("path", [CREATE, BATCH])
+def test_a_body_has_4_megabytes_at_most(known: Partner, path: str) -> None:
+    customer = {"firstName": "Zoé"}
+    body = json.dumps(customer if path == CREATE else {"batch": [customer]}).encode()
+    assert known.post(path, body.ljust(4 * MEGABYTE)).status == 201
+    answer = known.post(path, body.ljust(4 * MEGABYTE + 1))
+    assert (answer.status, answer.json["title"]) == (413, "Content Too Large")
+    assert "errors" not in answer.json
+
+
+def test_a_batch_has_10000_rows_at_most(known: Partner) -> None:
+    row = {"email": "a@example.test"}
+    assert known.post(BATCH, {"batch": [row] * 10_000}).json["rowCount"] == 10_000
+    assert known.post(BATCH, {"batch": [row] * 10_001}).faults == [("/batch", "too_many")]
+    assert known.post(f"{BATCH}?partial=true", {"batch": [row] * 10_001}).status == 400
+
+
+def test_the_first_1000_faults_are_listed_and_all_are_counted(known: Partner) -> None:
+    answer = known.post(BATCH, {"batch": [{"x": 1, "email": "nobody"}] * 700})
+    assert (answer.status, answer.json["faultCount"]) == (400, 1_400)
+    assert len(answer.faults) == 1_000
+    assert answer.faults[-1][0].startswith("/batch/499/")
+    answer = known.post(CREATE, {f"x{n}": n for n in range(1_001)})
+    assert (len(answer.faults), answer.json["faultCount"]) == (1_000, 1_001)
+
+
+def test_every_row_that_was_not_taken_is_listed(known: Partner) -> None:
+    rows = [{"x": 1, "email": "nobody"}] * 1_200
+    rejected = known.post(f"{BATCH}?partial=true", {"batch": rows}).json["rejected"]
+    assert [row["index"] for row in rejected] == list(range(1_200))
+    assert {len(row["errors"]) for row in rejected} == {1, 2}
+
+
+# The request around the body
+
+
+@pytest.mark.parametrize("path", [CREATE, BATCH])
+@pytest.mark.parametrize(
+    "media_type", ["text/plain", "application/xml", "", None, "multipart/form-data; boundary=x"]
+)
+def test_another_media_type_is_refused(known: Partner, path: str, media_type: str | None) -> None:
+    answer = known.post(path, b'{"firstName": "Z"}', {"Content-Type": media_type})  # type: ignore[dict-item]
+    assert (answer.status, answer.json["title"]) == (415, "Unsupported Media Type")
+
+
+@pytest.mark.parametrize("media_type", ["application/json; charset=utf-8", "Application/JSON;x=y"])
+def test_parameters_of_the_media_type_do_not_matter(known: Partner, media_type: str) -> None:
+    body = {"firstName": "Zoé"}
+    assert known.post(CREATE, body, {"Content-Type": media_type}).status == 201
+
+
+@pytest.mark.parametrize(
+    ("partial", "status"),
+    [("true", 201), ("false", 400), ("True", 400), ("1", 400), ("", 400), ("yes", 400)],
+)
+def test_partial_is_true_or_false(known: Partner, partial: str, status: int) -> None:
+    answer = known.post(f"{BATCH}?partial={partial}", {"batch": [{"firstName": "Z"}, {}]})
+    assert answer.status == status
+    if partial == "false":
+        assert answer.faults == [("/batch/1", "empty")]
+    elif status == 400:
+        assert ("?partial", "wrong_type") in answer.faults
+
+
+@pytest.mark.parametrize("path", [CREATE, BATCH])
+@pytest.mark.parametrize("key", ["", "k" * 256, "clé", "a\tb", "a\nb", "\x7f", "鍵"])
+def test_what_is_no_key_is_refused(known: Partner, path: str, key: str) -> None:
+    body = {"firstName": "Z"} if path == CREATE else {"batch": [{"firstName": "Z"}]}
+    answer = known.post(path, body, {"Idempotency-Key": key})
+    assert answer.faults == [("Idempotency-Key", "invalid")]
+
+
+NO_KEY = {"Idempotency-Key": "k" * 256}
+
+
+def test_a_bad_key_and_a_bad_body_are_told_at_once(known: Partner) -> None:
+    answer = known.post(CREATE, {"email": "x", "tpe": 1}, NO_KEY)
+    assert answer.faults == [
+        ("Idempotency-Key", "invalid"),
+        ("/email", "invalid_email"),
+        ("/tpe", "unknown_key"),
+    ]
+    assert answer.json["faultCount"] == 3
+    assert known.post(CREATE, b"{", NO_KEY).faults == [
+        ("Idempotency-Key", "invalid"),
+        ("", "malformed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ({"batch": [{"firstName": "Z"}, {"email": "x"}]}, [("/batch/1/email", "invalid_email")]),
+        ({"batch": [{"firstName": "Z"}]}, []),
+        ({"rows": []}, [("/batch", "required"), ("/rows", "unknown_key")]),
+        (b"", [("", "malformed")]),
+    ],
+)
+def test_a_bad_parameter_a_bad_key_and_bad_rows_are_told_at_once(
+    known: Partner, body: Any, faults: list[tuple[str, str]]
+) -> None:
+    answer = known.post(f"{BATCH}?partial=yes", body, NO_KEY)
+    assert answer.faults == [
+        ("?partial", "wrong_type"),
+        ("Idempotency-Key", "invalid"),
+        *faults,
+    ]
+
+
+def test_faults_past_the_first_thousand_are_counted_with_those_of_the_key(known: Partner) -> None:
+    answer = known.post(BATCH, {"batch": [{}] * 1_500}, NO_KEY)
+    assert (len(answer.faults), answer.json["faultCount"]) == (1_000, 1_501)
+
+
+@pytest.mark.parametrize("path", [CREATE, f"{BATCH}?partial=yes"])
+def test_media_type_and_size_come_before_every_fault(known: Partner, path: str) -> None:
+    text = known.post(path, b"{", NO_KEY | {"Content-Type": "text/plain"})
+    large = known.post(path, b"[" * (4 * 1024 * 1024 + 1), NO_KEY)
+    assert (text.status, large.status) == (415, 413)
+
+
+@pytest.mark.parametrize("path", [CREATE, BATCH])
+@pytest.mark.parametrize("key", ["k", "K", "k" * 255, ' ~!"#'], ids=len)
+def test_the_same_key_and_input_make_one_thing(partner: Partner, path: str, key: str) -> None:
+    def body(**fields: Any) -> Any:
+        customer = {"firstName": "Zoé", "email": "a@example.test"} | fields
+        return customer if path == CREATE else {"batch": [customer]}
+
+    named = {"Idempotency-Key": key}
+    first = partner.post(path, body(), named)
+    assert first.status == 201
+    again = partner.post(path, json.dumps(body(), indent=3, sort_keys=True).encode(), named)
+    assert (again.status, again.json) == (201, first.json)
+    answer = partner.post(path, body(firstName="Zoe"), named)
+    assert (answer.status, answer.json["title"]) == (422, "Unprocessable Content")
+    assert partner.post(path, body(), {"Idempotency-Key": f"other {key}"[:255]}).json != first.json
+
+
+def test_what_counts_as_not_given_makes_no_other_input(partner: Partner) -> None:
+    named = {"Idempotency-Key": "k"}
+    first = partner.post(CREATE, {"firstName": "Zoé"}, named)
+    assert partner.post(CREATE, {"firstName": " Zoé", "email": None}, named).json == first.json
+    batch = partner.post(BATCH, {"batch": [{"firstName": "Zoé"}]}, named)
+    again = partner.post(BATCH, {"batch": [{"firstName": " Zoé", "email": None}]}, named)
+    assert (again.status, again.json) == (201, batch.json)
+
+
+def test_keys_belong_to_an_account_and_an_endpoint(client: Client, partner: Partner) -> None:
+    named = {"Idempotency-Key": "k"}
+    first = partner.post(CREATE, {"firstName": "Zoé"}, named)
+    other = new_partner(client).post(CREATE, {"firstName": "Zoé"}, named)
+    batch = partner.post(BATCH, {"batch": [{"firstName": "Zoé"}]}, named)
+    assert (first.status, other.status, batch.status) == (201, 201, 201)
+    assert len({first.json["id"], other.json["id"], batch.json["id"]}) == 3
+
+
+def test_rows_that_are_nested_deeply_are_no_bug(known: Partner) -> None:
+    for depth in range(700, 1_000, 7):
+        body = b'{"batch": [' + b"[" * depth + b"]" * depth + b"]}"
+        answer = known.post(f"{BATCH}?partial=true", body, {"Idempotency-Key": new_id()})
+        assert answer.status in (201, 400)
+
+
+def test_progress_is_asked_for_by_the_batchs_id(client: Client, partner: Partner) -> None:
+    batch = partner.post(BATCH, {"batch": [{"firstName": "Zoé"}, {"firstName": "Zoé"}]}).json
+    path = f"{BATCH}?id={batch['id']}"
+    assert partner.get(path).json["status"] == batch["status"] == "QUEUED"
+    run_import(partner.account_id, batch["id"])
+    progress = partner.get(path.upper().replace(BATCH.upper() + "?ID", BATCH + "?id")).json
+    assert progress["completedAt"]
+    assert (progress["status"], progress["rowCount"], progress["created"]) == ("COMPLETED", 2, 2)
+    assert new_partner(client).get(path).status == 404
+    assert partner.get(f"{BATCH}?id={new_id()}").status == 404
+    assert partner.get(BATCH).faults == [("?id", "required")]
+    assert partner.get(f"{BATCH}?id=7").faults == [("?id", "invalid_uuid")]
+
+
+# Texts, to the last code point
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ('{"firstName": "a\\ud800"}', "/firstName"),
+        ('{"description": "\\udc00\\ud800"}', "/description"),
+        ('{"metadata": {"k": "\\udfff"}}', "/metadata/k"),
+        ('{"email": "\\ud800@example.test"}', "/email"),
+    ],
+)
+def test_a_lone_surrogate_is_refused(known: Partner, body: str, pointer: str) -> None:
+    assert known.post(CREATE, body.encode()).faults == [(pointer, "not_unicode")]
+    batch = f'{{"batch": [{body}]}}'.encode()
+    assert known.post(BATCH, batch).faults == [(f"/batch/0{pointer}", "not_unicode")]
+    assert known.post(BATCH, batch, {"Idempotency-Key": new_id()}).status == 400
+
+
+@pytest.mark.parametrize("body", ['{"\\ud800": 1}', '{"metadata": {"\\ud800": "v"}}'])
+def test_a_lone_surrogate_in_a_key_is_refused(known: Partner, body: str) -> None:
+    ((pointer, code),) = known.post(CREATE, body.encode()).faults
+    assert (code, pointer.isprintable()) == ("not_unicode", True)
+    batch = f'{{"batch": [{body}]}}'.encode()
+    assert known.post(BATCH, batch).faults == [(f"/batch/0{pointer}", code)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\x00b", "\x00", "\x01\x1f\x7f\x80\x9f", "\x1c\x1d\x1e\x1f", "\ufeffa\u200b\u2060",
+        "مرحبا \u202eabc\u202c", "e\u0301 vs é", "Z\u0351\u036b\u0343a", "नमस्ते", "👩‍👩‍👧‍👦🏳️‍🌈",
+        "\ufffe\uffff\U0010ffff", "\U00010000", 'quote " back \\ slash /', "</script>", "x\u2028y",
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_texts_are_kept_to_the_last_code_point(partner: Partner, text: str) -> None:
+    body = {"firstName": text, "description": text, "metadata": {text: text}, "theForkId": text}
+    wanted = {**body, "metadata": {"import": {text: text}}, "displayName": text}
+    customer = created(partner, body)
+    assert {key: customer[key] for key in wanted} == wanted
+    batch = partner.post(BATCH, {"batch": [body]}).json
+    run_import(partner.account_id, batch["id"])
+    imported = everyone(partner.account_id)[-1]
+    read = partner.get(f"{CREATE}?id={imported.id}").json
+    assert read["id"] != customer["id"]
+    assert {key: read[key] for key in wanted} == wanted
+
+
+def trimmed(text: str) -> str:
+    return text.strip(WHITE_SPACE)
+
+
+def naughty_bodies() -> list[dict[str, Any]]:
+    """Bodies that hold every string of the corpus, as texts, as values and as keys."""
+    bodies = []
+    for number, text in enumerate(NAUGHTY):
+        name = "firstName" if len(trimmed(text)) <= 255 else "description"
+        metadata = {"number": str(number)}
+        if len(trimmed(text)) <= 500:
+            metadata["value"] = text
+        if 0 < len(trimmed(text)) <= 255:
+            metadata[text] = "key"
+        bodies.append({name: text, "lastName": str(number), "metadata": metadata})
+    return bodies
+
+
+def unharmed(body: dict[str, Any], customer: dict[str, Any]) -> bool:
+    given = {trimmed(k): trimmed(v) for k, v in body["metadata"].items()}
+    name = "firstName" if "firstName" in body else "description"
+    return (
+        customer[name] == (trimmed(body[name]) or None)
+        and customer["metadata"] == {"import": given}
+        and customer["lastName"] == body["lastName"]
+    )
+
+
+def test_naughty_strings_are_created_unharmed(partner: Partner) -> None:
+    for body in naughty_bodies():
+        assert unharmed(body, created(partner, body)), body
+
+
+def test_naughty_strings_are_imported_unharmed(partner: Partner) -> None:
+    bodies = naughty_bodies()
+    batch = partner.post(BATCH, {"batch": bodies}).json
+    assert (batch["rowCount"], batch["rejected"]) == (len(NAUGHTY), [])
+    assert run_import(partner.account_id, batch["id"]).created == len(NAUGHTY)
+    for body, customer in zip(bodies, everyone(partner.account_id), strict=True):
+        assert unharmed(body, partner.get(f"{CREATE}?id={customer.id}").json), body

@@ -1,0 +1,107 @@
+"""Lists by page: what may be asked for, and what a page says of itself."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib.services.customers.save import save_customer
+from tests.web.conftest import Partner
+from tests.web.loading import customer_document
+
+LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_an_empty_body_means_the_defaults(partner: Partner, path: str) -> None:
+    answer = partner.post(path, b"", {"Content-Type": "text/plain"})
+    assert answer.status == 201
+    assert answer.json == {
+        "items": [],
+        "meta": {
+            "itemCount": 0,
+            "totalItems": 0,
+            "itemsPerPage": 10,
+            "totalPages": 0,
+            "currentPage": 1,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ({"limit": 0}, [("/limit", "out_of_range")]),
+        ({"limit": 101}, [("/limit", "out_of_range")]),
+        ({"page": 0}, [("/page", "out_of_range")]),
+        ({"page": 2**53}, [("/page", "out_of_range")]),
+        ({"limit": "10"}, [("/limit", "wrong_type")]),
+        ({"limit": True}, [("/limit", "wrong_type")]),
+        ({"limit": None}, [("/limit", "wrong_type")]),
+        ({"limit": 1.5}, [("/limit", "not_whole")]),
+        ({"limit": [], "page": {}}, [("/limit", "wrong_type"), ("/page", "wrong_type")]),
+        (
+            {"limit": 101, "page": 0, "x/~y": 1},
+            [("/limit", "out_of_range"), ("/page", "out_of_range"), ("/x~1~0y", "unknown_key")],
+        ),
+        ([], [("", "wrong_type")]),
+        (None, [("", "wrong_type")]),
+        ("x", [("", "wrong_type")]),
+    ],
+)
+def test_what_is_no_page_is_refused_with_every_fault(
+    partner: Partner, body: Any, faults: list[tuple[str, str]]
+) -> None:
+    assert partner.post("/partners/customer/list", body).faults == faults
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"limit": 1}, {"limit": 100}, {"limit": 10.0}, {"page": 2**53 - 1}, {"page": 1e3}, {}],
+)
+def test_what_is_a_page_is_answered(partner: Partner, body: dict[str, float]) -> None:
+    answer = partner.post("/partners/customer/list", body)
+    assert answer.status == 201
+    assert answer.json["meta"]["itemsPerPage"] == body.get("limit", 10)
+    assert answer.json["meta"]["currentPage"] == body.get("page", 1)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"{", b"{'limit': 1}", b'{"limit": NaN}', b'{"limit": -Infinity}', b"\xff", b" ",
+        b'{"limit": ' + b"9" * 5000 + b"}", b"[" * 100_000, b'{"limit": 1} x',
+        json.dumps({"limit": 1}).encode("utf-16"),
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_what_is_no_json_is_refused(partner: Partner, raw: bytes) -> None:
+    assert partner.post("/partners/customer/list", raw).faults == [("", "malformed")]
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/jsonx", "multipart/form-data"])
+def test_another_media_type_is_refused(partner: Partner, media_type: str) -> None:
+    answer = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
+    assert answer.status == 415
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("media_type", ["application/json; charset=utf-8", "Application/JSON"])
+def test_parameters_and_case_of_the_media_type_do_not_matter(
+    partner: Partner, media_type: str
+) -> None:
+    answer = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
+    assert answer.status == 201
+
+
+def test_a_page_past_the_end_is_empty_and_keeps_the_totals(partner: Partner) -> None:
+    for _ in range(3):
+        save_customer(partner.account_id, customer_document())
+    meta = partner.post("/partners/customer/list", {"limit": 2, "page": 9}).json["meta"]
+    assert meta == {
+        "itemCount": 0,
+        "totalItems": 3,
+        "itemsPerPage": 2,
+        "totalPages": 2,
+        "currentPage": 9,
+    }

@@ -1,0 +1,372 @@
+"""Endpoints 11 and 13: what is taken in, what is refused, and that one tracker takes one answer."""
+
+import json
+import random
+import string
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import EndpointConnectionError
+from chalice.test import Client
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.ids import new_id
+from chalicelib.outbound import queues
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.feedback import limit_submissions
+from chalicelib.settings import Settings
+from chalicelib.storage import feedback as stored_feedback
+from chalicelib.storage import trackers
+from chalicelib.storage.feedback import FeedbackRow
+from tests.web.conftest import Answer
+from tests.web.loading import brand_document, store_document
+from tests.web.opened import (
+    REVIEW_PAGE,
+    SUBMIT_CONTACT,
+    SUBMIT_SURVEY,
+    SURVEY,
+    Opened,
+    open_account,
+)
+from tests.web.public.respondent import EndUser, multipart
+
+USER = EndUser()
+
+
+@pytest.fixture(scope="module")
+def opened(client: Client) -> Opened:
+    return open_account()
+
+
+@pytest.fixture
+def fresh(client: Client) -> Opened:
+    """An account whose forms a test may change."""
+    return open_account()
+
+
+def kept(form_id: str) -> list[Feedback]:
+    """Every feedback to a form."""
+    rows = FeedbackRow.scan(FeedbackRow.form_id == form_id)
+    return [stored_feedback._kept(row).feedback for row in rows]
+
+
+def submit_contact(opened: Opened, fields: Any = None, **parts: Any) -> Answer:
+    headers = parts.pop("headers", None)
+    given = opened.answered() if fields is None else fields
+    return USER.submit_fields(SUBMIT_CONTACT, opened.contact_form_id, given, headers, **parts)
+
+
+def submit_survey(opened: Opened, fields: Any = None, **parts: Any) -> Answer:
+    headers = parts.pop("headers", None)
+    survey_id = parts.pop("survey_id", opened.survey_id)
+    given = opened.answered() if fields is None else fields
+    return USER.submit_fields(SUBMIT_SURVEY, survey_id, given, headers, **parts)
+
+
+def submit_private(opened: Opened, tracker: str, fields: Any = None, **parts: Any) -> Answer:
+    return submit_survey(
+        opened, fields, survey_id=opened.private_survey_id, tracker=tracker, **parts
+    )
+
+
+def test_a_contact_form_is_answered(fresh: Opened) -> None:
+    answer = submit_contact(fresh, fresh.answered(note=" Merci ", nps="9"), store=fresh.store_id)
+    assert (answer.status, answer.body) == (204, "")
+    assert answer.headers["access-control-allow-origin"] == "*"
+    (feedback,) = kept(fresh.contact_form_id)
+    assert feedback.account_id == fresh.account_id
+    assert {a.key: a.values for a in feedback.answers} == {
+        "what": ["Food"], "note": ["Merci"], "nps": ["9"]
+    }  # fmt: skip
+    assert (feedback.kind, feedback.source, feedback.rating) == ("CONTACT_FORM", "Site", 9)
+    assert (feedback.brand_id, feedback.store_id) == (fresh.brand_id, fresh.store_id)
+    assert feedback.context_id == fresh.store_id
+
+
+def test_a_public_survey_is_answered(fresh: Opened) -> None:
+    answer = submit_survey(fresh, fresh.answered(nps="8"), store=fresh.store_id)
+    assert (answer.status, answer.json) == (201, {"redirectTo": REVIEW_PAGE})
+    (feedback,) = kept(fresh.survey_id)
+    assert (feedback.source, feedback.store_id) == ("Survey", fresh.store_id)
+    assert (feedback.context_id, feedback.tracker_id) == (fresh.store_id, None)
+
+
+def test_a_private_survey_is_answered_with_its_tracker(fresh: Opened) -> None:
+    tracker = fresh.tracker()
+    answer = submit_private(fresh, tracker.upper(), fresh.answered(nps="10"))
+    assert (answer.status, answer.json) == (201, {"redirectTo": REVIEW_PAGE})
+    (feedback,) = kept(fresh.private_survey_id)
+    assert (feedback.tracker_id, feedback.context_id) == (tracker, tracker)
+    assert (feedback.customer_id, feedback.store_id) == (fresh.customer_id, fresh.store_id)
+    assert feedback.purchase_id
+    used = trackers.find(tracker)
+    assert used
+    assert used.used_at == feedback.created_at
+
+
+@pytest.mark.parametrize(
+    ("place", "context"), [("store", "store_id"), ("brand", "brand_id"), ("", "survey_id")]
+)
+def test_the_context_is_the_nearest_thing_that_is_known(
+    fresh: Opened, place: str, context: str
+) -> None:
+    parts = {place: getattr(fresh, f"{place}_id")} if place else {}
+    assert submit_survey(fresh, **parts).status == 201
+    assert kept(fresh.survey_id)[0].context_id == getattr(fresh, context)
+
+
+@pytest.mark.parametrize(
+    ("post_redirect", "threshold", "nps", "leads"),
+    [
+        (True, 8, "8", True),
+        (True, 8, "7", False),
+        (True, 8, None, False),
+        (True, 0, "0", True),
+        (True, 0, None, True),
+        (True, 10, "10", True),
+        (False, None, "10", False),
+    ],
+)
+def test_who_is_led_to_a_review_page(
+    fresh: Opened, post_redirect: bool, threshold: int | None, nps: str | None, leads: bool
+) -> None:
+    fresh.survey(
+        postRedirect=post_redirect,
+        **({} if threshold is None else {"postRedirectThreshold": threshold}),
+    )
+    fields = fresh.answered(nps=nps) if nps else fresh.answered()
+    answer = submit_survey(fresh, fields, store=fresh.store_id)
+    assert answer.json == {"redirectTo": REVIEW_PAGE if leads else ""}
+
+
+def test_without_a_matching_target_nobody_is_led_away(opened: Opened) -> None:
+    assert submit_survey(opened, opened.answered(nps="10")).json == {"redirectTo": ""}
+
+
+@pytest.mark.parametrize("submit", [submit_contact, submit_survey])
+@pytest.mark.parametrize("name", ["store", "brand"])
+def test_places_of_nobody_or_of_another_account_are_refused(
+    opened: Opened, submit: Callable[..., Answer], name: str
+) -> None:
+    other = open_account()
+    for place in (new_id(), getattr(other, f"{name}_id")):
+        answer = submit(opened, **{name: place})
+        assert answer.faults == [(f"/{name}", "unknown_reference")]
+
+
+def test_a_contact_form_takes_only_its_own_brand_and_stores(fresh: Opened) -> None:
+    brand = save_brand(fresh.account_id, brand_document())
+    store = save_store(fresh.account_id, store_document(brand.id))
+    forget_everything_held()
+    answer = submit_contact(fresh, store=store.id, brand=brand.id)
+    assert answer.faults == [("/store", "unknown_reference"), ("/brand", "unknown_reference")]
+    assert submit_contact(fresh, brand=fresh.brand_id).status == 204
+    assert submit_survey(fresh, store=store.id).status == 201
+
+
+@pytest.mark.parametrize("submit", [submit_contact, submit_survey])
+def test_every_fault_of_the_answers_is_named(opened: Opened, submit: Callable[..., Answer]) -> None:
+    fields = [
+        {"id": opened.fields["mail"], "values": ["nobody"]},
+        {"id": opened.fields["nps"], "values": ["11"]},
+        {"id": new_id(), "values": ["x"]},
+    ]
+    assert submit(opened, fields).faults == [
+        ("/fields", "required"),
+        ("/fields/0/values/0", "invalid_email"),
+        ("/fields/1/values/0", "not_allowed"),
+        ("/fields/2", "unknown_reference"),
+    ]
+    assert submit(opened, []).faults == [("/fields", "required")]
+
+
+def test_an_unknown_form_is_not_found(opened: Opened) -> None:
+    for path, form_id in ((SUBMIT_CONTACT, opened.survey_id), (SUBMIT_SURVEY, new_id())):
+        assert USER.submit_fields(path, form_id, []).status == 404
+
+
+def test_a_disabled_form_takes_nothing(fresh: Opened) -> None:
+    tracker = fresh.tracker()
+    fresh.contact_form(enabled=False)
+    fresh.survey(enabled=False)
+    fresh.survey(fresh.private_survey_id, enabled=False)
+    answers = submit_contact(fresh), submit_survey(fresh), submit_private(fresh, tracker)
+    assert [answer.status for answer in answers] == [409, 409, 409]
+    assert kept(fresh.private_survey_id) == []
+    used = trackers.find(tracker)
+    assert used
+    assert used.used_at is None
+
+
+def test_a_private_survey_without_a_tracker_is_not_allowed(opened: Opened) -> None:
+    assert submit_survey(opened, survey_id=opened.private_survey_id).status == 403
+
+
+def test_a_tracker_that_is_unknown_or_of_another_survey_is_not_found(opened: Opened) -> None:
+    of_another = opened.tracker(opened.survey_id)
+    answers = [submit_private(opened, tracker) for tracker in (new_id(), of_another)]
+    assert [answer.status for answer in answers] == [404, 404]
+
+
+def test_a_public_survey_takes_a_tracker_too(opened: Opened) -> None:
+    tracker = opened.tracker(opened.survey_id)
+    assert submit_survey(opened, tracker=tracker).status == 201
+    assert submit_survey(opened, tracker=tracker).status == 409
+
+
+def test_a_used_tracker_is_refused_wherever_it_comes(opened: Opened) -> None:
+    tracker = opened.tracker()
+    assert submit_private(opened, tracker).status == 201
+    assert submit_private(opened, tracker).status == 409
+    path = f"{SURVEY}?survey={opened.private_survey_id}&tracker={tracker}"
+    assert USER.get(path).status == 409
+
+
+def test_bad_answers_do_not_use_a_tracker_up(opened: Opened) -> None:
+    tracker = opened.tracker()
+    assert submit_private(opened, tracker, []).status == 400
+    assert submit_private(opened, tracker).status == 201
+
+
+KEY = {"idempotency-key": "k1"}
+
+
+@pytest.mark.parametrize("kind", ["contact form", "public survey", "private survey"])
+def test_the_same_submission_with_its_key_is_taken_once(fresh: Opened, kind: str) -> None:
+    tracker = fresh.tracker()
+    submit, form_id = {
+        "contact form": (submit_contact, fresh.contact_form_id),
+        "public survey": (submit_survey, fresh.survey_id),
+        "private survey": (
+            lambda opened, fields, **more: submit_private(opened, tracker, fields, **more),
+            fresh.private_survey_id,
+        ),
+    }[kind]
+    fields = fresh.answered(nps="9")
+    first = submit(fresh, fields, headers=KEY, store=fresh.store_id)
+    again = submit(fresh, fields, headers=KEY, store=fresh.store_id)
+    assert (again.status, again.body) == (first.status, first.body)
+    assert first.status in (201, 204)
+    other = submit(fresh, fresh.answered(nps="8"), headers=KEY, store=fresh.store_id)
+    assert other.status == 422
+    assert len(kept(form_id)) == 1
+    without = submit(fresh, fields, store=fresh.store_id)
+    assert without.status == (409 if kind == "private survey" else first.status)
+
+
+def test_a_key_is_honoured_though_the_form_takes_nothing_any_more(fresh: Opened) -> None:
+    tracker = fresh.tracker()
+    first = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
+    fresh.survey(fresh.private_survey_id, enabled=False)
+    fresh.contact_form(enabled=False)
+    again = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
+    assert [a.status for a in first] == [a.status for a in again] == [201, 204]
+    assert submit_contact(fresh, headers={"idempotency-key": "k2"}).status == 409
+
+
+def test_a_key_belongs_to_its_form_and_endpoint(fresh: Opened) -> None:
+    assert submit_contact(fresh, headers=KEY).status == 204
+    assert submit_survey(fresh, headers=KEY).status == 201
+    assert submit_contact(open_account(), headers=KEY).status == 204
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "clé", "a\nb"])
+def test_a_bad_key_is_refused(opened: Opened, key: str) -> None:
+    answer = submit_contact(opened, headers={"idempotency-key": key})
+    assert answer.faults == [("Idempotency-Key", "invalid")]
+
+
+@pytest.mark.parametrize("path", [SUBMIT_CONTACT, SUBMIT_SURVEY])
+def test_a_bad_key_a_part_that_is_not_known_and_bad_parts_are_told_at_once(
+    opened: Opened, path: str
+) -> None:
+    parts = [("id", "x"), ("store", "y"), ("colour", "red"), ("fields", '[{"values": [1]}]')]
+    assert USER.submit(path, parts, {"idempotency-key": ""}).faults == [
+        ("Idempotency-Key", "invalid"),
+        ("/colour", "unknown_key"),
+        ("/id", "invalid_uuid"),
+        ("/store", "invalid_uuid"),
+        ("/fields/0/id", "required"),
+        ("/fields/0/values/0", "wrong_type"),
+    ]
+
+
+@pytest.mark.parametrize("trap", ["https://spam.example", "x"])
+def test_what_a_machine_submits_is_answered_and_not_kept(fresh: Opened, trap: str) -> None:
+    fields = fresh.answered(nps="9")
+    assert submit_contact(fresh, fields, homepage=trap).status == 204
+    answer = submit_survey(fresh, fields, homepage=trap, store=fresh.store_id)
+    assert (answer.status, answer.json) == (201, {"redirectTo": REVIEW_PAGE})
+    assert kept(fresh.contact_form_id) == kept(fresh.survey_id) == []
+
+
+def test_who_has_a_tracker_or_leaves_the_trap_empty_is_no_machine(fresh: Opened) -> None:
+    assert submit_private(fresh, fresh.tracker(), homepage="x").status == 201
+    assert submit_contact(fresh, homepage=" ").status == 204
+    assert len(kept(fresh.private_survey_id)) == len(kept(fresh.contact_form_id)) == 1
+
+
+def test_a_submission_is_taken_though_its_message_cannot_be_sent(
+    fresh: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_queue() -> Any:
+        raise EndpointConnectionError(endpoint_url="https://sqs")
+
+    monkeypatch.setattr(queues, "_client", no_queue)
+    assert submit_contact(fresh).status == 204
+    assert submit_private(fresh, fresh.tracker()).status == 201
+    assert len(kept(fresh.contact_form_id)) == 1
+
+
+def test_the_language_of_the_reader_is_kept(fresh: Opened) -> None:
+    fresh.contact_form(autoTranslate=True, translations={"fr": {"header": {"title": "Bonjour"}}})
+    assert submit_contact(fresh, headers={"accept-language": "fr-FR"}).status == 204
+    assert [feedback.language for feedback in kept(fresh.contact_form_id)] == ["fr"]
+
+
+def test_the_largest_submission_is_taken_and_a_larger_one_is_not(fresh: Opened) -> None:
+    def body(note: str) -> bytes:
+        written = json.dumps(fresh.answered(note=note))
+        return multipart([("id", fresh.contact_form_id), ("fields", written)])
+
+    characters = random.Random(1).choices(string.ascii_letters + string.digits, k=256 * 1024)
+    note = "".join(characters[: 256 * 1024 - len(body(""))])
+    largest = body(note)
+    assert len(largest) == 256 * 1024
+    assert USER.submit(SUBMIT_CONTACT, largest).status == 204
+    assert USER.submit(SUBMIT_CONTACT, largest + b"x").status == 413
+
+
+@pytest.mark.parametrize(
+    ("limited", "cost"),
+    [
+        (False, {"dynamodb.PutItem": 1, "sqs.SendMessageBatch": 1}),
+        (True, {"dynamodb.UpdateItem": 1, "dynamodb.PutItem": 1, "sqs.SendMessageBatch": 1}),
+    ],
+)
+def test_a_submission_costs_at_most_three_requests(
+    fresh: Opened, monkeypatch: pytest.MonkeyPatch, limited: bool, cost: dict[str, int]
+) -> None:
+    submit_contact(fresh)
+    settings = Settings("test", "eu-west-1", submissions=5 if limited else 0)
+    monkeypatch.setattr(limit_submissions, "settings", lambda: settings)
+    for headers in ({}, KEY):
+        with counted_calls() as calls:
+            assert submit_contact(fresh, headers=headers).status == 204
+        assert dict(calls) == cost
+
+
+def test_a_submission_with_a_tracker_costs_at_most_three_requests(fresh: Opened) -> None:
+    trackers = [fresh.tracker() for _ in range(3)]
+    submit_private(fresh, trackers[0])
+    for headers, tracker in (({}, trackers[1]), (KEY, trackers[2])):
+        with counted_calls() as calls:
+            assert submit_private(fresh, tracker, headers=headers).status == 201
+        assert dict(calls) == {
+            "dynamodb.BatchGetItem": 1,
+            "dynamodb.TransactWriteItems": 1,
+            "sqs.SendMessageBatch": 1,
+        }
