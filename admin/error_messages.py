@@ -33,7 +33,7 @@ _REFUSED_IDENTITY: Final = frozenset(
 )
 
 
-class OneLineFailures(TyperGroup):
+class OneLineErrors(TyperGroup):
     """The root of the command line: what the service or AWS refuses ends it with exit status 1."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -41,11 +41,11 @@ class OneLineFailures(TyperGroup):
         try:
             return super().invoke(ctx)
         except (FeedbackError, BotoCoreError, ClientError, PynamoDBException) as error:
-            notices().print(f"Error: {in_one_line(error)}")
+            notices().print(f"Error: {one_line_message(error)}")
             raise typer.Exit(1) from None
 
 
-def in_one_line(error: BaseException) -> str:
+def one_line_message(error: BaseException) -> str:
     """What went wrong, and what can be done about it where that is known."""
     causes = list(_causes(error))
     for cause in causes:
@@ -56,7 +56,9 @@ def in_one_line(error: BaseException) -> str:
         if isinstance(cause, ClientError):
             return _refusal(cause)
     if isinstance(error, InvalidInput):
-        return "; ".join(f"{fault.pointer or '/'}: {fault.detail}" for fault in error.faults)
+        return "; ".join(
+            f"{input_error.pointer or '/'}: {input_error.detail}" for input_error in error.errors
+        )
     return _first_line(next((c for c in causes if isinstance(c, BotoCoreError)), error))
 
 

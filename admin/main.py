@@ -14,11 +14,11 @@ from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.load import load
-from admin.error_messages import OneLineFailures
+from admin.error_messages import OneLineErrors
 from chalicelib.settings import settings
 
 app = typer.Typer(
-    cls=OneLineFailures,
+    cls=OneLineErrors,
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,

@@ -25,7 +25,7 @@ from chalicelib.functions.import_customers import import_customers
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import QUEUE
 from chalicelib.services.accounts.manage import create_account, issue_key
-from chalicelib.services.customers.accept_batch import judge_batch, keep_batch, read_import
+from chalicelib.services.customers.accept_batch import accept_batch, read_import, validate_batch
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import connection
 
@@ -114,7 +114,7 @@ def batch_of(count: int) -> Rows:
 def import_in_process(batch: Rows) -> None:
     """Imports a batch as a new account: takes it in, then does what the queue hands out."""
     account_id = new_id()
-    accepted = keep_batch(account_id, judge_batch({"batch": batch}))
+    accepted = accept_batch(account_id, validate_batch({"batch": batch}))
     _work_off_the_queue()
     progress = read_import(account_id, accepted.id)
     assert progress.status is ImportStatus.COMPLETED, progress

@@ -21,10 +21,10 @@ _NAMES: Final = {
 
 def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
     """Compares them, turn by turn."""
-    measured: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
+    metric_fields: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
     with _receiver() as port:
         for _ in range(rounds):
-            for name, times in measured.items():
+            for name, times in metric_fields.items():
                 printed = run("-m", "benchmarks.delivery_process", name, str(port), str(deliveries))
                 seconds, cpu_s = json.loads(printed)
                 times.append((deliveries / seconds, cpu_s / deliveries * 1e6))
@@ -34,7 +34,7 @@ def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
             f"{median(rate for rate, _ in times):.0f}",
             f"{median(cpu_us for _, cpu_us in times):.0f}",
         )
-        for name, times in measured.items()
+        for name, times in metric_fields.items()
     ]
     return Section(
         "Deliveries of webhooks",

@@ -139,7 +139,7 @@ def _service(url: str) -> Callable[[int], None]:
 
     def deliver(count: int) -> None:
         for _ in range(count // _BATCH):
-            done = service.side_by_side(service.send_webhook, pointers)
+            done = service.deliver_concurrently(service.send_webhook, pointers)
             assert set(done) == {DeliveryOutcome.SUCCEEDED}
 
     return deliver

@@ -29,14 +29,14 @@ _PROGRAM: Final = (
 
 def measure(rounds: int = ROUNDS) -> Section:
     """Imports each in fresh interpreters, in turn."""
-    measured: dict[str, list[tuple[float, float, int]]] = {name: [] for name in STATEMENTS}
+    metric_fields: dict[str, list[tuple[float, float, int]]] = {name: [] for name in STATEMENTS}
     for name in STATEMENTS:
         _imported(name)  # writes the byte code
     for _ in range(rounds):
         for name in STATEMENTS:
-            measured[name].append(_imported(name))
+            metric_fields[name].append(_imported(name))
     wall, cpu, modules = (
-        {name: median(figures[place] for figures in all_) for name, all_ in measured.items()}
+        {name: median(figures[place] for figures in all_) for name, all_ in metric_fields.items()}
         for place in range(3)
     )
     ratio = wall[APP] / wall[LIBRARIES]

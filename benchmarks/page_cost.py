@@ -106,12 +106,12 @@ def _cost(
 
 
 def _median_ms(read: Read, rounds: int) -> float:
-    measured = []
+    metric_fields = []
     for _ in range(rounds):
         started = time.perf_counter()
         read()
-        measured.append((time.perf_counter() - started) * 1000)
-    return median(measured)
+        metric_fields.append((time.perf_counter() - started) * 1000)
+    return median(metric_fields)
 
 
 def _section(customers: int, costs: list[PageCost]) -> Section:

@@ -28,12 +28,12 @@ from benchmarks.lambda_context import LambdaContext
 from benchmarks.processes import PROJECT
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.feedback.answers import GivenAnswer, Questionnaire
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions import build as form_saving
 from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
 from chalicelib.outbound.queues import forget_client
-from chalicelib.services import caching as held
+from chalicelib.services import caching as cached
 from chalicelib.services.forms import cached_forms as held_forms
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import forget_connection
@@ -51,7 +51,7 @@ def main() -> None:
     os.environ["SUBMISSIONS"] = "1000000000"
     settings.cache_clear()
     started = time.monotonic()
-    held.monotonic = lambda: started  # what is held stays held
+    cached.monotonic = lambda: started  # what is held stays held
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",
@@ -243,14 +243,14 @@ def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
         ],
     }
     # The largest is larger than what may be saved.
-    form_saving.FORM_LIMIT = 10**9  # type: ignore[misc]
+    form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
     saved = save_contact_form(read_contact_form(document, directory), datetime.now(UTC))
     questionnaire = Questionnaire.of(saved)
-    given = [GivenAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
+    given = [SubmittedAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
     times = []
     for _ in range(200):
         started = time.process_time_ns()
-        questionnaire.judge(given)
+        questionnaire.validate(given)
         times.append((time.process_time_ns() - started) / 1e6)
     return {"ms": median(times), "dependencies": len(saved.field_dependencies)}
 

@@ -19,7 +19,7 @@ from benchmarks.gateway_event import gateway_event
 from benchmarks.lambda_context import LambdaContext
 from benchmarks.processes import PROJECT
 from benchmarks.recorded_request import RecordedAnswer, RecordedRequest, write_recording
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.caching import clear_caches
 
 
 def main(file: Path) -> None:
@@ -51,7 +51,7 @@ class _Listener(BaseHistoryHandler):
 
 
 def _record(name: str, event: dict[str, Any]) -> RecordedRequest:
-    forget_everything_held()
+    clear_caches()
     listener = _Listener()
     recorder = get_global_history_recorder()
     recorder.add_handler(listener)

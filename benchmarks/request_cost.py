@@ -73,17 +73,17 @@ def _times(contenders: Sequence[Contender], request: str, rounds: int) -> Times:
     times = max(1, int(BATCH_US / contenders[0].cpu_us(request, times=20)))
     for contender in contenders:
         contender.cpu_us(request, times=20)
-    measured: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    metric_fields: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for turn in range(rounds):
         # Nobody always comes after the same neighbour.
         first = turn % len(contenders)
         for contender in (*contenders[first:], *contenders[:first]):
-            measured[contender.name].append(contender.cpu_us(request, times))
+            metric_fields[contender.name].append(contender.cpu_us(request, times))
     return Times(
-        {name: median(us) for name, us in measured.items()},
+        {name: median(us) for name, us in metric_fields.items()},
         {
-            name: median(a / b for a, b in zip(us, measured[BARE], strict=True))
-            for name, us in measured.items()
+            name: median(a / b for a, b in zip(us, metric_fields[BARE], strict=True))
+            for name, us in metric_fields.items()
         },
     )
 

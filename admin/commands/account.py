@@ -56,8 +56,10 @@ def create(
 @app.command("list")
 def list_accounts() -> None:
     """List all accounts, oldest first."""
-    everyone = sorted(accounts.everyone(), key=lambda account: (account.created_at, account.id))
+    all_accounts = sorted(
+        accounts.all_accounts(), key=lambda account: (account.created_at, account.id)
+    )
     show_table(
         ["Id", "Name", "Created"],
-        [[each.id, each.name, format_timestamp(each.created_at)] for each in everyone],
+        [[each.id, each.name, format_timestamp(each.created_at)] for each in all_accounts],
     )

@@ -10,9 +10,9 @@ import typer
 
 from admin.commands.load import StoredKnowledge, counts_in_words
 from admin.definitions.check import check
-from admin.definitions.definition import Document, FoundDocument, Kind
+from admin.definitions.definition import Document, Kind, RawDefinition
 from admin.definitions.save import write
-from admin.demo.contents import ACCOUNTS, demo_documents, stores_of, version_of
+from admin.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.description import DemoDescription, OtherAccount
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
@@ -50,7 +50,7 @@ def demo(
     What is there is kept. Credentials that the file holds are kept while they work.
     """
     started = time.monotonic()
-    documents = demo_documents()
+    documents = demo_definitions()
     version = version_of(documents)
     if trackers.find(_tracker_id(version, _TRACKERS - 1)):
         outcome = "kept"
@@ -68,7 +68,7 @@ def demo(
     _show(described, output)
 
 
-def _load(documents: list[FoundDocument]) -> Counter[Kind]:
+def _load(documents: list[RawDefinition]) -> Counter[Kind]:
     for account_id, name in ACCOUNTS.items():
         if accounts.find(account_id) is None:
             create_account(name, account_id)
@@ -98,7 +98,7 @@ def _keep_workflows(url: str) -> None:
 
 
 def _describe(
-    base_url: str, documents: list[FoundDocument], version: str, earlier: DemoDescription | None
+    base_url: str, documents: list[RawDefinition], version: str, earlier: DemoDescription | None
 ) -> DemoDescription:
     key, secret = _credentials(
         MAIN_ACCOUNT, (earlier.api_key, earlier.api_secret) if earlier else None
@@ -152,7 +152,7 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
     return rotate_webhook_secret(MAIN_ACCOUNT).secret
 
 
-def _unused_trackers(documents: list[FoundDocument], version: str) -> list[str]:
+def _unused_trackers(documents: list[RawDefinition], version: str) -> list[str]:
     """Trackers that took no submission yet; new ones take the places of those that did.
 
     The first of them are made last of all, so they also tell that the data is whole.

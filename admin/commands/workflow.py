@@ -6,12 +6,12 @@ import typer
 
 from admin.commands.account import AccountArgument, account_id_of
 from admin.terminal import notices, results, show_table
-from chalicelib.services.webhooks.deliveries import Exchange, try_out
+from chalicelib.services.webhooks.deliveries import Exchange, send_test
 from chalicelib.services.workflows.manage import (
     find_action,
     find_workflow,
     list_workflows,
-    switch_workflow,
+    set_workflow_enabled,
 )
 
 app = typer.Typer(help="Workflows and their webhooks.", no_args_is_help=True)
@@ -44,14 +44,14 @@ def list_all(account: AccountArgument) -> None:
 @app.command()
 def enable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """Let a workflow react to feedback; within a minute it does."""
-    switched = switch_workflow(account, workflow, enabled=True)
+    switched = set_workflow_enabled(account, workflow, enabled=True)
     notices().print(f"The workflow {switched.name} is enabled.")
 
 
 @app.command()
 def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """Let a workflow do nothing, within a minute; what it still had to send is stopped."""
-    switched = switch_workflow(account, workflow, enabled=False)
+    switched = set_workflow_enabled(account, workflow, enabled=False)
     notices().print(f"The workflow {switched.name} is disabled.")
 
 
@@ -65,7 +65,7 @@ def try_action(
 ) -> None:
     """Send a marked example to an action's URL, and print the whole exchange."""
     found = find_workflow(account, workflow)
-    exchange = try_out(account, found, find_action(found, action))
+    exchange = send_test(account, found, find_action(found, action))
     for line in _lines(exchange):
         results().print(line)
     if not exchange.answer.is_success:

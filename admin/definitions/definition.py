@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 
 
 class Kind(StrEnum):
@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class FoundDocument:
+class RawDefinition:
     """A document as it was found.
 
     Attributes:
@@ -50,8 +50,12 @@ class Problem:
     """Something wrong, and with which document."""
 
     origin: str
-    fault: Fault
+    input_error: InputError
 
     def __str__(self) -> str:
-        where = f"{self.origin}, {self.fault.pointer}" if self.fault.pointer else self.origin
-        return f"{where}: {self.fault.detail} ({self.fault.code})"
+        where = (
+            f"{self.origin}, {self.input_error.pointer}"
+            if self.input_error.pointer
+            else self.origin
+        )
+        return f"{where}: {self.input_error.detail} ({self.input_error.code})"

@@ -8,29 +8,29 @@ from typing import Any, Final
 
 import yaml
 
-from admin.definitions.definition import FoundDocument, Problem
+from admin.definitions.definition import Problem, RawDefinition
 from admin.definitions.plain_yaml import read_yaml
 from admin.definitions.purchase_row import purchase_of_row
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 
 
 class _NotReadable(Exception):
     """What comes next in a file cannot be read; the message is one sentence."""
 
 
-def read_files(paths: Iterable[Path]) -> tuple[list[FoundDocument], list[Problem]]:
+def read_files(paths: Iterable[Path]) -> tuple[list[RawDefinition], list[Problem]]:
     """The documents of all files in order, and what could not be read."""
-    documents: list[FoundDocument] = []
+    documents: list[RawDefinition] = []
     problems: list[Problem] = []
     for path in paths:
         number = 0
         try:
             for content in _contents(path):
                 number += 1
-                documents.append(FoundDocument(f"{path}, document {number}", content))
+                documents.append(RawDefinition(f"{path}, document {number}", content))
         except _NotReadable as error:
             origin = f"{path}, after document {number}" if number else str(path)
-            problems.append(Problem(origin, Fault("", "not_readable", str(error))))
+            problems.append(Problem(origin, InputError("", "not_readable", str(error))))
     return documents, problems
 
 

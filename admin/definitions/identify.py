@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from admin.definitions.definition import FoundDocument, Kind
+from admin.definitions.definition import Kind, RawDefinition
 from chalicelib.domain.forms.definitions.rules import unknown_reference
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 
 
 class KnownAccounts(Protocol):
@@ -18,7 +18,7 @@ class KnownAccounts(Protocol):
 
 
 @dataclass(frozen=True)
-class OpenedDocument:
+class IdentifiedDefinition:
     """A document's kind, account and content, the first two None where they are malformed.
 
     Attributes:
@@ -31,7 +31,7 @@ class OpenedDocument:
     kind: Kind | None
     account_id: str | None
     content: dict[str, Any]
-    faults: tuple[Fault, ...]
+    errors: tuple[InputError, ...]
 
     @property
     def own_id(self) -> str | None:
@@ -40,36 +40,36 @@ class OpenedDocument:
         return parse_id(given) if isinstance(given, str) else None
 
 
-def open_document(
-    found: FoundDocument, default_account: str | None, known: KnownAccounts
-) -> OpenedDocument:
+def identify_definition(
+    found: RawDefinition, default_account: str | None, known: KnownAccounts
+) -> IdentifiedDefinition:
     """The document that was found; without an account of its own it is the default's."""
     if not isinstance(found.content, dict):
-        fault = Fault("", "wrong_type", "A document must be an object.")
-        return OpenedDocument(found.origin, None, None, {}, (fault,))
+        input_error = InputError("", "wrong_type", "A document must be an object.")
+        return IdentifiedDefinition(found.origin, None, None, {}, (input_error,))
     content = dict(found.content)
     kind: Any = content.pop("kind", None)
     account: Any = content.pop("account", None) or default_account
-    kind_faults, account_faults = [*_kind_faults(kind)], [*_account_faults(account, known)]
-    return OpenedDocument(
+    kind_errors, account_errors = [*_kind_errors(kind)], [*_account_errors(account, known)]
+    return IdentifiedDefinition(
         found.origin,
-        None if kind_faults else Kind(kind),
-        None if account_faults else parse_id(account),
+        None if kind_errors else Kind(kind),
+        None if account_errors else parse_id(account),
         content,
-        (*kind_faults, *account_faults),
+        (*kind_errors, *account_errors),
     )
 
 
-def _kind_faults(kind: Any) -> Iterator[Fault]:
+def _kind_errors(kind: Any) -> Iterator[InputError]:
     if kind not in list(Kind):
-        yield Fault("/kind", "not_allowed", f"This must be one of {', '.join(Kind)}.")
+        yield InputError("/kind", "not_allowed", f"This must be one of {', '.join(Kind)}.")
 
 
-def _account_faults(account: Any, known: KnownAccounts) -> Iterator[Fault]:
+def _account_errors(account: Any, known: KnownAccounts) -> Iterator[InputError]:
     account_id = parse_id(account) if isinstance(account, str) else None
     if account is None:
-        yield Fault("/account", "required", "Name the account here or with --account.")
+        yield InputError("/account", "required", "Name the account here or with --account.")
     elif account_id is None:
-        yield Fault("/account", "invalid_uuid", "This must be an account's id.")
+        yield InputError("/account", "invalid_uuid", "This must be an account's id.")
     elif not known.has_account(account_id):
         yield unknown_reference("account", "account")

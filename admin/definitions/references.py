@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from admin.definitions.definition import Kind
-from admin.definitions.identify import OpenedDocument
+from admin.definitions.identify import IdentifiedDefinition
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.forms.definitions.rule import MalformedValue
 
@@ -32,7 +32,7 @@ class RunReferences:
     """
 
     def __init__(
-        self, documents: Sequence[OpenedDocument], known: KnownParts, *, is_all: bool
+        self, documents: Sequence[IdentifiedDefinition], known: KnownParts, *, is_all: bool
     ) -> None:
         """Of these documents; ``is_all`` says whether they are all that the run has."""
         self._known = known
@@ -99,13 +99,13 @@ class _UnsureDirectory(Directory):
         return place
 
 
-def _kinds_not_named(documents: Iterable[OpenedDocument]) -> frozenset[Kind]:
+def _kinds_not_named(documents: Iterable[IdentifiedDefinition]) -> frozenset[Kind]:
     """The kinds of which there is a document that cannot be told by account and id."""
     unnamed = [each for each in documents if not (each.account_id and each.own_id)]
     return frozenset(kind for each in unnamed for kind in _kinds_of(each))
 
 
-def _kinds_of(document: OpenedDocument) -> Sequence[Kind]:
+def _kinds_of(document: IdentifiedDefinition) -> Sequence[Kind]:
     """What the document may be; what holds nothing is none of them."""
     if document.kind:
         return (document.kind,)

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from admin.definitions.definition import Document, Kind, Problem
 from chalicelib.domain.errors import Conflict, InputTooLarge, InvalidInput, NotFound
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.workflows.manage import save_workflow
 
-WRITERS_SIDE_BY_SIDE: Final = 8
+MAX_WRITERS: Final = 8
 
 _WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
     Kind.BRAND: save_brand,
@@ -42,10 +42,10 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
 
     def write_in_turn(lane: Sequence[Document]) -> None:
         for document in lane:
-            faults = _faults_in_writing(document)
+            errors = _faults_in_writing(document)
             with one_at_a_time:
-                problems.extend(Problem(document.origin, fault) for fault in faults)
-                if not faults:
+                problems.extend(Problem(document.origin, input_error) for input_error in errors)
+                if not errors:
                     written(document)
 
     by_kind = sorted(documents, key=lambda document: list(Kind).index(document.kind))
@@ -53,7 +53,7 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
     write_in_turn([document for document in by_kind if document.kind is not Kind.PURCHASE])
     first, *lanes = _lanes(purchases)
     write_in_turn(first)
-    with ThreadPoolExecutor(WRITERS_SIDE_BY_SIDE) as threads:
+    with ThreadPoolExecutor(MAX_WRITERS) as threads:
         ends = [threads.submit(write_in_turn, lane) for lane in lanes]
         try:
             for end in ends:
@@ -64,15 +64,15 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
     return problems
 
 
-def _faults_in_writing(document: Document) -> list[Fault]:
+def _faults_in_writing(document: Document) -> list[InputError]:
     try:
         _WRITE[document.kind](document.account_id, document.content)
     except InvalidInput as error:
-        return error.faults
+        return error.errors
     except InputTooLarge as error:
-        return [Fault("", "too_large", str(error))]
+        return [InputError("", "too_large", str(error))]
     except (Conflict, NotFound) as error:
-        return [Fault("", "refused", str(error))]
+        return [InputError("", "refused", str(error))]
     return []
 
 

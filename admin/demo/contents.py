@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import yaml
 
-from admin.definitions.definition import FoundDocument, Kind
+from admin.definitions.definition import Kind, RawDefinition
 from admin.definitions.plain_yaml import PlainLoader, read_yaml
 from admin.demo import customers, purchases
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
@@ -32,16 +32,16 @@ def _id(loader: PlainLoader, node: yaml.ScalarNode) -> str:
 _DemoLoader.add_constructor("!id", _id)
 
 
-def demo_documents() -> list[FoundDocument]:
+def demo_definitions() -> list[RawDefinition]:
     """The documents of both accounts; the same at every call."""
     return [
-        FoundDocument(f"demo data of {ACCOUNTS[account]}, document {number}", content)
+        RawDefinition(f"demo data of {ACCOUNTS[account]}, document {number}", content)
         for account in ACCOUNTS
         for number, content in enumerate(_contents_of(account), start=1)
     ]
 
 
-def version_of(documents: list[FoundDocument]) -> str:
+def version_of(documents: list[RawDefinition]) -> str:
     """A name for exactly these documents."""
     text = json.dumps([document.content for document in documents], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:16]
@@ -67,7 +67,7 @@ def _ids(people: list[dict[str, Any]]) -> list[str]:
     return [person["id"] for person in people]
 
 
-def stores_of(documents: list[FoundDocument], brand_id: str) -> list[str]:
+def stores_of(documents: list[RawDefinition], brand_id: str) -> list[str]:
     """The ids of a brand's stores, in the order of the documents."""
     return [
         document.content["id"]

@@ -41,7 +41,7 @@ class Comparator(StrEnum):
     EXISTS = "$exists"
 
 
-def holds(comparator: Comparator, given: Sequence[str], expected: str) -> bool:
+def evaluate(comparator: Comparator, given: Sequence[str], expected: str) -> bool:
     """Whether the given values, none when nothing was given, compare so with what is expected.
 
     A comparison holds when any one of the values satisfies it. ``$ne`` and ``$nin`` are the

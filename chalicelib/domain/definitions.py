@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.definitions.well_shaped import well_shaped
-from chalicelib.domain.input_errors import Fault, faults_of
+from chalicelib.domain.input_errors import InputError, errors_of
 
 _Read = TypeVar("_Read", bound=BaseModel)
 
@@ -19,14 +19,14 @@ def bounded_depth() -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        raise InvalidInput([Fault("", "too_deep", "This is nested too deeply.")]) from None
+        raise InvalidInput([InputError("", "too_deep", "This is nested too deeply.")]) from None
 
 
 @bounded_depth()
-def read_and_judge(
+def parse_and_validate(
     document: Any,
     model: type[_Read],
-    faults_in: Callable[[_Read], Iterable[Fault]],
+    rule_errors: Callable[[_Read], Iterable[InputError]],
     **reading: Any,
 ) -> _Read:
     """The document as its model, when it keeps every rule.
@@ -38,13 +38,13 @@ def read_and_judge(
     Raises:
         InvalidInput: with every value that does not fit, and every rule that is broken beside them.
     """
-    faults: list[Fault] = []
+    errors: list[InputError] = []
     try:
         read = model.model_validate(document, **reading)
     except ValidationError as error:
-        faults += faults_of(error)
+        errors += errors_of(error)
         read = well_shaped(model, document)
-    faults += faults_in(read)
-    if faults:
-        raise InvalidInput(faults)
+    errors += rule_errors(read)
+    if errors:
+        raise InvalidInput(errors)
     return read

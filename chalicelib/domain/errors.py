@@ -12,7 +12,7 @@ FeedbackError
 └── Unavailable              the database throttles or contention does not end; same attribute
 """
 
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 
 
 class FeedbackError(Exception):
@@ -27,10 +27,10 @@ class InvalidInput(FeedbackError):
         fault_count: how many there are in all.
     """
 
-    def __init__(self, faults: list[Fault], fault_count: int | None = None) -> None:
-        self.faults = faults
-        self.fault_count = len(faults) if fault_count is None else fault_count
-        super().__init__(f"{self.fault_count} fault(s) in the input, first: {faults[0]}")
+    def __init__(self, errors: list[InputError], error_count: int | None = None) -> None:
+        self.errors = errors
+        self.error_count = len(errors) if error_count is None else error_count
+        super().__init__(f"{self.error_count} fault(s) in the input, first: {errors[0]}")
 
 
 class InputTooLarge(FeedbackError):

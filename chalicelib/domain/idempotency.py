@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput
 from chalicelib.domain.ids import derived_id, new_id
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 
 HEADER: Final = "Idempotency-Key"
 MAX_KEY: Final = 255
@@ -45,7 +45,7 @@ def read_key(given: str | None) -> str | None:
     """
     if given is not None and not _KEY_FORM.fullmatch(given):
         detail = f"The header {HEADER} takes 1 to {MAX_KEY} printable ASCII characters."
-        raise InvalidInput([Fault(HEADER, "invalid", detail)])
+        raise InvalidInput([InputError(HEADER, "invalid", detail)])
     return given
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with an input, and where: one `Fault` for each broken rule."""
+"""What is wrong with an input, and where: one `InputError` for each broken rule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ _LONGEST_DETAIL: Final = 300
 
 
 @dataclass(frozen=True)
-class Fault:
+class InputError:
     """One broken rule.
 
     Attributes:
@@ -67,10 +67,10 @@ def json_pointer(*path: str | int) -> str:
     return "".join("/" + _printable(str(p)).replace("~", "~0").replace("/", "~1") for p in path)
 
 
-def faults_of(error: ValidationError, *prefix: str | int) -> list[Fault]:
+def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
     """The faults that pydantic found, in its order, each pointer led by ``prefix``."""
     return [
-        Fault(
+        InputError(
             pointer=json_pointer(*prefix, *_path(found["loc"])),
             code=_code(found["type"], found.get("ctx", {})),
             detail=_detail(found["type"], found["msg"], found.get("ctx", {})),

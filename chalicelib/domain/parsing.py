@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.input_errors import faults_of
+from chalicelib.domain.input_errors import errors_of
 
 Parsed = TypeVar("Parsed", bound=BaseModel)
 
@@ -19,4 +19,4 @@ def parse(document: Any, model: type[Parsed], *prefix: str | int) -> Parsed:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise InvalidInput(faults_of(error, *prefix)) from None
+        raise InvalidInput(errors_of(error, *prefix)) from None

@@ -21,9 +21,9 @@ PARKED_SHARD: Final = "parked"
 """Where parked work waits for an operator; the sweeper does not look there."""
 
 MAX_CLAIMS: Final = 8
-FIRST_DUE: Final = timedelta(minutes=2)
-REQUEUED_DUE: Final = timedelta(minutes=5)
-LONGEST_WAIT: Final = timedelta(hours=1)
+FIRST_DELAY: Final = timedelta(minutes=2)
+REQUEUE_DELAY: Final = timedelta(minutes=5)
+MAX_DELAY: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,15 @@ def _shard(group: int, own: int) -> str:
 
 def first_due(now: datetime) -> int:
     """When fresh work is overdue, in epoch seconds: its message gets some time to arrive."""
-    return int((now + FIRST_DUE).timestamp())
+    return int((now + FIRST_DELAY).timestamp())
 
 
-def due_once_requeued(now: datetime) -> int:
+def due_after_requeue(now: datetime) -> int:
     """When work that was just queued again is overdue once more, in epoch seconds."""
-    return int((now + REQUEUED_DUE).timestamp())
+    return int((now + REQUEUE_DELAY).timestamp())
 
 
 def due_after_failure(now: datetime, claims: int) -> int:
     """When work that failed is tried again, in epoch seconds: the wait doubles up to an hour."""
-    wait = min(LONGEST_WAIT, timedelta(seconds=30) * 2**claims)
+    wait = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
     return int((now + wait).timestamp())

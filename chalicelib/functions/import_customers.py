@@ -6,15 +6,15 @@ from chalice.app import SQSEvent
 
 from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.domain.errors import Unavailable
-from chalicelib.functions.metrics import measured
-from chalicelib.functions.queue_messages import came_before, pointer_of
+from chalicelib.functions.metrics import metric_fields
+from chalicelib.functions.queue_messages import is_redelivery, pointer_of
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import pointer_in
 from chalicelib.services.customers.import_chunk import (
     ChunkOutcome,
     defer,
     import_chunk,
-    note_failed_claim,
+    record_failure,
 )
 
 
@@ -39,7 +39,7 @@ def _is_settled(record: dict[str, Any]) -> bool:
     if pointer is None:
         return False
     try:
-        outcome = _do(pointer, interrupted=came_before(record))
+        outcome = _do(pointer, interrupted=is_redelivery(record))
     except Exception:
         logger.exception("chunk left on the queue", import_id=pointer.import_id)
         return False
@@ -49,13 +49,13 @@ def _is_settled(record: dict[str, Any]) -> bool:
         import_id=pointer.import_id,
         part=pointer.part,
         outcome=outcome.value,
-        **measured("import", parked=int(outcome is ChunkOutcome.PARKED)),
+        **metric_fields("import", parked=int(outcome is ChunkOutcome.PARKED)),
     )
     return True
 
 
 def _do(pointer: ChunkPointer, *, interrupted: bool) -> ChunkOutcome:
-    if interrupted and note_failed_claim(pointer, "interrupted") is ChunkOutcome.PARKED:
+    if interrupted and record_failure(pointer, "interrupted") is ChunkOutcome.PARKED:
         return ChunkOutcome.PARKED
     try:
         return import_chunk(pointer)
@@ -63,4 +63,4 @@ def _do(pointer: ChunkPointer, *, interrupted: bool) -> ChunkOutcome:
         return defer(pointer)
     except Exception as error:
         logger.exception("chunk failed", import_id=pointer.import_id)
-        return note_failed_claim(pointer, type(error).__name__)
+        return record_failure(pointer, type(error).__name__)

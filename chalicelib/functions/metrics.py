@@ -11,7 +11,7 @@ from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import (
 from chalicelib.log import embedded_metrics, namespace
 
 
-def measured(work: str, **counts: int) -> dict[str, Any]:
+def metric_fields(work: str, **counts: int) -> dict[str, Any]:
     """Log keys that count things of one kind of work: ``measured("import", parked=1)``."""
     return {**counts, "work": work, "_aws": embedded_metrics(_description(tuple(counts)))}
 

@@ -5,12 +5,12 @@ from typing import Any
 from chalice.app import SQSEvent
 
 from chalicelib.domain.feedback.feedback import FeedbackPointer
-from chalicelib.functions.metrics import measured
-from chalicelib.functions.queue_messages import came_before, pointer_of
+from chalicelib.functions.metrics import metric_fields
+from chalicelib.functions.queue_messages import is_redelivery, pointer_of
 from chalicelib.log import logger
 from chalicelib.outbound.feedback_queue import pointer_in
-from chalicelib.services.feedback.process import note_failed_claim
 from chalicelib.services.feedback.process import process_feedback as process
+from chalicelib.services.feedback.process import record_failure
 
 
 def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
@@ -28,13 +28,13 @@ def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
             left.append(record["messageId"])
         else:
             readable.append((record, pointer))
-    fresh = [pointer for record, pointer in readable if not came_before(record)]
+    fresh = [pointer for record, pointer in readable if not is_redelivery(record)]
     if not _are_done(fresh):
         alone = readable
     else:
         alone = [(record, pointer) for record, pointer in readable if pointer not in fresh]
     for record, pointer in alone:
-        if not _is_settled(pointer, interrupted=came_before(record)):
+        if not _is_settled(pointer, interrupted=is_redelivery(record)):
             left.append(record["messageId"])
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in left]}
 
@@ -48,7 +48,7 @@ def _are_done(pointers: list[FeedbackPointer]) -> bool:
     except Exception as error:
         logger.warning("feedback done one by one", error=type(error).__name__)
         return False
-    logger.info("feedback", **measured("feedback", parked=0, done=done))
+    logger.info("feedback", **metric_fields("feedback", parked=0, done=done))
     return True
 
 
@@ -62,16 +62,16 @@ def _is_settled(pointer: FeedbackPointer, *, interrupted: bool) -> bool:
         "feedback",
         account_id=pointer.account_id,
         feedback_id=pointer.feedback_id,
-        **measured("feedback", parked=int(is_parked), done=done),
+        **metric_fields("feedback", parked=int(is_parked), done=done),
     )
     return True
 
 
 def _do(pointer: FeedbackPointer, *, interrupted: bool) -> tuple[bool, int]:
-    if interrupted and note_failed_claim(pointer.feedback_id, "interrupted"):
+    if interrupted and record_failure(pointer.feedback_id, "interrupted"):
         return True, 0
     try:
         return False, process([pointer.feedback_id])
     except Exception as error:
         logger.exception("feedback failed", feedback_id=pointer.feedback_id)
-        return note_failed_claim(pointer.feedback_id, type(error).__name__), 0
+        return record_failure(pointer.feedback_id, type(error).__name__), 0

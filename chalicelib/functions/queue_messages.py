@@ -20,6 +20,6 @@ def pointer_of(record: dict[str, Any], pointer_in: Callable[[str], Pointer]) -> 
         return None
 
 
-def came_before(record: dict[str, Any]) -> bool:
+def is_redelivery(record: dict[str, Any]) -> bool:
     """Whether it was received already: a claim came to no end, for the process was killed."""
     return int(record.get("attributes", {}).get("ApproximateReceiveCount", 1)) > 1

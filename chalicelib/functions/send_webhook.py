@@ -7,7 +7,7 @@ from chalice.app import SQSEvent
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.webhooks.execution import ExecutionPointer
-from chalicelib.functions.metrics import measured
+from chalicelib.functions.metrics import metric_fields
 from chalicelib.functions.queue_messages import pointer_of
 from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
@@ -35,8 +35,8 @@ def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
         else:
             readable.append((record["messageId"], pointer))
     pointers = [pointer for _, pointer in readable]
-    _make_ready(pointers)
-    outcomes = deliveries.side_by_side(outcome_of, pointers) if pointers else []
+    _prefetch(pointers)
+    outcomes = deliveries.deliver_concurrently(outcome_of, pointers) if pointers else []
     for (message_id, pointer), outcome in zip(readable, outcomes, strict=True):
         if outcome is None:
             left.append(message_id)
@@ -51,9 +51,9 @@ def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in left]}
 
 
-def _make_ready(pointers: list[ExecutionPointer]) -> None:
+def _prefetch(pointers: list[ExecutionPointer]) -> None:
     try:
-        deliveries.make_ready({pointer.account_id for pointer in pointers})
+        deliveries.prefetch({pointer.account_id for pointer in pointers})
     except Exception as error:
         # Each delivery tries again for itself, and counts its own failure.
         logger.warning("workflows or secrets out of reach", error=type(error).__name__)
@@ -78,7 +78,7 @@ def _outcome_of(
 
 def _noted(pointer: ExecutionPointer, reason: str) -> DeliveryOutcome | None:
     try:
-        is_parked = deliveries.note_failed_claim(pointer.execution_id, reason)
+        is_parked = deliveries.record_failure(pointer.execution_id, reason)
     except Exception:
         logger.exception("webhook left on the queue", execution_id=pointer.execution_id)
         return None
@@ -86,7 +86,7 @@ def _noted(pointer: ExecutionPointer, reason: str) -> DeliveryOutcome | None:
 
 
 def _counted(outcome: DeliveryOutcome) -> dict[str, Any]:
-    return measured(
+    return metric_fields(
         "webhook",
         parked=int(outcome is DeliveryOutcome.PARKED),
         delivered=int(outcome is DeliveryOutcome.SUCCEEDED),

@@ -5,7 +5,7 @@ from typing import Final
 
 from chalice.app import CloudWatchEvent
 
-from chalicelib.functions.metrics import measured
+from chalicelib.functions.metrics import metric_fields
 from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
 from chalicelib.services.work.kinds import ALL_WORK
@@ -38,6 +38,6 @@ def sweep(event: CloudWatchEvent) -> None:
             if not count:
                 unfinished.remove(work)
     for kind, count in swept.items():
-        logger.info("sweep", **measured(kind, swept=count))
+        logger.info("sweep", **metric_fields(kind, swept=count))
     if failures:
         raise failures[0]

@@ -20,9 +20,9 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
-from chalicelib.domain.webhooks.headers import UnfitHeader, require_fit_headers
+from chalicelib.domain.webhooks.headers import InvalidHeader, validate_headers
 from chalicelib.domain.webhooks.public_address import is_public
-from chalicelib.domain.webhooks.url import UnfitWebhookUrl, WebhookUrl, parse_webhook_url
+from chalicelib.domain.webhooks.url import InvalidWebhookUrl, WebhookUrl, parse_webhook_url
 
 Address = IPv4Address | IPv6Address
 
@@ -60,7 +60,7 @@ class WebhookFailure(StrEnum):
 
 
 @dataclass(frozen=True)
-class WebhookAnswer:
+class WebhookResponse:
     """What came of one attempt: a status, or the reason why there is none.
 
     Attributes:
@@ -134,7 +134,7 @@ def post(
     *,
     allow_private: bool,
     network: Network = INTERNET,
-) -> WebhookAnswer:
+) -> WebhookResponse:
     """Send one request, once, and answer what came of it. Nothing of the network's is raised.
 
     Every address of the host is vetted, and the connection goes to a vetted one without resolving
@@ -155,7 +155,7 @@ def post(
             status = attempt.receive(connection)
     except _Failed as failure:
         error, detail = failure.kind, failure.detail
-    return WebhookAnswer(
+    return WebhookResponse(
         duration_ms=round((time.monotonic() - started) * 1000),
         was_sent=attempt.was_sent,
         status=status,
@@ -237,9 +237,9 @@ class _Attempt:
 
 def _require_fit(url: str, headers: Mapping[str, str], allow_private: bool) -> WebhookUrl:
     try:
-        require_fit_headers(headers)
+        validate_headers(headers)
         return parse_webhook_url(url, allow_private=allow_private)
-    except (UnfitWebhookUrl, UnfitHeader) as error:
+    except (InvalidWebhookUrl, InvalidHeader) as error:
         raise _Failed(WebhookFailure.BAD_REQUEST, str(error)) from None
 
 

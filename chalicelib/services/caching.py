@@ -8,7 +8,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from cachetools import TTLCache
 from cachetools.keys import hashkey
 
-HELD_FOR_S: Final = 55
+CACHE_TTL_S: Final = 55
 """Less than the minute that is promised, so that the time of the request itself fits in."""
 
 Asked = ParamSpec("Asked")
@@ -22,15 +22,15 @@ def monotonic() -> float:
     return time.monotonic()
 
 
-def held(at_most: int) -> Callable[[Callable[Asked, Answer]], Callable[Asked, Answer]]:
-    """Holds the last ``at_most`` answers of a function, each for `HELD_FOR_S` seconds.
+def cached(at_most: int) -> Callable[[Callable[Asked, Answer]], Callable[Asked, Answer]]:
+    """Holds the last ``at_most`` answers of a function, each for `CACHE_TTL_S` seconds.
 
     None is not held: what does not exist yet is seen as soon as it does.
     """
 
     def decorate(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
         answers: TTLCache[Any, Answer] = TTLCache(
-            maxsize=at_most, ttl=HELD_FOR_S, timer=lambda: monotonic()
+            maxsize=at_most, ttl=CACHE_TTL_S, timer=lambda: monotonic()
         )
         lock = Lock()
         _all.append(answers)
@@ -51,7 +51,7 @@ def held(at_most: int) -> Callable[[Callable[Asked, Answer]], Callable[Asked, An
     return decorate
 
 
-def forget_everything_held() -> None:
+def clear_caches() -> None:
     """Makes every held answer be asked for again."""
     for answers in _all:
         answers.clear()

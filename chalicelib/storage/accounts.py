@@ -36,7 +36,7 @@ def find(account_id: str) -> Account | None:
     return _account(row)
 
 
-def everyone() -> list[Account]:
+def all_accounts() -> list[Account]:
     """Every account; read by the operator's command line only."""
     return [_account(row) for row in AccountRow.scan()]
 

@@ -39,7 +39,7 @@ def total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
         return 0
 
 
-def raise_total(
+def increment_total(
     transaction: TransactWrite, account_id: str, kind: Listed, read: int, by: int = 1
 ) -> None:
     """Raises the total in this transaction, which fails unless it is still what was read."""

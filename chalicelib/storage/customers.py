@@ -25,7 +25,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.table import Plain, Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import put_new, transaction, until_uncontended
+from chalicelib.storage.dynamodb.transactions import put_new, retry_on_contention, transaction
 
 _SOURCE_ORDER: Final = {source.value: place for place, source in enumerate(DataSource)}
 
@@ -150,12 +150,12 @@ def create(
             return _customer(existing), existing.input_hash
         total = int(counter.total) if counter else 0
         with transaction() as write:
-            counters.raise_total(write, account_id, Listed.CUSTOMERS, read=total)
+            counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
             first_of_pair = pair.digest if pair and known_pair == [None] else None
             add(write, account_id, customer, total + 1, first_of_pair, input_hash)
         return customer, input_hash
 
-    return until_uncontended(attempt)
+    return retry_on_contention(attempt)
 
 
 def replace(account_id: str, customer: Customer) -> Customer:
@@ -196,7 +196,7 @@ def replace(account_id: str, customer: Customer) -> Customer:
                     _save_pair(write, account_id, new_pair.digest, customer.id)
         return merged
 
-    return until_uncontended(attempt)
+    return retry_on_contention(attempt)
 
 
 def count_purchase(
@@ -278,11 +278,11 @@ def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> s
             return customer.id
         total = int(counter.total) if counter else 0
         with transaction() as write:
-            counters.raise_total(write, account_id, Listed.CUSTOMERS, read=total)
+            counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
             add(write, account_id, customer, total + 1, pair.digest)
         return customer.id
 
-    return until_uncontended(attempt)
+    return retry_on_contention(attempt)
 
 
 def add(

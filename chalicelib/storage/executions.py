@@ -30,7 +30,7 @@ from chalicelib.domain.webhooks.execution import (
 from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute
 from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import (
-    Contended,
+    Contention,
     condition_holds,
     pause,
     transaction,
@@ -207,7 +207,7 @@ def settle(
                 for attempt in attempts:
                     write.save(_attempt_row(execution.id, attempt))
             return True
-        except Contended as contended:
+        except Contention as contended:
             if contended.condition_failed:
                 # Not ours any more, unless it was written and just its answer got lost.
                 return _is_settled(execution, last_attempt, outcome.state)
@@ -303,7 +303,7 @@ def _create_together(executions: Sequence[Execution]) -> None:
         with transaction() as write:
             for execution in executions:
                 _add(write, execution)
-    except Contended:
+    except Contention:
         for execution in executions:
             _create_alone(execution)
 
@@ -314,7 +314,7 @@ def _create_alone(execution: Execution) -> None:
     except PutError as error:
         if error.cause_response_code == "TransactionConflictException":
             # Whether the other one writes it is not known yet.
-            raise Contended(condition_failed=False) from error
+            raise Contention(condition_failed=False) from error
         if error.cause_response_code != "ConditionalCheckFailedException":
             raise
 

@@ -48,7 +48,7 @@ WORK: Final[WorkRecords[FeedbackPointer]] = WorkRecords("feedback", FeedbackRow)
 
 
 @dataclass(frozen=True)
-class KeptFeedback:
+class StoredFeedback:
     """A feedback as it is kept.
 
     Attributes:
@@ -70,12 +70,12 @@ def add(write: TransactWrite, feedback: Feedback, input_hash: str | None) -> Non
     put_new(write, FeedbackRow, _columns(feedback, input_hash))
 
 
-def find(feedback_id: str) -> KeptFeedback | None:
+def find(feedback_id: str) -> StoredFeedback | None:
     """The feedback with this id, or None. One request."""
     return find_many([feedback_id]).get(feedback_id)
 
 
-def find_many(feedback_ids: Collection[str]) -> dict[str, KeptFeedback]:
+def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
     """The feedback with these ids, at most 100, as it is now. One request."""
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {row.feedback_id: _kept(row) for row in rows if row}
@@ -83,7 +83,7 @@ def find_many(feedback_ids: Collection[str]) -> dict[str, KeptFeedback]:
 
 def find_with_tracker(
     feedback_id: str, tracker_id: str
-) -> tuple[KeptFeedback | None, Tracker | None]:
+) -> tuple[StoredFeedback | None, Tracker | None]:
     """The feedback and the tracker with these ids, as they are now. One request."""
     row, tracker = read_together((FeedbackRow, feedback_id), (TrackerRow, tracker_id))
     return _kept(row) if row else None, trackers.tracker_of(tracker) if tracker else None
@@ -119,8 +119,8 @@ def _columns(feedback: Feedback, input_hash: str | None) -> Plain:
     return columns
 
 
-def _kept(row: FeedbackRow) -> KeptFeedback:
+def _kept(row: FeedbackRow) -> StoredFeedback:
     feedback = Feedback.model_validate_json(row.document)
     if row.customer_id != feedback.customer_id:
         feedback = feedback.model_copy(update={"customer_id": row.customer_id})
-    return KeptFeedback(feedback, row.input_hash, FeedbackState(row.state))
+    return StoredFeedback(feedback, row.input_hash, FeedbackState(row.state))

@@ -17,7 +17,7 @@ from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute, decompress
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import transaction, until_uncontended
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 _DOCUMENT: Final = "document"
 _SUMMARY: Final = "summary"
@@ -131,7 +131,7 @@ class FormTable:
             with transaction() as write:
                 if not summary:
                     total = int(counter.total) if counter else 0
-                    counters.raise_total(write, account_id, self._listed, read=total)
+                    counters.increment_total(write, account_id, self._listed, read=total)
                     write.save(
                         self._row(
                             form_id,
@@ -144,4 +144,4 @@ class FormTable:
                     )
                 write.save(self._row(form_id, _DOCUMENT, account_id=account_id, document=document))
 
-        until_uncontended(attempt)
+        retry_on_contention(attempt)

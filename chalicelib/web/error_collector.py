@@ -10,7 +10,7 @@ _Read = TypeVar("_Read")
 _Otherwise = TypeVar("_Otherwise")
 
 
-class AllFaults:
+class ErrorCollector:
     """Gathers the faults of the parts of a request while they are read.
 
         with AllFaults() as faults:
@@ -32,7 +32,7 @@ class AllFaults:
             self._gathered.append(error)
             return otherwise
 
-    def __enter__(self) -> "AllFaults":
+    def __enter__(self) -> "ErrorCollector":
         return self
 
     def __exit__(
@@ -45,5 +45,5 @@ class AllFaults:
             return
         if isinstance(error, InvalidInput):
             self._gathered.append(error)
-        faults = [fault for each in self._gathered for fault in each.faults]
-        raise InvalidInput(faults, sum(each.fault_count for each in self._gathered)) from None
+        errors = [input_error for each in self._gathered for input_error in each.errors]
+        raise InvalidInput(errors, sum(each.error_count for each in self._gathered)) from None

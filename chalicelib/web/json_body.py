@@ -7,7 +7,7 @@ from chalice.app import Request
 from pydantic import BaseModel
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.parsing import parse
 from chalicelib.web.problems import UnsupportedMediaType
 
@@ -52,7 +52,7 @@ def parse_json(raw: bytes | str) -> Any:
         detail = "The body is nested too deeply."
     except ValueError:
         detail = "The body holds a number that cannot be read."
-    raise InvalidInput([Fault("", "malformed", detail)])
+    raise InvalidInput([InputError("", "malformed", detail)])
 
 
 def read_model(request: Request, model: type[Body]) -> Body:

@@ -21,7 +21,7 @@ from chalicelib.domain.errors import (
 from chalicelib.domain.schema import LeftOutWhenNone, Resource
 
 MEDIA_TYPE: Final = "application/problem+json"
-MAX_FAULTS: Final = 1_000
+MAX_ERRORS: Final = 1_000
 
 _TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
 """Titles where RFC 9110 has other words than the standard library."""
@@ -50,7 +50,7 @@ _STATUS: Final[dict[type[FeedbackError], int]] = {
 }
 
 
-class ProblemFault(Resource):
+class ProblemError(Resource):
     """One thing that is wrong with the request."""
 
     pointer: str = Field(
@@ -69,12 +69,13 @@ class Problem(Resource):
     status: int = Field(description="The HTTP status.", examples=[400])
     detail: str = Field(description="What happened, for people.")
     request_id: str = Field(description="Names this request in the service's logs.")
-    errors: Annotated[tuple[ProblemFault, ...] | None, LeftOutWhenNone] = Field(
+    errors: Annotated[tuple[ProblemError, ...] | None, LeftOutWhenNone] = Field(
         default=None,
         exclude_if=lambda value: value is None,
         description="For bad input: every fault, at most the first 1,000.",
     )
-    fault_count: Annotated[int | None, LeftOutWhenNone] = Field(
+    error_count: Annotated[int | None, LeftOutWhenNone] = Field(
+        alias="faultCount",
         default=None,
         exclude_if=lambda value: value is None,
         description="For bad input: how many faults there are in all.",
@@ -91,7 +92,7 @@ def problem(error: FeedbackError, request_id: str) -> Response:
     return _answer(_STATUS[type(error)], str(error), request_id, headers)
 
 
-def bug(request_id: str) -> Response:
+def unhandled_exception(request_id: str) -> Response:
     """The answer to a request that met a bug; it says nothing of what went wrong inside."""
     return _answer(500, "Something went wrong on our side.", request_id, {})
 
@@ -104,9 +105,9 @@ def plain_problem(
 
 
 def _detail_of(error: InvalidInput) -> str:
-    if error.fault_count == 1:
-        return error.faults[0].detail
-    return f"The request has {error.fault_count} faults."
+    if error.error_count == 1:
+        return error.errors[0].detail
+    return f"The request has {error.error_count} faults."
 
 
 def _answer(
@@ -122,12 +123,12 @@ def _answer(
         detail=detail,
         request_id=request_id,
         errors=tuple(
-            ProblemFault(pointer=f.pointer, code=f.code, detail=f.detail)
-            for f in invalid.faults[:MAX_FAULTS]
+            ProblemError(pointer=f.pointer, code=f.code, detail=f.detail)
+            for f in invalid.errors[:MAX_ERRORS]
         )
         if invalid
         else None,
-        fault_count=invalid.fault_count if invalid else None,
+        error_count=invalid.error_count if invalid else None,
     )
     return Response(
         body=body.model_dump_json(),

@@ -4,7 +4,7 @@ from chalice.app import Request
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 
 
 def text(request: Request, name: str) -> str | None:
@@ -22,7 +22,7 @@ def identifier(request: Request, name: str) -> str:
     parameters = request.query_params
     given = parameters.get(name) if parameters else None
     if given is None:
-        raise InvalidInput([Fault(f"?{name}", "required", "This is required.")])
+        raise InvalidInput([InputError(f"?{name}", "required", "This is required.")])
     return _parsed(name, given)
 
 
@@ -35,6 +35,8 @@ def optional_identifier(request: Request, name: str) -> str | None:
 def _parsed(name: str, given: str) -> str:
     parsed = parse_id(given)
     if parsed is None:
-        fault = Fault(f"?{name}", "invalid_uuid", "This must be a UUID of the form 8-4-4-4-12.")
-        raise InvalidInput([fault])
+        input_error = InputError(
+            f"?{name}", "invalid_uuid", "This must be a UUID of the form 8-4-4-4-12."
+        )
+        raise InvalidInput([input_error])
     return parsed

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from chalicelib.domain.webhooks.signature import RefusedWebhook, verify
+from chalicelib.domain.webhooks.signature import WebhookVerificationError, verify
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError
 
@@ -183,7 +183,7 @@ class _Server(ThreadingHTTPServer):
                 body,
                 int(time.time()),
             )
-        except RefusedWebhook as refused:
+        except WebhookVerificationError as refused:
             return str(refused)
         except (OSError, ValueError, KeyError):
             return "There is no demo.json with a secret yet."

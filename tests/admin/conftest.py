@@ -8,4 +8,4 @@ from admin.definitions import save as document_writing
 @pytest.fixture(autouse=True)
 def _one_writer(monkeypatch: pytest.MonkeyPatch) -> None:
     # Moto copies whole tables in a transaction, which two threads cannot do at once.
-    monkeypatch.setattr(document_writing, "WRITERS_SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(document_writing, "MAX_WRITERS", 1)

@@ -6,9 +6,9 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 from pynamodb.exceptions import ScanError
 
-from admin.error_messages import in_one_line
+from admin.error_messages import one_line_message
 from chalicelib.domain.errors import FeedbackError, InvalidInput, Unavailable
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.settings import settings
 from tests.admin.command import run
 
@@ -38,19 +38,22 @@ def unanswered() -> Unavailable:
         (refused("UnrecognizedClientException"), "AWS in eu-west-1 does not accept these "),
         (refused("AccessDeniedException"), "AWS in eu-west-1 refuses: AccessDeniedException: No."),
         (unanswered(), "AWS in eu-west-1 does not answer: Could not connect to the endpoint "),
-        (InvalidInput([Fault("/a", "x", "Bad."), Fault("", "y", "So.")]), "/a: Bad.; /: So."),
+        (
+            InvalidInput([InputError("/a", "x", "Bad."), InputError("", "y", "So.")]),
+            "/a: Bad.; /: So.",
+        ),
         (FeedbackError("First line\nsecond line"), "First line"),
     ],
 )
 def test_each_failure_is_one_line(error: Exception, line: str) -> None:
-    told = in_one_line(error)
+    told = one_line_message(error)
     assert told.startswith(line)
     assert "\n" not in told
 
 
 def test_an_endpoint_of_ones_own_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
-    assert in_one_line(unanswered()).startswith("The endpoint http://127.0.0.1:4566 does not")
+    assert one_line_message(unanswered()).startswith("The endpoint http://127.0.0.1:4566 does not")
 
 
 @pytest.mark.usefixtures("cloud", "fresh_settings")

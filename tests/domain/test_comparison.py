@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.comparison import Combination, Comparator, as_number, holds, listed
+from chalicelib.domain.comparison import Combination, Comparator, as_number, evaluate, listed
 
 texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False).map(str)
 
@@ -58,7 +58,7 @@ texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False)
     ],
 )
 def test_comparisons(comparator: str, given_values: list[str], expected: str, truth: bool) -> None:
-    assert holds(Comparator(comparator), given_values, expected) is truth
+    assert evaluate(Comparator(comparator), given_values, expected) is truth
 
 
 @pytest.mark.parametrize(
@@ -68,20 +68,22 @@ def test_comparisons(comparator: str, given_values: list[str], expected: str, tr
 def test_of_two_opposites_exactly_one_holds_for_a_single_value(
     one: str, other: str, value: str, expected: str
 ) -> None:
-    assert holds(Comparator(one), [value], expected) != holds(Comparator(other), [value], expected)
+    assert evaluate(Comparator(one), [value], expected) != evaluate(
+        Comparator(other), [value], expected
+    )
 
 
 @given(st.integers(), st.integers())
 def test_numbers_compare_as_numbers(left: int, right: int) -> None:
-    assert holds(Comparator.GT, [str(left)], str(right)) == (left > right)
-    assert holds(Comparator.EQ, [f"{left}.0"], str(right)) == (left == right)
+    assert evaluate(Comparator.GT, [str(left)], str(right)) == (left > right)
+    assert evaluate(Comparator.EQ, [f"{left}.0"], str(right)) == (left == right)
 
 
 @given(st.lists(st.sampled_from(Comparator)), texts, st.lists(texts, max_size=3))
 def test_any_texts_can_be_compared(
     comparators: list[Comparator], expected: str, values: list[str]
 ) -> None:
-    assert all(holds(one, values, expected) in (True, False) for one in comparators)
+    assert all(evaluate(one, values, expected) in (True, False) for one in comparators)
 
 
 @pytest.mark.parametrize("text", ["", "x", "1e5", "NaN", "Infinity", " 1", "1_0", "١", "1.", ".5"])

@@ -70,9 +70,9 @@ class PublicForms:
         wait_until(lambda: self.submissions(kind, form_id) == expected)
 
 
-def wait_until(holds: Callable[[], bool], within_s: float = COUNTED_WITHIN_S) -> None:
+def wait_until(evaluate: Callable[[], bool], within_s: float = COUNTED_WITHIN_S) -> None:
     """Returns when it holds."""
     deadline = time.monotonic() + within_s
-    while not holds():
+    while not evaluate():
         assert time.monotonic() < deadline, "it does not come to hold"
         time.sleep(0.3)

@@ -55,7 +55,7 @@ class Importer:
             time.sleep(0.5)
         raise AssertionError(f"the import does not end: {progress}")
 
-    def everyone(self) -> list[dict[str, Any]]:
+    def all_accounts(self) -> list[dict[str, Any]]:
         """Every customer, page by page, in list order."""
         first = self.list_page(1)
         pages = range(2, first["meta"]["totalPages"] + 1)
@@ -138,7 +138,7 @@ def test_a_batch_is_imported_and_repeated_with_its_key(
     assert len({answer.json()["id"] for answer in answers}) == 1
     progress = importer.finish(answers[0].json()["id"])
     assert numbers(progress) == {"created": 60, "filled": 1, "unchanged": 0, "failed": 0}
-    customers = importer.everyone()
+    customers = importer.all_accounts()
     assert [customer["firstName"] for customer in customers] == [f"a {n}" for n in range(60)]
     assert customers[0]["company"] == "Lumen"
 
@@ -175,13 +175,13 @@ def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
     assert killed
     assert progress["status"] == "COMPLETED"
     assert numbers(progress) == {"created": 10_000, "filled": 0, "unchanged": 0, "failed": 0}
-    customers = large.everyone()
+    customers = large.all_accounts()
     assert len(customers) == 10_000 + singles
     assert {c["metadata"]["import"]["row"] for c in customers if c["metadata"]} == {
         str(number) for number in range(10_000)
     }
     for partner in small:
-        assert len(partner.everyone()) == 1_000
+        assert len(partner.all_accounts()) == 1_000
     assert positions(cloud, large) == list(range(1, 10_000 + singles + 1))
 
 

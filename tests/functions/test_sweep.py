@@ -14,7 +14,7 @@ from chalicelib.domain.webhooks.execution import new_execution
 from chalicelib.domain.work import DueWork
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.work.kinds import ALL_WORK, WEBHOOKS
-from chalicelib.services.work.sweep import MOST_OF_A_SHARD
+from chalicelib.services.work.sweep import MAX_PER_SHARD
 from chalicelib.services.work.sweep import sweep as sweep_some
 from chalicelib.storage import executions
 from tests.domain.workflows.factories import feedback, workflow
@@ -66,7 +66,7 @@ def queued_for(account_id: str) -> int:
 
 
 def test_one_accounts_backlog_leaves_others_their_turn(account: str) -> None:
-    make_overdue(account, 2 * MOST_OF_A_SHARD + 20)
+    make_overdue(account, 2 * MAX_PER_SHARD + 20)
     other = in_another_group(account)
     make_overdue(other, 1)
     sweep_some(WEBHOOKS)
@@ -77,9 +77,9 @@ def test_one_accounts_backlog_leaves_others_their_turn(account: str) -> None:
 
 
 def test_a_sweep_goes_on_until_nothing_is_overdue(account: str) -> None:
-    make_overdue(account, 2 * MOST_OF_A_SHARD + 20)
+    make_overdue(account, 2 * MAX_PER_SHARD + 20)
     sweep_once(10_000)
-    assert queued_for(account) == 2 * MOST_OF_A_SHARD + 20
+    assert queued_for(account) == 2 * MAX_PER_SHARD + 20
     sweep_once(10_000)
     assert queued_for(account) == 0
 

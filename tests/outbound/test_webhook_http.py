@@ -18,8 +18,8 @@ from chalicelib.outbound.webhook_http import (
     EXCERPT_CHARACTERS,
     Address,
     Network,
-    WebhookAnswer,
     WebhookFailure,
+    WebhookResponse,
     post,
     system_tls,
 )
@@ -41,7 +41,7 @@ def send(
     body: bytes = BODY,
     host: str = "127.0.0.1",
     scheme: str = "http",
-) -> WebhookAnswer:
+) -> WebhookResponse:
     url = f"{scheme}://{host}:{receiver.port}/hook?a=b"
     return post(url, HEADERS, body, allow_private=True, network=network)
 
@@ -55,7 +55,7 @@ def leading_to(*addresses: str) -> Network:
 def test_exactly_these_bytes_are_sent_once() -> None:
     with receiving(answering(OK)) as receiver:
         answer = send(receiver)
-    assert answer == WebhookAnswer(answer.duration_ms, True, 200, excerpt="OK")
+    assert answer == WebhookResponse(answer.duration_ms, True, 200, excerpt="OK")
     assert answer.is_success
     assert receiver.connections == 1
     (request,) = receiver.requests
@@ -275,7 +275,7 @@ def test_a_flood_before_there_is_a_status_is_no_answer(flood: "itertools.repeat[
 def test_faulty_headers_leave_the_status_as_it_is(status: int, headers: bytes) -> None:
     with receiving(answering(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
         answer = send(receiver, network=Network())
-    assert answer == WebhookAnswer(answer.duration_ms, True, status)
+    assert answer == WebhookResponse(answer.duration_ms, True, status)
     assert receiver.connections == 1
 
 
@@ -288,7 +288,7 @@ def test_a_reset_among_the_headers_leaves_the_status_as_it_is() -> None:
 
     with receiving(behave) as receiver:
         answer = send(receiver, network=Network())
-    assert answer == WebhookAnswer(answer.duration_ms, True, 200)
+    assert answer == WebhookResponse(answer.duration_ms, True, 200)
 
 
 def test_trickling_headers_end_with_the_time_and_the_status_counts() -> None:
@@ -299,7 +299,7 @@ def test_trickling_headers_end_with_the_time_and_the_status_counts() -> None:
 
     with receiving(behave) as receiver:
         answer = send(receiver)
-    assert answer == WebhookAnswer(answer.duration_ms, True, 200)
+    assert answer == WebhookResponse(answer.duration_ms, True, 200)
     assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
 
 
@@ -312,7 +312,7 @@ def test_a_flood_of_headers_leaves_the_status_as_it_is() -> None:
 
     with receiving(behave) as receiver:
         answer = send(receiver, network=Network())
-    assert answer == WebhookAnswer(answer.duration_ms, True, 200)
+    assert answer == WebhookResponse(answer.duration_ms, True, 200)
     assert answer.duration_ms < 5000
 
 
@@ -320,7 +320,7 @@ def test_a_bare_cr_in_a_header_starts_no_other_header() -> None:
     told = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
     with receiving(answering(told)) as receiver:
         answer = send(receiver)
-    assert answer == WebhookAnswer(answer.duration_ms, True, 503)
+    assert answer == WebhookResponse(answer.duration_ms, True, 503)
 
 
 PARTS_WITHIN_PARTS = b"".join(
@@ -342,7 +342,7 @@ def test_no_message_in_a_header_is_followed(interim: bytes, header: bytes) -> No
     after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
     with receiving(answering(before + after + b"\r\nOK")) as receiver:
         answer = send(receiver, network=Network())
-    assert answer == WebhookAnswer(answer.duration_ms, True, 200, excerpt="OK")
+    assert answer == WebhookResponse(answer.duration_ms, True, 200, excerpt="OK")
     assert answer.duration_ms < TOLERANCE_MS
 
 

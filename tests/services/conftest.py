@@ -3,11 +3,11 @@
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.caching import clear_caches
 
 
 @pytest.fixture
 def account(cloud: None) -> str:
     """The id of a new account."""
-    forget_everything_held()
+    clear_caches()
     return new_id()

@@ -12,7 +12,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 
-class Fault(StrEnum):
+class InjectedFault(StrEnum):
     """What goes wrong with a request."""
 
     REFUSED = "refused"
@@ -42,7 +42,7 @@ class Requests:
 
 @contextmanager
 def faulty(
-    patch: pytest.MonkeyPatch, number: int | None = None, fault: Fault | None = None
+    patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
     """Counts requests to AWS inside the block, and makes the one of this number (from 0) fail."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
@@ -63,26 +63,29 @@ def faulty(
 
 
 def _go_wrong(
-    fault: Fault, operation: str, arguments: dict[str, Any], do: Callable[[dict[str, Any]], Any]
+    fault: InjectedFault,
+    operation: str,
+    arguments: dict[str, Any],
+    do: Callable[[dict[str, Any]], Any],
 ) -> Any:
-    if fault is Fault.KILLED_BEFORE:
+    if fault is InjectedFault.KILLED_BEFORE:
         raise Killed
-    if fault is Fault.KILLED_AFTER:
+    if fault is InjectedFault.KILLED_AFTER:
         do(arguments)
         raise Killed
-    if fault is Fault.UNANSWERED:
+    if fault is InjectedFault.UNANSWERED:
         raise ReadTimeoutError(endpoint_url="x")
-    if fault is Fault.DONE_BUT_UNANSWERED:
+    if fault is InjectedFault.DONE_BUT_UNANSWERED:
         do(arguments)
         raise ReadTimeoutError(endpoint_url="x")
-    if fault is Fault.THROTTLED:
+    if fault is InjectedFault.THROTTLED:
         raise _error(operation, "ThrottlingException")
-    if fault is Fault.REFUSED:
+    if fault is InjectedFault.REFUSED:
         raise _error(operation, "AccessDeniedException")
-    if fault is Fault.CONFLICT and operation == "TransactWriteItems":
+    if fault is InjectedFault.CONFLICT and operation == "TransactWriteItems":
         reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
         raise _error(operation, "TransactionCanceledException", CancellationReasons=reasons)
-    if fault is Fault.HALF_DONE and operation in _HALVES:
+    if fault is InjectedFault.HALF_DONE and operation in _HALVES:
         return _HALVES[operation](arguments, do)
     return do(arguments)
 

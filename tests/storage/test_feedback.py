@@ -11,8 +11,8 @@ from chalicelib.domain.forms.fields import FieldType
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from chalicelib.storage import feedback
-from chalicelib.storage.dynamodb.transactions import Contended, transaction
-from chalicelib.storage.feedback import FeedbackRow, KeptFeedback
+from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.feedback import FeedbackRow, StoredFeedback
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -41,7 +41,7 @@ def in_a_transaction(made: Feedback, input_hash: str | None) -> bool:
     try:
         with transaction() as write:
             feedback.add(write, made, input_hash)
-    except Contended:
+    except Contention:
         return False
     return True
 
@@ -58,7 +58,7 @@ def test_feedback_is_read_back_as_it_was_kept(
 ) -> None:
     made = a_feedback(customer_id)
     assert keep(made, input_hash)
-    assert feedback.find(made.id) == KeptFeedback(made, input_hash, FeedbackState.PENDING)
+    assert feedback.find(made.id) == StoredFeedback(made, input_hash, FeedbackState.PENDING)
 
 
 @BOTH_WAYS
@@ -66,7 +66,7 @@ def test_feedback_that_is_there_already_stays_as_it_is(keep: Keep) -> None:
     first = a_feedback()
     keep(first, "first")
     assert not keep(first.model_copy(update={"rating": 7}), "second")
-    assert feedback.find(first.id) == KeptFeedback(first, "first", FeedbackState.PENDING)
+    assert feedback.find(first.id) == StoredFeedback(first, "first", FeedbackState.PENDING)
 
 
 @BOTH_WAYS

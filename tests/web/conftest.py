@@ -11,7 +11,7 @@ from chalice.test import Client
 
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.manage import create_account, issue_key
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.caching import clear_caches
 from tests.policies import allowed
 
 ROOT = Path(__file__).parent.parent.parent
@@ -34,7 +34,7 @@ class Answer:
         return json.loads(self.body)
 
     @property
-    def faults(self) -> list[tuple[str, str]]:
+    def errors(self) -> list[tuple[str, str]]:
         """Pointer and code of each fault, after a check of the problem's own shape."""
         assert self.headers["content-type"] == "application/problem+json"
         assert self.json["status"] == self.status == 400
@@ -75,10 +75,10 @@ def client(cloud: None) -> Iterator[Client]:
     """The app in process."""
     from app import app
 
-    forget_everything_held()
+    clear_caches()
     with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
         yield client
-    forget_everything_held()
+    clear_caches()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.accounts.save_places import save_brand, save_store
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.forms.read import read_contact_form, read_survey
@@ -80,7 +80,7 @@ class Opened:
                 **({"enabled": True, "fields": questions(self.fields)} | document),
             ),
         )
-        forget_everything_held()
+        clear_caches()
 
     def survey(self, survey_id: str | None = None, **document: Any) -> None:
         """Saves the public survey, or another one, anew."""
@@ -100,7 +100,7 @@ class Opened:
         }
         survey = form_factories.survey(id=survey_id or self.survey_id, **(usual | document))
         save_survey(self.account_id, survey)
-        forget_everything_held()
+        clear_caches()
 
     @property
     def customer(self) -> Customer:

@@ -49,8 +49,8 @@ def test_the_line_carries_its_metrics(partner: Partner, log: StringIO) -> None:
     assert described["Namespace"] == "feedback-test"
     assert {metric["Name"] for metric in described["Metrics"]} == {"duration", "awsCalls", "faults"}
     assert [sorted(names) for names in described["Dimensions"]] == [["route", "service"]]
-    measured = {"duration", "awsCalls", "faults", "route", "service"}
-    assert measured <= line.keys()
+    metric_fields = {"duration", "awsCalls", "faults", "route", "service"}
+    assert metric_fields <= line.keys()
 
 
 def test_a_message_is_written_as_it_is(log: StringIO) -> None:

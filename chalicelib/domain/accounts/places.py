@@ -32,7 +32,7 @@ class Place(Resource):
     brand_id: str | None = None
 
 
-class BrandDocument(Input):
+class BrandDefinition(Input):
     """A brand as an operator loads it."""
 
     id: Identifier
@@ -42,7 +42,7 @@ class BrandDocument(Input):
     )
 
 
-class StoreDocument(BrandDocument):
+class StoreDefinition(BrandDefinition):
     """A store as an operator loads it; its brand must be the account's."""
 
     brand_id: Identifier

@@ -37,7 +37,7 @@ class CustomAttributeValue(Resource):
     value: str = Field(description="The value itself, as text.")
 
 
-class CustomAttributeDocument(Input):
+class CustomAttributeDefinition(Input):
     """A custom attribute's value as an operator loads it."""
 
     attribute: str = Field(min_length=1, max_length=255)

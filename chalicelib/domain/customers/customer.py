@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.customers.custom_attribute import (
-    CustomAttributeDocument,
+    CustomAttributeDefinition,
     CustomAttributeValue,
 )
 from chalicelib.domain.customers.platforms import (
@@ -282,7 +282,7 @@ class CustomerBody(_GivenIdentifiers):
         return self
 
 
-class TagDocument(Input):
+class TagDefinition(Input):
     """A tag as an operator loads it."""
 
     tag: str = Field(min_length=1, max_length=MAX_TEXT)
@@ -290,7 +290,7 @@ class TagDocument(Input):
     id: Identifier | None = None
 
 
-class CustomerDocument(CustomerBody):
+class CustomerDefinition(CustomerBody):
     """A customer as an operator loads it: what a partner may send, and what only the account knows.
 
     Attributes:
@@ -300,8 +300,8 @@ class CustomerDocument(CustomerBody):
 
     id: Identifier
     metadata: MetadataDocument | None = None  # type: ignore[assignment]
-    tags: list[TagDocument] = Field(default_factory=list, max_length=100)
-    attributes: list[CustomAttributeDocument] = Field(default_factory=list, max_length=100)
+    tags: list[TagDefinition] = Field(default_factory=list, max_length=100)
+    attributes: list[CustomAttributeDefinition] = Field(default_factory=list, max_length=100)
     data_sources: list[Annotated[DataSource, Field(strict=False)]] | None = None
     email_bounced: bool = False
     type: Literal["Unknown"] | None = None
@@ -347,7 +347,7 @@ def _records_of(metadata: MetadataDocument | None) -> dict[str, Any]:
     return records
 
 
-def customer_from_document(document: CustomerDocument, now: datetime) -> Customer:
+def customer_from_definition(document: CustomerDefinition, now: datetime) -> Customer:
     """The customer that an operator's document describes.
 
     Raises:

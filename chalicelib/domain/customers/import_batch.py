@@ -50,7 +50,7 @@ class BatchBody(Input):
     )
 
 
-class RowFault(Resource):
+class RowInputError(Resource):
     """One thing that is wrong with a row."""
 
     pointer: str = Field(
@@ -64,7 +64,7 @@ class RejectedRow(Resource):
     """A row that was not queued."""
 
     index: int = Field(description="The row's place in the batch, from 0.")
-    errors: tuple[RowFault, ...] = Field(
+    errors: tuple[RowInputError, ...] = Field(
         description="What is wrong with it; past 1,000 faults in a batch, the first of each row."
     )
 

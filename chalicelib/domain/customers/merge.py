@@ -16,7 +16,7 @@ Fields = dict[str, Any]
 """Values of a customer by the name of its field; the import's own metadata is one field."""
 
 IMPORT_METADATA: Final = "import_metadata"
-_MOST_UNFOLDED: Final = 100_000
+_MAX_UNFOLDED: Final = 100_000
 _NEVER_FILLED: Final = frozenset({"email_optin", "sms_optin"})
 
 
@@ -110,7 +110,7 @@ def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
     Folded like this, thousands of rows take no more room than one customer. What is lost is that
     a row cannot give again what one before it gave and failed with.
     """
-    if sum(text_length(row.fields) for row in rows) <= _MOST_UNFOLDED:
+    if sum(text_length(row.fields) for row in rows) <= _MAX_UNFOLDED:
         return tuple(rows)
     folded: list[GroupRow] = []
     given_before: set[str] = set()

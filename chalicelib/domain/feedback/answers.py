@@ -7,24 +7,24 @@ from typing import Final, Self
 from pydantic import Field
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.answer_rules import Reply, reply_faults
+from chalicelib.domain.forms.answer_rules import Reply, reply_errors
 from chalicelib.domain.forms.fields import SELECT_TYPES, FieldType, FieldTypeName, SavedField
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.rating import RATING_TYPES, rating_of
 from chalicelib.domain.forms.visibility import Visibility
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.schema import Identifier, Input, Resource
 
-VALUES_LIMIT: Final = 1000
+MAX_VALUES: Final = 1000
 
 
-class GivenAnswer(Input):
+class SubmittedAnswer(Input):
     """What was submitted for one field. An empty value is the same as none."""
 
     id: Identifier = Field(description="The field that is answered.")
     values: list[str] = Field(
         default=[],
-        max_length=VALUES_LIMIT,
+        max_length=MAX_VALUES,
         description="What was answered: one text, or several where the field takes several.",
     )
 
@@ -39,7 +39,7 @@ class Answer(Resource):
 
 
 @dataclass(frozen=True)
-class JudgedAnswers:
+class ValidatedAnswers:
     """A submission that keeps every rule.
 
     Attributes:
@@ -84,13 +84,13 @@ class Questionnaire:
             },
         )
 
-    def judge(self, given: Sequence[GivenAnswer]) -> JudgedAnswers:
+    def validate(self, given: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
         """The answers that count and their rating.
 
         Raises:
             InvalidInput: with every fault of the submission; pointers begin at ``/fields``.
         """
-        faults = list(self._identity_faults(given))
+        errors = list(self._identity_errors(given))
         positions = self._positions(given)
         replies = {field: self._replies(given[place]) for field, place in positions.items()}
         # A field of one value that was given several has a fault; only its first one decides.
@@ -101,11 +101,11 @@ class Questionnaire:
         for field in shown:
             answered = replies.get(field.id, [])
             if answered:
-                faults.extend(reply_faults(field, answered, "fields", positions[field.id]))
+                errors.extend(reply_errors(field, answered, "fields", positions[field.id]))
             elif field.required:
-                faults.append(_unanswered(field, positions.get(field.id)))
-        if faults:
-            raise InvalidInput(sorted(faults, key=_document_order))
+                errors.append(_unanswered(field, positions.get(field.id)))
+        if errors:
+            raise InvalidInput(sorted(errors, key=_document_order))
         answers = [
             Answer(
                 field_id=field.id,
@@ -116,20 +116,20 @@ class Questionnaire:
             for field in shown
             if replies.get(field.id)
         ]
-        return JudgedAnswers(answers, _rating(answers))
+        return ValidatedAnswers(answers, _rating(answers))
 
-    def _identity_faults(self, given: Sequence[GivenAnswer]) -> Iterator[Fault]:
+    def _identity_errors(self, given: Sequence[SubmittedAnswer]) -> Iterator[InputError]:
         seen: set[str] = set()
         for position, answer in enumerate(given):
             if answer.id not in self.fields:
                 detail = f"The form has no field with the id {answer.id}."
-                yield Fault(json_pointer("fields", position), "unknown_reference", detail)
+                yield InputError(json_pointer("fields", position), "unknown_reference", detail)
             elif answer.id in seen:
                 detail = f"The field {answer.id} was answered before."
-                yield Fault(json_pointer("fields", position), "duplicate", detail)
+                yield InputError(json_pointer("fields", position), "duplicate", detail)
             seen.add(answer.id)
 
-    def _positions(self, given: Sequence[GivenAnswer]) -> dict[str, int]:
+    def _positions(self, given: Sequence[SubmittedAnswer]) -> dict[str, int]:
         """Where each field is answered first."""
         positions: dict[str, int] = {}
         for position, answer in enumerate(given):
@@ -137,7 +137,7 @@ class Questionnaire:
                 positions.setdefault(answer.id, position)
         return positions
 
-    def _replies(self, answer: GivenAnswer) -> list[Reply]:
+    def _replies(self, answer: SubmittedAnswer) -> list[Reply]:
         own_words = self.own_words.get(answer.id, {})
         return [
             Reply(own_words.get(value, value), position)
@@ -160,9 +160,9 @@ def _own_words(form: SavedForm, field: SavedField) -> dict[str, str]:
     return own_words | {value: value for value in field.values}
 
 
-def _unanswered(field: SavedField, position: int | None) -> Fault:
+def _unanswered(field: SavedField, position: int | None) -> InputError:
     path = ("fields",) if position is None else ("fields", position)
-    return Fault(json_pointer(*path), "required", f"The field {field.id} must be answered.")
+    return InputError(json_pointer(*path), "required", f"The field {field.id} must be answered.")
 
 
 def _rating(answers: Sequence[Answer]) -> int | None:
@@ -170,5 +170,5 @@ def _rating(answers: Sequence[Answer]) -> int | None:
     return rating_of(rated.type, rated.values[0]) if rated else None
 
 
-def _document_order(fault: Fault) -> list[int]:
-    return [int(step) for step in fault.pointer.split("/") if step.isdigit()]
+def _document_order(input_error: InputError) -> list[int]:
+    return [int(step) for step in input_error.pointer.split("/") if step.isdigit()]

@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import Field
 
-from chalicelib.domain.feedback.answers import GivenAnswer
+from chalicelib.domain.feedback.answers import SubmittedAnswer
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 MAX_SUBMISSION_BYTES: Final = 256 * 1024
@@ -19,7 +19,7 @@ class ContactFormSubmission(Input):
     brand: Identifier | None = Field(
         default=None, description="The form's own brand; it need not be said."
     )
-    fields: list[GivenAnswer] = Field(
+    fields: list[SubmittedAnswer] = Field(
         default=[], max_length=MAX_ANSWERS, description="The answers, by field."
     )
 
@@ -37,7 +37,7 @@ class SurveySubmission(Input):
     brand: Identifier | None = Field(
         default=None, description="The brand that it is about, for a public survey."
     )
-    fields: list[GivenAnswer] = Field(
+    fields: list[SubmittedAnswer] = Field(
         default=[], max_length=MAX_ANSWERS, description="The answers, by field."
     )
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from chalicelib.domain.comparison import as_number
 from chalicelib.domain.forms.fields import FIXED_ANSWERS, SELECT_TYPES, FieldType, SavedField
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.schema import Email
 
 _EMAIL: Final = TypeAdapter[str](Email)
@@ -34,7 +34,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A `Fault` without its place, which is written for faults alone: most values have none."""
+    """A `InputError` without its place, which is written for faults alone: most values have none."""
 
     code: str
     detail: str
@@ -43,18 +43,20 @@ class Refusal:
 _SEEN_BEFORE: Final = Refusal("duplicate", "This value stood before; it may be there only once.")
 
 
-def reply_faults(field: SavedField, replies: Sequence[Reply], *path: str | int) -> Iterator[Fault]:
+def reply_errors(
+    field: SavedField, replies: Sequence[Reply], *path: str | int
+) -> Iterator[InputError]:
     """Everything that is wrong with an answer of at least one value to a field that is shown."""
     if field.type is not FieldType.MULTI_SELECT and len(replies) > 1:
         # Which of the values is meant cannot be known, so none of them is judged.
-        yield Fault(json_pointer(*path), "too_many", "This field takes one value.")
+        yield InputError(json_pointer(*path), "too_many", "This field takes one value.")
         return
     if field.allow_max_replies and len(replies) > field.max_replies:
-        yield Fault(
+        yield InputError(
             json_pointer(*path), "too_many", f"This field takes at most {field.max_replies} values."
         )
     if field.allow_min_replies and len(replies) < field.min_replies:
-        yield Fault(
+        yield InputError(
             json_pointer(*path), "too_few", f"This field takes at least {field.min_replies} values."
         )
     seen: set[str] = set()
@@ -65,7 +67,7 @@ def reply_faults(field: SavedField, replies: Sequence[Reply], *path: str | int) 
             refusal = refusal_of(field, reply.value)
         if refusal:
             where = json_pointer(*path, "values", reply.position)
-            yield Fault(where, refusal.code, refusal.detail)
+            yield InputError(where, refusal.code, refusal.detail)
         seen.add(reply.value)
 
 

@@ -49,7 +49,7 @@ CombinationName = Annotated[Combination, Field(strict=False)]
 ComparatorName = Annotated[Comparator, Field(strict=False)]
 FieldTypeName = Annotated[FieldType, Field(strict=False)]
 
-INDEX_LIMIT: Final = 2**31 - 1
+MAX_INDEX: Final = 2**31 - 1
 
 
 class FieldTraits(Part):
@@ -66,10 +66,10 @@ class FieldTraits(Part):
     )
     required: bool = Field(default=False, description="Whether the field must be answered.")
     vertical_index: int = Field(
-        default=0, ge=0, le=INDEX_LIMIT, description="Row of the field.", examples=[1]
+        default=0, ge=0, le=MAX_INDEX, description="Row of the field.", examples=[1]
     )
     horizontal_index: int = Field(
-        default=0, ge=0, le=INDEX_LIMIT, description="Place within the row.", examples=[0]
+        default=0, ge=0, le=MAX_INDEX, description="Place within the row.", examples=[0]
     )
     values: list[str] = Field(
         default=[], description="Values to choose from.", examples=[["Service", "Food", "Price"]]
@@ -79,11 +79,11 @@ class FieldTraits(Part):
     )
     allow_min_replies: bool = Field(default=False, description="Whether `minReplies` applies.")
     min_replies: int = Field(
-        default=0, ge=0, le=INDEX_LIMIT, description="Fewest values to choose.", examples=[1]
+        default=0, ge=0, le=MAX_INDEX, description="Fewest values to choose.", examples=[1]
     )
     allow_max_replies: bool = Field(default=False, description="Whether `maxReplies` applies.")
     max_replies: int = Field(
-        default=0, ge=0, le=INDEX_LIMIT, description="Most values to choose.", examples=[3]
+        default=0, ge=0, le=MAX_INDEX, description="Most values to choose.", examples=[3]
     )
     operator: CombinationName = Field(
         default=Combination.AND,
@@ -127,7 +127,7 @@ class PartnerFieldGroup(DatedPart):
 
     name: str = Field(default="", description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
-        default=0, ge=0, le=INDEX_LIMIT, description="Place among the groups.", examples=[0]
+        default=0, ge=0, le=MAX_INDEX, description="Place among the groups.", examples=[0]
     )
 
 

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from chalicelib.domain.schema import Resource
 
-WrittenTimestamp = Annotated[
+TimestampText = Annotated[
     str,
     WithJsonSchema(
         {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
@@ -43,5 +43,5 @@ class DatedPart(Part):
     """A part with an identity of its own, whose dates outlive a replacement of the form."""
 
     id: UuidText = Field(description="Unique identifier.")
-    created_at: WrittenTimestamp = Field(description="When it was first saved.")
-    updated_at: WrittenTimestamp = Field(description="When it was last changed.")
+    created_at: TimestampText = Field(description="When it was first saved.")
+    updated_at: TimestampText = Field(description="When it was last changed.")

@@ -7,7 +7,7 @@ from chalicelib.domain.forms.survey import Channel
 
 
 @dataclass(frozen=True)
-class SurveyOccasion:
+class SurveyContext:
     """What a tracker, or the one who asks, tells about the occasion.
 
     Attributes:
@@ -31,7 +31,7 @@ class SurveyOccasion:
         brand_id: str | None = None,
         order: str = "",
         send_mode: Channel = Channel.LINK,
-    ) -> "SurveyOccasion":
+    ) -> "SurveyContext":
         """The occasion at these places; a store's own brand goes before one named beside it.
 
         Whether the places are the account's is for the caller to judge: those that the directory

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Self
 
-from chalicelib.domain.comparison import Combination, holds
+from chalicelib.domain.comparison import Combination, evaluate
 from chalicelib.domain.forms.fields import FieldDependency, SavedField
 
 
@@ -76,6 +76,6 @@ def _holds(
     deciding = dependency.depends_on_field
     given = answers.get(deciding, ()) if deciding in visible else ()
     return dependency.operator.of(
-        holds(expected.operator, given, expected.value)
+        evaluate(expected.operator, given, expected.value)
         for expected in dependency.depends_on_field_values
     )

@@ -7,14 +7,14 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from chalicelib.domain.customers.custom_attribute import (
-    CustomAttributeDocument,
+    CustomAttributeDefinition,
     CustomAttributeValue,
 )
 from chalicelib.domain.customers.customer import Customer, CustomerBody
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.forms.definitions.rule import rule
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.schema import Identifier, Input, JsonObject, Resource, Timestamp
 
 MAX_PURCHASE_BYTES: Final = 32 * 1024
@@ -47,7 +47,7 @@ class Purchase(Resource):
     customer_id: str | None = Field(default=None, exclude=True)
 
 
-class PurchaseDocument(Input):
+class PurchaseDefinition(Input):
     """A purchase as it arrives. Source and external id together name it within the account.
 
     Attributes:
@@ -64,15 +64,15 @@ class PurchaseDocument(Input):
     customer_id: Identifier | None = None
     customer: CustomerBody | None = None
     metadata: JsonObject = Field(default_factory=dict)
-    attributes: list[CustomAttributeDocument] = Field(default_factory=list, max_length=100)
+    attributes: list[CustomAttributeDefinition] = Field(default_factory=list, max_length=100)
 
 
 @rule
-def purchase_faults(document: PurchaseDocument) -> Iterator[Fault]:
+def purchase_errors(document: PurchaseDefinition) -> Iterator[InputError]:
     """What is wrong with a purchase beyond the shape of its parts."""
     if document.customer_id and document.customer:
         detail = "The customer is named by customerId or by customer, not by both."
-        yield Fault("", "not_allowed", detail)
+        yield InputError("", "not_allowed", detail)
 
 
 def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:
@@ -84,7 +84,7 @@ def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:
 
 
 def purchase_from(
-    document: PurchaseDocument,
+    document: PurchaseDefinition,
     account_id: str,
     customer_id: str | None,
     created_at: datetime,

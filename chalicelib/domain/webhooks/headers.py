@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-LONGEST_VALUE: Final = 4096
+MAX_VALUE_LENGTH: Final = 4096
 
 _LONGEST_NAME: Final = 100
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -29,7 +29,7 @@ _FRAMING: Final = frozenset(
 )
 
 
-class UnfitHeader(ValueError):
+class InvalidHeader(ValueError):
     """A custom header breaks a rule; the message is one sentence that says which.
 
     Attributes:
@@ -41,7 +41,7 @@ class UnfitHeader(ValueError):
         self.name = name
 
 
-def require_fit_headers(custom: Mapping[str, str]) -> None:
+def validate_headers(custom: Mapping[str, str]) -> None:
     """Return if none of these headers can split a request, or say where it goes or where it ends.
 
     Raises:
@@ -51,21 +51,21 @@ def require_fit_headers(custom: Mapping[str, str]) -> None:
     seen: set[str] = set()
     for name, value in custom.items():
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
-            raise UnfitHeader(name, f"This is no name of a header, of at most {_LONGEST_NAME}.")
-        if frames_the_message(name):
-            raise UnfitHeader(name, "This header says how the request is sent; it is not yours.")
-        if len(value) > LONGEST_VALUE or not _VALUE.fullmatch(value):
-            raise UnfitHeader(
-                name, f"The value must be printable ASCII on one line, at most {LONGEST_VALUE}."
+            raise InvalidHeader(name, f"This is no name of a header, of at most {_LONGEST_NAME}.")
+        if is_framing_header(name):
+            raise InvalidHeader(name, "This header says how the request is sent; it is not yours.")
+        if len(value) > MAX_VALUE_LENGTH or not _VALUE.fullmatch(value):
+            raise InvalidHeader(
+                name, f"The value must be printable ASCII on one line, at most {MAX_VALUE_LENGTH}."
             )
-        if folded_name(name) in seen:
-            raise UnfitHeader(
+        if normalize_header_name(name) in seen:
+            raise InvalidHeader(
                 name, "This name comes twice; neither case nor _ for - makes a difference."
             )
-        seen.add(folded_name(name))
+        seen.add(normalize_header_name(name))
 
 
-def folded_name(name: str) -> str:
+def normalize_header_name(name: str) -> str:
     """What is the same for names that a receiver may take for one header.
 
     Case makes no difference (RFC 9110, section 5.1), and programs behind CGI or WSGI get ``-`` and
@@ -74,9 +74,9 @@ def folded_name(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def frames_the_message(name: str) -> bool:
+def is_framing_header(name: str) -> bool:
     """Whether the header says where the message goes, where it ends, or how it is packed."""
-    return folded_name(name) in _FRAMING
+    return normalize_header_name(name) in _FRAMING
 
 
 def webhook_headers(
@@ -90,11 +90,13 @@ def webhook_headers(
         "X-Service-Webhook-Signature": signature,
         "X-Service-Webhook-Id": execution_id,
     }
-    return beside(custom, system)
+    return merge_headers(custom, system)
 
 
-def beside(custom: Mapping[str, str], winning: Mapping[str, str]) -> dict[str, str]:
+def merge_headers(custom: Mapping[str, str], system: Mapping[str, str]) -> dict[str, str]:
     """Both together, without the custom ones that a receiver may take for one that wins."""
-    taken = {folded_name(name) for name in winning}
-    kept = {name: value for name, value in custom.items() if folded_name(name) not in taken}
-    return {**kept, **winning}
+    taken = {normalize_header_name(name) for name in system}
+    kept = {
+        name: value for name, value in custom.items() if normalize_header_name(name) not in taken
+    }
+    return {**kept, **system}

@@ -16,7 +16,7 @@ from typing import Final
 
 DEFAULT_ATTEMPTS: Final = 8
 BASE_DELAY: Final = timedelta(minutes=1)
-LONGEST_DELAY: Final = timedelta(hours=6)
+MAX_DELAY: Final = timedelta(hours=6)
 
 _FACTOR: Final = 6
 _JITTER: Final = 0.15
@@ -65,29 +65,29 @@ def after_failure(
         return Decision(Verdict.STOPPED)
     if attempt >= attempts_allowed:
         return Decision(Verdict.FAILED)
-    asked = asked_delay(retry_after, now)
-    delay = own_delay(attempt, chance()) if asked is None else asked
+    asked = retry_after_delay(retry_after, now)
+    delay = backoff_delay(attempt, chance()) if asked is None else asked
     return Decision(Verdict.RETRY, now + delay)
 
 
-def own_delay(attempt: int, chance: float) -> timedelta:
+def backoff_delay(attempt: int, chance: float) -> timedelta:
     """The wait after this attempt, from 1, when the receiver asks for none."""
     growth: int = _FACTOR ** min(attempt - 1, _STEPS_TO_LONGEST)
-    return min(BASE_DELAY * growth, LONGEST_DELAY) * (1 + _JITTER * chance)
+    return min(BASE_DELAY * growth, MAX_DELAY) * (1 + _JITTER * chance)
 
 
-def asked_delay(retry_after: str | None, now: datetime) -> timedelta | None:
+def retry_after_delay(retry_after: str | None, now: datetime) -> timedelta | None:
     """The wait that a ``Retry-After`` asks for, between a minute and six hours; None for no ask."""
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):
         # Beyond nine digits it is longer than the longest anyway.
-        asked = timedelta(seconds=int(text)) if len(text) < 10 else LONGEST_DELAY
+        asked = timedelta(seconds=int(text)) if len(text) < 10 else MAX_DELAY
     else:
         moment = _moment(text)
         if moment is None:
             return None
         asked = moment - now
-    return max(BASE_DELAY, min(asked, LONGEST_DELAY))
+    return max(BASE_DELAY, min(asked, MAX_DELAY))
 
 
 def _moment(http_date: str) -> datetime | None:

@@ -19,15 +19,15 @@ PREFIX: Final = "sha256="
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
 
 
-class RefusedWebhook(Exception):
+class WebhookVerificationError(Exception):
     """The parent of every reason not to believe a webhook."""
 
 
-class BadTimestamp(RefusedWebhook):
+class BadTimestamp(WebhookVerificationError):
     """The timestamp header is no whole number of seconds."""
 
 
-class OutsideReplayWindow(RefusedWebhook):
+class OutsideReplayWindow(WebhookVerificationError):
     """The webhook is too old or from the future; it may be a repeat of a recorded one.
 
     Attributes:
@@ -39,7 +39,7 @@ class OutsideReplayWindow(RefusedWebhook):
         self.age_s = age_s
 
 
-class BadSignature(RefusedWebhook):
+class BadSignature(WebhookVerificationError):
     """The signature is not that of this body at this time with this secret."""
 
 

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from chalicelib.domain.webhooks.public_address import is_public
 
-LONGEST_URL: Final = 2048
+MAX_URL_LENGTH: Final = 2048
 
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 _URL_CHARACTERS: Final = re.compile(r"[^\x00-\x20\x7f\\]+")
@@ -22,7 +22,7 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _LOCAL_NAMES: Final = ("localhost", "local", "internal", "localdomain", "home.arpa")
 
 
-class UnfitWebhookUrl(ValueError):
+class InvalidWebhookUrl(ValueError):
     """The URL breaks a rule; the message is one sentence that says which."""
 
 
@@ -56,11 +56,11 @@ class WebhookUrl:
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def url_fault(url: str, *, allow_private: bool) -> str | None:
+def url_error(url: str, *, allow_private: bool) -> str | None:
     """What is wrong with the URL, one sentence, or None."""
     try:
         parse_webhook_url(url, allow_private=allow_private)
-    except UnfitWebhookUrl as error:
+    except InvalidWebhookUrl as error:
         return str(error)
     return None
 
@@ -77,25 +77,25 @@ def parse_webhook_url(url: str, *, allow_private: bool) -> WebhookUrl:
     parts = _split(url)
     scheme = parts.scheme
     if scheme != "https" and not (scheme == "http" and allow_private):
-        raise UnfitWebhookUrl("This must be an https address.")
+        raise InvalidWebhookUrl("This must be an https address.")
     if "@" in parts.netloc:
-        raise UnfitWebhookUrl("This must hold no user name and no password.")
+        raise InvalidWebhookUrl("This must hold no user name and no password.")
     parsed = WebhookUrl(scheme, _host(parts), _port(parts), _target(parts))
     if not (allow_private or _may_be_public(parsed)):
-        raise UnfitWebhookUrl("This must lead to the public internet.")
+        raise InvalidWebhookUrl("This must lead to the public internet.")
     return parsed
 
 
 def _split(url: str) -> SplitResult:
-    if len(url) > LONGEST_URL:
-        raise UnfitWebhookUrl(f"This must be at most {LONGEST_URL} characters.")
+    if len(url) > MAX_URL_LENGTH:
+        raise InvalidWebhookUrl(f"This must be at most {MAX_URL_LENGTH} characters.")
     # Before urlsplit, which drops line breaks instead of refusing them.
     if not _URL_CHARACTERS.fullmatch(url):
-        raise UnfitWebhookUrl("This must hold no spaces, control characters and backslashes.")
+        raise InvalidWebhookUrl("This must hold no spaces, control characters and backslashes.")
     try:
         return urlsplit(url)
     except ValueError:
-        raise UnfitWebhookUrl("This is no valid address.") from None
+        raise InvalidWebhookUrl("This is no valid address.") from None
 
 
 def _host(parts: SplitResult) -> str:
@@ -106,7 +106,7 @@ def _host(parts: SplitResult) -> str:
         host = _in_ascii(host)
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise UnfitWebhookUrl("This has no valid host name.")
+        raise InvalidWebhookUrl("This has no valid host name.")
     # Like 127.1 or 0x7f.1, which resolvers take for addresses.
     return _literal(host) if _NUMBER.fullmatch(labels[-1]) else host
 
@@ -115,9 +115,9 @@ def _literal(host: str) -> str:
     try:
         address = ip_address(host)
     except ValueError:
-        raise UnfitWebhookUrl("This has no valid IP address.") from None
+        raise InvalidWebhookUrl("This has no valid IP address.") from None
     if isinstance(address, IPv6Address) and address.scope_id is not None:
-        raise UnfitWebhookUrl("This must hold no zone of an IP address.")
+        raise InvalidWebhookUrl("This must hold no zone of an IP address.")
     return str(address)
 
 
@@ -128,7 +128,7 @@ def _in_ascii(host: str) -> str:
     try:
         return idna.encode(host, uts46=True).decode()
     except idna.IDNAError:
-        raise UnfitWebhookUrl("This has no valid host name.") from None
+        raise InvalidWebhookUrl("This has no valid host name.") from None
 
 
 def _port(parts: SplitResult) -> int:
@@ -136,18 +136,18 @@ def _port(parts: SplitResult) -> int:
     rest = parts.netloc.rpartition("]")[2] if in_brackets else parts.netloc
     host, colon, number = rest.partition(":")
     if in_brackets and host:
-        raise UnfitWebhookUrl("This has no valid host name.")
+        raise InvalidWebhookUrl("This has no valid host name.")
     if not colon:
         return _DEFAULT_PORTS[parts.scheme]
     if not _PORT.fullmatch(number) or not 0 < int(number) < 65536:
-        raise UnfitWebhookUrl("This has no valid port.")
+        raise InvalidWebhookUrl("This has no valid port.")
     return int(number)
 
 
 def _target(parts: SplitResult) -> str:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not _TARGET.fullmatch(target):
-        raise UnfitWebhookUrl("The path and query must have other than plain characters as %XX.")
+        raise InvalidWebhookUrl("The path and query must have other than plain characters as %XX.")
     return target
 
 

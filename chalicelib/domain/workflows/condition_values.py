@@ -8,7 +8,7 @@ from chalicelib.domain.comparison import Comparator, as_number, listed
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.forms.definitions.rules import unknown_reference
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.language import Language
 from chalicelib.domain.workflows.workflow import Subject
 
@@ -19,13 +19,13 @@ _UNJUDGED: Final = frozenset({Comparator.EXISTS, Comparator.CONTAINS})
 """One has a value of its own, the other looks for a part of a text."""
 
 
-def condition_value_faults(
+def condition_value_errors(
     subject: Subject,
     comparator: Comparator,
     value: str,
     directory: Directory | None,
     *path: str | int,
-) -> Iterator[Fault]:
+) -> Iterator[InputError]:
     """What is wrong with a value that a subject is compared with.
 
     Args:
@@ -34,25 +34,31 @@ def condition_value_faults(
     if comparator in _UNJUDGED:
         return
     for each in listed(value) if comparator in _LISTS else [value]:
-        fault = _form_fault(subject, each, *path) or _place_fault(subject, each, directory, *path)
-        if fault:
-            yield fault
+        input_error = _form_error(subject, each, *path) or _place_error(
+            subject, each, directory, *path
+        )
+        if input_error:
+            yield input_error
 
 
-def _form_fault(subject: Subject, value: str, *path: str | int) -> Fault | None:
+def _form_error(subject: Subject, value: str, *path: str | int) -> InputError | None:
     if subject in NAMED_BY_ID and parse_id(value) is None:
-        return Fault(json_pointer(*path), "invalid_uuid", f"{value!r} is no id of a {subject}.")
+        return InputError(
+            json_pointer(*path), "invalid_uuid", f"{value!r} is no id of a {subject}."
+        )
     if subject is Subject.RATING and as_number(value) is None:
-        return Fault(json_pointer(*path), "not_allowed", f"A rating is a number, not {value!r}.")
+        return InputError(
+            json_pointer(*path), "not_allowed", f"A rating is a number, not {value!r}."
+        )
     if subject in _WORDS and value not in _WORDS[subject]:
         words = ", ".join(_WORDS[subject])
-        return Fault(json_pointer(*path), "not_allowed", f"{value!r} is none of {words}.")
+        return InputError(json_pointer(*path), "not_allowed", f"{value!r} is none of {words}.")
     return None
 
 
-def _place_fault(
+def _place_error(
     subject: Subject, value: str, directory: Directory | None, *path: str | int
-) -> Fault | None:
+) -> InputError | None:
     look_up = _PLACES.get(subject)
     own_id = parse_id(value)
     if look_up is None or directory is None or own_id is None or look_up(directory, own_id):

@@ -7,14 +7,14 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from chalicelib.domain.comparison import Combination, Comparator, holds
+from chalicelib.domain.comparison import Combination, Comparator, evaluate
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.forms.part import WrittenTimestamp
+from chalicelib.domain.forms.part import TimestampText
 from chalicelib.domain.schema import Resource
 
 EVENT: Final = "workflow.action.webhook"
 MAX_BODY_BYTES: Final = 200_000
-MOST_ATTEMPTS: Final = 8
+MAX_ATTEMPTS: Final = 8
 
 _SOME_UUID: Final = "00000000-0000-0000-0000-000000000000"
 
@@ -58,11 +58,11 @@ class Condition(Resource):
     value: str = ""
     conditions: tuple["Condition", ...] = ()
 
-    def holds_for(self, feedback: Feedback) -> bool:
+    def matches(self, feedback: Feedback) -> bool:
         """Whether the feedback is as this condition wants it."""
         if self.combination:
-            return self.combination.of(each.holds_for(feedback) for each in self.conditions)
-        return holds(Comparator(self.operator.value), self._given(feedback), self.value)
+            return self.combination.of(each.matches(feedback) for each in self.conditions)
+        return evaluate(Comparator(self.operator.value), self._given(feedback), self.value)
 
     @property
     def combination(self) -> Combination | None:
@@ -103,7 +103,7 @@ class Action(Resource):
     url: str
     headers: dict[str, str] = {}
     metadata: dict[str, str] = {}
-    attempts: int = MOST_ATTEMPTS
+    attempts: int = MAX_ATTEMPTS
 
 
 class Workflow(Resource):
@@ -115,15 +115,15 @@ class Workflow(Resource):
     operator: Annotated[Combination, Field(strict=False)] = Combination.AND
     conditions: tuple[Condition, ...] = ()
     actions: tuple[Action, ...]
-    created_at: WrittenTimestamp
-    updated_at: WrittenTimestamp
+    created_at: TimestampText
+    updated_at: TimestampText
 
     def reacts_to(self, feedback: Feedback) -> bool:
         """Whether this feedback starts it. Without conditions every feedback does."""
         if not self.enabled:
             return False
         return not self.conditions or self.operator.of(
-            each.holds_for(feedback) for each in self.conditions
+            each.matches(feedback) for each in self.conditions
         )
 
     def action(self, action_id: str) -> Action | None:

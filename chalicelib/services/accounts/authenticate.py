@@ -2,7 +2,7 @@
 
 from chalicelib.domain.accounts.account import NO_CREDENTIAL, Credential, is_api_key
 from chalicelib.domain.errors import NotAuthenticated
-from chalicelib.services.caching import held
+from chalicelib.services.caching import cached
 from chalicelib.storage import credentials
 
 
@@ -21,6 +21,6 @@ def authenticate(api_key: str, api_secret: str) -> str:
     return credential.account_id
 
 
-@held(at_most=1024)
+@cached(at_most=1024)
 def _credential(api_key: str) -> Credential | None:
     return credentials.find(api_key)

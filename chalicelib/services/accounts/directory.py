@@ -1,11 +1,11 @@
 """The present names of an account's brands and stores."""
 
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.services.caching import held
+from chalicelib.services.caching import cached
 from chalicelib.storage import places
 
 
-@held(at_most=256)
+@cached(at_most=256)
 def account_directory(account_id: str) -> Directory:
     """The account's brands and stores, at most a minute old."""
     return places.directory(account_id)

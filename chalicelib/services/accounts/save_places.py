@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from chalicelib.domain.accounts.places import BrandDocument, Place, PlaceKind, StoreDocument
+from chalicelib.domain.accounts.places import BrandDefinition, Place, PlaceKind, StoreDefinition
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.parsing import parse
 from chalicelib.storage import places
 
@@ -15,7 +15,7 @@ def save_brand(account_id: str, document: Any) -> Place:
     Raises:
         InvalidInput: the document breaks a rule, or its id is a store's.
     """
-    brand = parse(document, BrandDocument)
+    brand = parse(document, BrandDefinition)
     return _save(
         account_id, Place(id=brand.id, kind=PlaceKind.BRAND, name=brand.name, color=brand.color)
     )
@@ -27,10 +27,10 @@ def save_store(account_id: str, document: Any) -> Place:
     Raises:
         InvalidInput: the document breaks a rule, its id is a brand's, or its brand is not there.
     """
-    store = parse(document, StoreDocument)
+    store = parse(document, StoreDefinition)
     if places.directory(account_id, consistent=True).brand(store.brand_id) is None:
         raise InvalidInput(
-            [Fault("/brandId", "unknown_reference", "The account has no such brand.")]
+            [InputError("/brandId", "unknown_reference", "The account has no such brand.")]
         )
     return _save(
         account_id,
@@ -47,6 +47,10 @@ def save_store(account_id: str, document: Any) -> Place:
 def _save(account_id: str, place: Place) -> Place:
     if not places.put(account_id, place):
         raise InvalidInput(
-            [Fault("/id", "duplicate", "This id is already used by a place of the other kind.")]
+            [
+                InputError(
+                    "/id", "duplicate", "This id is already used by a place of the other kind."
+                )
+            ]
         )
     return place

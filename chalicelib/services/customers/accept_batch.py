@@ -14,7 +14,7 @@ from chalicelib.domain.customers.import_batch import (
     ImportProgress,
     ImportStatus,
     RejectedRow,
-    RowFault,
+    RowInputError,
     pack_chunks,
     progress_of,
     status_of,
@@ -23,19 +23,19 @@ from chalicelib.domain.customers.merge import group_rows
 from chalicelib.domain.errors import InputTooLarge, InvalidInput, NotFound, Unavailable
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import parse
 from chalicelib.outbound.import_queue import queue_chunks
 from chalicelib.storage import imports
 
 ENDPOINT: Final = "POST /partners/customer/batch"
-MAX_LISTED_FAULTS: Final = 1_000
+MAX_LISTED_INPUT_ERRORS: Final = 1_000
 _SURELY_SMALL: Final = 5_000
 """Characters of a row that cannot be over a customer's limit, however they are escaped."""
 
 
 @dataclass(frozen=True)
-class JudgedBatch:
+class ValidatedBatch:
     """A batch that may be kept.
 
     Attributes:
@@ -50,7 +50,7 @@ class JudgedBatch:
     rejected: tuple[RejectedRow, ...]
 
 
-def judge_batch(document: Any, *, partial: bool = False) -> JudgedBatch:
+def validate_batch(document: Any, *, partial: bool = False) -> ValidatedBatch:
     """The batch that a document is, each of its rows judged on its own.
 
     Raises:
@@ -59,13 +59,13 @@ def judge_batch(document: Any, *, partial: bool = False) -> JudgedBatch:
     try:
         rows = parse(document, BatchBody).batch
     except InvalidInput as error:
-        beside = _judge([] if partial else _rows_in(document))
-        faults = [*error.faults, *beside.faults][:MAX_LISTED_FAULTS]
-        raise InvalidInput(faults, error.fault_count + beside.fault_count) from None
+        merge_headers = _judge([] if partial else _rows_in(document))
+        errors = [*error.errors, *merge_headers.errors][:MAX_LISTED_INPUT_ERRORS]
+        raise InvalidInput(errors, error.error_count + merge_headers.error_count) from None
     judged = _judge(rows)
-    if judged.faults and not partial:
-        raise InvalidInput(judged.faults, judged.fault_count)
-    return JudgedBatch(rows, partial, judged.good, judged.rejected)
+    if judged.errors and not partial:
+        raise InvalidInput(judged.errors, judged.error_count)
+    return ValidatedBatch(rows, partial, judged.good, judged.rejected)
 
 
 def _rows_in(document: Any) -> list[Any]:
@@ -74,8 +74,8 @@ def _rows_in(document: Any) -> list[Any]:
     return rows if isinstance(rows, list) and len(rows) <= MAX_ROWS else []
 
 
-def keep_batch(
-    account_id: str, batch: JudgedBatch, idempotency_key: str | None = None
+def accept_batch(
+    account_id: str, batch: ValidatedBatch, idempotency_key: str | None = None
 ) -> AcceptedBatch:
     """Keeps a batch of customers, then queues it. What is answered is durable.
 
@@ -112,30 +112,30 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
 class _Judged:
     good: list[tuple[int, CustomerBody]]
     rejected: tuple[RejectedRow, ...]
-    faults: list[Fault]
-    fault_count: int
+    errors: list[InputError]
+    error_count: int
 
 
 def _judge(rows: list[Any]) -> _Judged:
     now = clock.now()
     good: list[tuple[int, CustomerBody]] = []
     rejected: list[RejectedRow] = []
-    faults: list[Fault] = []
-    fault_count = 0
+    errors: list[InputError] = []
+    error_count = 0
     for index, row in enumerate(rows):
         try:
             good.append((index, _parse_row(index, row, now)))
         except InvalidInput as error:
-            fault_count += error.fault_count
-            room = max(1, MAX_LISTED_FAULTS - len(faults))
-            listed = error.faults[:room]
+            error_count += error.error_count
+            room = max(1, MAX_LISTED_INPUT_ERRORS - len(errors))
+            listed = error.errors[:room]
             rejected.append(_rejected(index, listed))
-            if len(faults) < MAX_LISTED_FAULTS:
-                faults.extend(listed)
-    return _Judged(good, tuple(rejected), faults, fault_count)
+            if len(errors) < MAX_LISTED_INPUT_ERRORS:
+                errors.extend(listed)
+    return _Judged(good, tuple(rejected), errors, error_count)
 
 
-def _as_parsed(batch: JudgedBatch) -> list[Any]:
+def _as_parsed(batch: ValidatedBatch) -> list[Any]:
     """The rows as JSON values; a good one as it is understood, a bad one as it came."""
     parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in batch.good}
     return [parsed.get(index, row) for index, row in enumerate(batch.rows)]
@@ -147,19 +147,21 @@ def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
         try:
             customer_from_body(body, new_id(), now)
         except InputTooLarge as error:
-            fault = Fault(json_pointer("batch", index), "too_large", str(error))
-            raise InvalidInput([fault]) from None
+            input_error = InputError(json_pointer("batch", index), "too_large", str(error))
+            raise InvalidInput([input_error]) from None
     return body
 
 
-def _rejected(index: int, faults: list[Fault]) -> RejectedRow:
+def _rejected(index: int, errors: list[InputError]) -> RejectedRow:
     return RejectedRow(
         index=index,
-        errors=tuple(RowFault(pointer=f.pointer, code=f.code, detail=f.detail) for f in faults),
+        errors=tuple(
+            RowInputError(pointer=f.pointer, code=f.code, detail=f.detail) for f in errors
+        ),
     )
 
 
-def _keep(account_id: str, batch: JudgedBatch, origin: Origin) -> AcceptedBatch:
+def _keep(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedBatch:
     now = clock.now()
     chunks = pack_chunks(group_rows(batch.good))
     header = ImportHeader(

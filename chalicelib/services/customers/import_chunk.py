@@ -27,14 +27,14 @@ from chalicelib.domain.customers.platforms import IMPORT_METADATA_KEY
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.storage import customers, imports
-from chalicelib.storage.counters import Listed, raise_total
-from chalicelib.storage.dynamodb.transactions import transaction, until_uncontended
+from chalicelib.storage.counters import Listed, increment_total
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
 """More characters than a customer has of whom nothing is known."""
 
-_LEFT_ALONE_FOR: Final = timedelta(hours=1)
+_DEFER_FOR: Final = timedelta(hours=1)
 
 
 class ChunkOutcome(StrEnum):
@@ -55,7 +55,7 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     Raises:
         Unavailable: the database throttles or contention does not end; the chunk is as it was.
     """
-    return until_uncontended(lambda: _attempt(pointer))
+    return retry_on_contention(lambda: _attempt(pointer))
 
 
 def defer(pointer: ChunkPointer) -> ChunkOutcome:
@@ -64,9 +64,9 @@ def defer(pointer: ChunkPointer) -> ChunkOutcome:
     return ChunkOutcome.DEFERRED
 
 
-def note_failed_claim(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
+def record_failure(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
     """Counts a claim that came to no end; the chunk is tried again later, or parked at the last."""
-    is_parked = imports.WORK.note_failure(pointer.import_id, pointer.part, reason, clock.now())
+    is_parked = imports.WORK.record_failure(pointer.import_id, pointer.part, reason, clock.now())
     return ChunkOutcome.PARKED if is_parked else ChunkOutcome.FAILED
 
 
@@ -93,7 +93,9 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     with transaction() as write:
         created = sum(plan.effect.creates for plan in plans)
         if created:
-            raise_total(write, pointer.account_id, Listed.CUSTOMERS, read=chunk.total, by=created)
+            increment_total(
+                write, pointer.account_id, Listed.CUSTOMERS, read=chunk.total, by=created
+            )
         for plan in plans:
             if plan.effect.creates:
                 position += 1
@@ -108,7 +110,7 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
 def _clear_away(chunk: LoadedChunk, now: datetime) -> None:
     # Without its header the import may still be on its way in, so it is left alone for a while.
     written_at = datetime.fromisoformat(chunk.row.created_at)
-    if chunk.is_leftover or now - written_at > _LEFT_ALONE_FOR:
+    if chunk.is_leftover or now - written_at > _DEFER_FOR:
         imports.discard(chunk)
 
 

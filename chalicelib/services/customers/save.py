@@ -3,7 +3,11 @@
 from typing import Any
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import Customer, CustomerDocument, customer_from_document
+from chalicelib.domain.customers.customer import (
+    Customer,
+    CustomerDefinition,
+    customer_from_definition,
+)
 from chalicelib.domain.parsing import parse
 from chalicelib.storage import customers
 
@@ -17,5 +21,5 @@ def save_customer(account_id: str, document: Any) -> Customer:
         InvalidInput: the document breaks a rule; every fault is listed.
         InputTooLarge: the customer would be over its size limit.
     """
-    customer = customer_from_document(parse(document, CustomerDocument), clock.now())
+    customer = customer_from_definition(parse(document, CustomerDefinition), clock.now())
     return customers.replace(account_id, customer)

@@ -18,11 +18,11 @@ from chalicelib.outbound.webhook_queue import queue_executions
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import customers, executions, feedback
 from chalicelib.storage.contact_forms import contact_forms
-from chalicelib.storage.dynamodb.transactions import transaction, until_uncontended
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
 
-MOST_AT_ONCE: Final = 25
+MAX_BATCH_SIZE: Final = 25
 """A feedback is at most three writes: its form's count, its customer's, its own mark. A transaction
 takes a hundred."""
 
@@ -33,7 +33,7 @@ _TABLES: Final[dict[FormKind, FormTable]] = {
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
-    """Does what follows from these feedbacks, at most `MOST_AT_ONCE`; answers how many were open.
+    """Does what follows from these feedbacks, at most `MAX_BATCH_SIZE`; answers how many were open.
 
     Requests to AWS: three together, one or two more for each whose respondent must be found, one
     more for each 25 webhooks, and one for each ten of them to queue them.
@@ -43,14 +43,14 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
             some of the earlier steps are done.
     """
     made: dict[str, list[Execution]] = {}
-    done = until_uncontended(lambda: _attempt(feedback_ids, made))
+    done = retry_on_contention(lambda: _attempt(feedback_ids, made))
     queue_executions([execution.pointer for each in made.values() for execution in each])
     return done
 
 
-def note_failed_claim(feedback_id: str, reason: str) -> bool:
+def record_failure(feedback_id: str, reason: str) -> bool:
     """Counts a claim that came to no end; it is tried again later. True when it is parked now."""
-    return feedback.WORK.note_failure(feedback_id, feedback.PART, reason, clock.now())
+    return feedback.WORK.record_failure(feedback_id, feedback.PART, reason, clock.now())
 
 
 def _attempt(feedback_ids: Collection[str], made: dict[str, list[Execution]]) -> int:

@@ -11,15 +11,15 @@ from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveyS
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.redirect import redirect_to
 from chalicelib.domain.forms.survey import Channel, SavedSurvey
-from chalicelib.domain.forms.survey_context import SurveyOccasion
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.outbound.feedback_queue import queue_feedback
 from chalicelib.services.feedback.limit_submissions import limit_submissions
 from chalicelib.services.forms import cached_forms as held_forms
-from chalicelib.services.forms.cached_forms import HeldForm, Reader
+from chalicelib.services.forms.cached_forms import CachedForm, Respondent
 from chalicelib.services.forms.survey_access import require_fresh, require_places, require_public
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import transaction, until_uncontended
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 CONTACT_FORM_ENDPOINT: Final = "POST /public/contact-form/submit"
 SURVEY_ENDPOINT: Final = "POST /public/survey/submit"
@@ -35,9 +35,9 @@ class Submitter:
             a tracker is answered like any other submission, and not kept.
     """
 
-    reader: Reader = field(default_factory=Reader)
+    respondent: Respondent = field(default_factory=Respondent)
     idempotency_key: str | None = None
-    is_trapped: bool = False
+    is_honeypot_filled: bool = False
 
 
 def submit_contact_form(submission: ContactFormSubmission, submitter: Submitter) -> Feedback:
@@ -65,7 +65,7 @@ def submit_contact_form(submission: ContactFormSubmission, submitter: Submitter)
             brand_id=submission.brand,
             of_brand=form.saved.brand_id,
         )
-        judged = form.questionnaire.judge(submission.fields)
+        judged = form.questionnaire.validate(submission.fields)
         made = Feedback(
             id=origin.record_id,
             account_id=form.account_id,
@@ -73,7 +73,7 @@ def submit_contact_form(submission: ContactFormSubmission, submitter: Submitter)
             form_id=form.saved.id,
             brand_id=form.saved.brand_id,
             store_id=submission.store,
-            language=form.language_for(submitter.reader),
+            language=form.language_for(submitter.respondent),
             source=SOURCES[FormKind.CONTACT_FORM],
             context_id=submission.store or form.saved.brand_id,
             answers=tuple(judged.answers),
@@ -97,23 +97,23 @@ def submit_survey(submission: SurveySubmission, submitter: Submitter) -> Feedbac
     origin = _origin(submission, submitter, SURVEY_ENDPOINT)
     if submission.tracker:
         tracker_id = submission.tracker
-        return until_uncontended(
+        return retry_on_contention(
             lambda: _submit_with_tracker(form, submission, tracker_id, submitter, origin)
         )
 
     def submit() -> Feedback:
         require_public(form.saved)
-        occasion = SurveyOccasion.at(
+        context = SurveyContext.at(
             form.directory, store_id=submission.store, brand_id=submission.brand
         )
-        made = _survey_feedback(form, submission, submitter, origin, occasion)
+        made = _survey_feedback(form, submission, submitter, origin, context)
         return _keep(made, origin, submitter)
 
     return _or_earlier(submit, origin, submitter)
 
 
 def _submit_with_tracker(
-    form: HeldForm[SavedSurvey],
+    form: CachedForm[SavedSurvey],
     submission: SurveySubmission,
     tracker_id: str,
     submitter: Submitter,
@@ -124,10 +124,10 @@ def _submit_with_tracker(
         origin.check_same_input(earlier.input_hash)
         return earlier.feedback
     tracker = require_fresh(found, form.saved)
-    occasion = SurveyOccasion.at(
+    context = SurveyContext.at(
         form.directory, store_id=tracker.store_id, send_mode=Channel(tracker.send_mode)
     )
-    made = _survey_feedback(form, submission, submitter, origin, occasion).model_copy(
+    made = _survey_feedback(form, submission, submitter, origin, context).model_copy(
         update={
             "tracker_id": tracker.id,
             "purchase_id": tracker.purchase_id,
@@ -144,17 +144,17 @@ def _submit_with_tracker(
 
 
 def _survey_feedback(
-    form: HeldForm[SavedSurvey],
+    form: CachedForm[SavedSurvey],
     submission: SurveySubmission,
     submitter: Submitter,
     origin: Origin,
-    occasion: SurveyOccasion,
+    context: SurveyContext,
 ) -> Feedback:
     _require_enabled(form)
     require_places(form.directory, "/", store_id=submission.store, brand_id=submission.brand)
-    judged = form.questionnaire.judge(submission.fields)
-    store_id = occasion.store.id if occasion.store else None
-    brand_id = occasion.brand.id if occasion.brand else None
+    judged = form.questionnaire.validate(submission.fields)
+    store_id = context.store.id if context.store else None
+    brand_id = context.brand.id if context.brand else None
     return Feedback(
         id=origin.record_id,
         account_id=form.account_id,
@@ -162,19 +162,19 @@ def _survey_feedback(
         form_id=form.saved.id,
         brand_id=brand_id,
         store_id=store_id,
-        language=form.language_for(submitter.reader),
+        language=form.language_for(submitter.respondent),
         source=SOURCES[FormKind.SURVEY],
         context_id=store_id or brand_id or form.saved.id,
         answers=tuple(judged.answers),
         rating=judged.rating,
-        redirect_to=redirect_to(form.saved, occasion, judged.rating),
+        redirect_to=redirect_to(form.saved, context, judged.rating),
         created_at=clock.now(),
     )
 
 
 def _keep(made: Feedback, origin: Origin, submitter: Submitter) -> Feedback:
-    limit_submissions(made.form_id, submitter.reader.address)
-    if submitter.is_trapped:
+    limit_submissions(made.form_id, submitter.respondent.address)
+    if submitter.is_honeypot_filled:
         return made
     if not feedback.create(made, origin.input_hash):
         # The same request came before: the answer to it was lost, or it carries a key.
@@ -215,6 +215,6 @@ def _origin(
     return origin_of(submission.id, endpoint, key, given)
 
 
-def _require_enabled(form: HeldForm[SavedContactForm] | HeldForm[SavedSurvey]) -> None:
+def _require_enabled(form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey]) -> None:
     if not form.saved.enabled:
         raise Conflict("This form takes no answers at present.")

@@ -16,19 +16,19 @@ from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.directory import account_directory
-from chalicelib.services.caching import held
+from chalicelib.services.caching import cached
 from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.surveys import surveys
 
-_FORMS_HELD: Final = 128
-_VIEWS_HELD: Final = 8
+_MAX_FORMS: Final = 128
+_MAX_VIEWS: Final = 8
 """Views of a form, each as large as the form or twice that, so that all fit into a function."""
 
 Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 
 @dataclass(frozen=True)
-class Reader:
+class Respondent:
     """What is known of the end user who reads or answers.
 
     Attributes:
@@ -43,7 +43,7 @@ class Reader:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldForm(Generic[Saved]):
+class CachedForm(Generic[Saved]):
     """A form that is held."""
 
     account_id: str
@@ -60,15 +60,15 @@ class HeldForm(Generic[Saved]):
         """The form made ready for judging."""
         return Questionnaire.of(self.saved)
 
-    def language_for(self, reader: Reader) -> Language:
+    def language_for(self, respondent: Respondent) -> Language:
         """The language that this reader gets."""
         if not self.saved.auto_translate:
             return self.saved.language
         return choose_language(
             self.saved.language,
             self.saved.translations,
-            asked_for=reader.language,
-            accept_language=reader.accept_language,
+            asked_for=respondent.language,
+            accept_language=respondent.accept_language,
         )
 
     def view(self, of: object, show: Callable[[Directory], str]) -> str:
@@ -78,13 +78,13 @@ class HeldForm(Generic[Saved]):
         if held_view and held_view[0] is directory:
             return held_view[1]
         view = show(directory)
-        if len(self._views) >= _VIEWS_HELD:
+        if len(self._views) >= _MAX_VIEWS:
             self._views.clear()
         self._views[of] = directory, view
         return view
 
 
-def contact_form(form_id: str) -> HeldForm[SavedContactForm]:
+def contact_form(form_id: str) -> CachedForm[SavedContactForm]:
     """The contact form, of whatever account. No request to AWS while it is held.
 
     Raises:
@@ -96,7 +96,7 @@ def contact_form(form_id: str) -> HeldForm[SavedContactForm]:
     return form
 
 
-def survey(survey_id: str) -> HeldForm[SavedSurvey]:
+def survey(survey_id: str) -> CachedForm[SavedSurvey]:
     """The survey, of whatever account. No request to AWS while it is held.
 
     Raises:
@@ -108,17 +108,17 @@ def survey(survey_id: str) -> HeldForm[SavedSurvey]:
     return form
 
 
-@held(at_most=_FORMS_HELD)
-def _contact_form(form_id: str) -> HeldForm[SavedContactForm] | None:
+@cached(at_most=_MAX_FORMS)
+def _contact_form(form_id: str) -> CachedForm[SavedContactForm] | None:
     stored = contact_forms.find(form_id)
     if stored is None:
         return None
-    return HeldForm(stored.account_id, SavedContactForm.model_validate_json(stored.document))
+    return CachedForm(stored.account_id, SavedContactForm.model_validate_json(stored.document))
 
 
-@held(at_most=_FORMS_HELD)
-def _survey(survey_id: str) -> HeldForm[SavedSurvey] | None:
+@cached(at_most=_MAX_FORMS)
+def _survey(survey_id: str) -> CachedForm[SavedSurvey] | None:
     stored = surveys.find(survey_id)
     if stored is None:
         return None
-    return HeldForm(stored.account_id, SavedSurvey.model_validate_json(stored.document))
+    return CachedForm(stored.account_id, SavedSurvey.model_validate_json(stored.document))

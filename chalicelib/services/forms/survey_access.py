@@ -3,7 +3,7 @@
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.solicitation.tracker import Tracker
 
 
@@ -48,12 +48,14 @@ def require_places(
     Raises:
         InvalidInput: one of them is not.
     """
-    faults = []
+    errors = []
     if store_id:
         store = directory.store(store_id)
         if store is None or of_brand not in (None, store.brand_id):
-            faults.append(Fault(f"{where}store", "unknown_reference", "There is no such store."))
+            errors.append(
+                InputError(f"{where}store", "unknown_reference", "There is no such store.")
+            )
     if brand_id and (directory.brand(brand_id) is None or of_brand not in (None, brand_id)):
-        faults.append(Fault(f"{where}brand", "unknown_reference", "There is no such brand."))
-    if faults:
-        raise InvalidInput(faults)
+        errors.append(InputError(f"{where}brand", "unknown_reference", "There is no such brand."))
+    if errors:
+        raise InvalidInput(errors)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from chalicelib.domain.forms.public.contact_form import show_contact_form as contact_form_view
 from chalicelib.domain.forms.public.survey import show_survey as survey_view
 from chalicelib.domain.forms.survey import Channel
-from chalicelib.domain.forms.survey_context import SurveyOccasion
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.services.forms import cached_forms as held_forms
-from chalicelib.services.forms.cached_forms import Reader
+from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.forms.survey_access import require_fresh, require_places, require_public
 from chalicelib.storage import purchases, trackers
 
@@ -26,21 +26,21 @@ class SurveyRequest:
     brand_id: str | None = None
 
 
-def show_contact_form(form_id: str, reader: Reader) -> str:
+def show_contact_form(form_id: str, respondent: Respondent) -> str:
     """The contact form's public view, as JSON. No request to AWS while the form is held.
 
     Raises:
         NotFound: there is no such contact form.
     """
     form = held_forms.contact_form(form_id)
-    language = form.language_for(reader)
+    language = form.language_for(respondent)
     return form.view(
         language,
         lambda directory: contact_form_view(form.saved, directory, language).model_dump_json(),
     )
 
 
-def show_survey(request: SurveyRequest, reader: Reader) -> str:
+def show_survey(request: SurveyRequest, respondent: Respondent) -> str:
     """The survey's public view on this occasion, as JSON.
 
     No request to AWS while the survey is held; two with a tracker.
@@ -52,22 +52,22 @@ def show_survey(request: SurveyRequest, reader: Reader) -> str:
         Conflict: the tracker was used.
     """
     form = held_forms.survey(request.survey_id)
-    language = form.language_for(reader)
+    language = form.language_for(respondent)
     directory = form.directory
     require_places(directory, "?", store_id=request.store_id, brand_id=request.brand_id)
     if request.tracker_id:
         tracker = require_fresh(trackers.find(request.tracker_id), form.saved)
         purchase = purchases.find(tracker.account_id, tracker.purchase_id)
-        occasion = SurveyOccasion.at(
+        context = SurveyContext.at(
             directory,
             store_id=tracker.store_id,
             order=purchase.external_id if purchase else "",
             send_mode=Channel(tracker.send_mode),
         )
-        return survey_view(form.saved, directory, language, occasion).model_dump_json()
+        return survey_view(form.saved, directory, language, context).model_dump_json()
     require_public(form.saved)
-    occasion = SurveyOccasion.at(directory, store_id=request.store_id, brand_id=request.brand_id)
+    context = SurveyContext.at(directory, store_id=request.store_id, brand_id=request.brand_id)
     return form.view(
         (language, request.store_id, request.brand_id),
-        lambda directory: survey_view(form.saved, directory, language, occasion).model_dump_json(),
+        lambda directory: survey_view(form.saved, directory, language, context).model_dump_json(),
     )

@@ -5,20 +5,20 @@ from typing import Any
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import customer_from_body
 from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.definitions import read_and_judge
+from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.purchase import (
     MAX_PURCHASE_BYTES,
     Purchase,
-    PurchaseDocument,
-    purchase_faults,
+    PurchaseDefinition,
+    purchase_errors,
     purchase_from,
     purchase_id,
 )
 from chalicelib.storage import customers, places, purchases
-from chalicelib.storage.dynamodb.transactions import until_uncontended
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 def record_purchase(account_id: str, document: Any) -> Purchase:
@@ -32,11 +32,11 @@ def record_purchase(account_id: str, document: Any) -> Purchase:
         InputTooLarge: the purchase is over its size limit.
         Unavailable: the database throttles, or contention does not end.
     """
-    arrived = read_and_judge(document, PurchaseDocument, purchase_faults)
+    arrived = parse_and_validate(document, PurchaseDefinition, purchase_errors)
     own_id = purchase_id(account_id, arrived.source, arrived.external_id)
     if places.directory(account_id).store(arrived.store_id) is None:
         raise InvalidInput(
-            [Fault("/storeId", "unknown_reference", "The account has no such store.")]
+            [InputError("/storeId", "unknown_reference", "The account has no such store.")]
         )
     customer_id = _customer_of(account_id, own_id, arrived)
 
@@ -51,14 +51,18 @@ def record_purchase(account_id: str, document: Any) -> Purchase:
         purchases.put(account_id, purchase, earlier)
         return purchase
 
-    return until_uncontended(attempt)
+    return retry_on_contention(attempt)
 
 
-def _customer_of(account_id: str, own_id: str, arrived: PurchaseDocument) -> str | None:
+def _customer_of(account_id: str, own_id: str, arrived: PurchaseDefinition) -> str | None:
     if arrived.customer_id:
         if not customers.find_many(account_id, [arrived.customer_id]):
             raise InvalidInput(
-                [Fault("/customerId", "unknown_reference", "The account has no such customer.")]
+                [
+                    InputError(
+                        "/customerId", "unknown_reference", "The account has no such customer."
+                    )
+                ]
             )
         return arrived.customer_id
     if arrived.customer is None:

@@ -11,29 +11,29 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-SILENT_AFTER: Final = 3
-PUT_OFF_FOR: Final = timedelta(minutes=1)
-_MOST_HOSTS: Final = 1_000
+OPEN_AFTER_TIMEOUTS: Final = 3
+OPEN_FOR: Final = timedelta(minutes=1)
+_MAX_HOSTS: Final = 1_000
 
 
 @dataclass
 class _Host:
     time_outs: int = 0
-    silent_until: datetime | None = None
+    open_until: datetime | None = None
 
 
 @dataclass
-class SilentHosts:
+class CircuitBreaker:
     """What this process knows of hosts."""
 
     _hosts: dict[tuple[str, str], _Host] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def silent_until(self, account_id: str, host: str, now: datetime) -> datetime | None:
+    def open_until(self, account_id: str, host: str, now: datetime) -> datetime | None:
         """Until when the account's webhooks leave the host alone, or None."""
         with self._lock:
             known = self._hosts.get((account_id, host))
-            until = known.silent_until if known else None
+            until = known.open_until if known else None
             return until if until and until > now else None
 
     def note(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
@@ -43,12 +43,12 @@ class SilentHosts:
             if not timed_out:
                 self._hosts.pop(key, None)
                 return
-            if key not in self._hosts and len(self._hosts) >= _MOST_HOSTS:
+            if key not in self._hosts and len(self._hosts) >= _MAX_HOSTS:
                 self._hosts.clear()
             known = self._hosts.setdefault(key, _Host())
             known.time_outs += 1
-            if known.time_outs >= SILENT_AFTER:
-                known.silent_until = now + PUT_OFF_FOR
+            if known.time_outs >= OPEN_AFTER_TIMEOUTS:
+                known.open_until = now + OPEN_FOR
 
     def forget(self) -> None:
         """Starts anew, as a new process does."""

@@ -8,16 +8,16 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState
-from chalicelib.domain.webhooks.headers import beside, webhook_headers
+from chalicelib.domain.webhooks.headers import merge_headers, webhook_headers
 from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.workflows.workflow import Action, Workflow, raw_body
-from chalicelib.outbound.webhook_http import WebhookAnswer, post
+from chalicelib.outbound.webhook_http import WebhookResponse, post
 from chalicelib.outbound.webhook_queue import queue_executions
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.settings import settings
 from chalicelib.storage import executions, webhook_secrets
 
-TEST_MARK: Final = "X-Service-Webhook-Test"
+TEST_HEADER: Final = "X-Service-Webhook-Test"
 _NO_FEEDBACK: Final = "00000000-0000-0000-0000-000000000000"
 
 
@@ -28,7 +28,7 @@ class Exchange:
     url: str
     headers: Mapping[str, str]
     body: bytes
-    answer: WebhookAnswer
+    answer: WebhookResponse
 
 
 def list_deliveries(
@@ -66,7 +66,7 @@ def replay_delivery(execution_id: str) -> None:
     queue_executions([executions.reopen(execution, clock.now())])
 
 
-def try_out(account_id: str, workflow: Workflow, action: Action) -> Exchange:
+def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
     """Sends a marked example to the action's URL, once, and keeps nothing of it.
 
     The example is about no feedback: its ids are all zero, and a header says that it is a test.
@@ -81,7 +81,7 @@ def try_out(account_id: str, workflow: Workflow, action: Action) -> Exchange:
     body = raw_body(workflow, action, _NO_FEEDBACK, _NO_FEEDBACK)
     timestamp = int(now.timestamp())
     headers = webhook_headers(
-        beside(action.headers, {TEST_MARK: "true"}),
+        merge_headers(action.headers, {TEST_HEADER: "true"}),
         execution_id=new_id(),
         timestamp=timestamp,
         signature=sign(secret, timestamp, body),

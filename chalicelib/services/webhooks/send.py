@@ -27,13 +27,13 @@ from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.domain.workflows.workflow import Action, Workflow
-from chalicelib.outbound.webhook_http import WebhookAnswer, WebhookFailure, post
-from chalicelib.services.webhooks.circuit_breaker import SilentHosts
+from chalicelib.outbound.webhook_http import WebhookFailure, WebhookResponse, post
+from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
 from chalicelib.storage import executions, workflows
 
-SIDE_BY_SIDE: Final = 10
+MAX_CONCURRENCY: Final = 10
 
 _CLAIM_S: Final = 5.0
 _REQUEST_S: Final = 12.0
@@ -41,7 +41,7 @@ _REQUEST_S: Final = 12.0
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
-hosts: Final = SilentHosts()
+hosts: Final = CircuitBreaker()
 """What this process has seen of receivers."""
 
 Did = TypeVar("Did")
@@ -55,7 +55,7 @@ class DeliveryOutcome(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"
     PARKED = "parked"
-    PUT_OFF = "put off"
+    DEFERRED = "put off"
     NOTHING_TO_DO = "nothing to do"
     TAKEN_OVER = "taken over"
 
@@ -87,18 +87,18 @@ class _Delivery:
         return urlsplit(self.action.url).netloc.lower() if self.action else ""
 
 
-def side_by_side(
+def deliver_concurrently(
     deliver: Callable[[ExecutionPointer], Did], pointers: Sequence[ExecutionPointer]
 ) -> list[Did]:
     """What ``deliver`` answers for each pointer, all at once, in their order."""
     if len(pointers) == 1:
         return [deliver(pointers[0])]
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+    with ThreadPoolExecutor(MAX_CONCURRENCY) as threads:
         ends = [threads.submit(copy_context().run, deliver, pointer) for pointer in pointers]
         return [end.result() for end in ends]
 
 
-def make_ready(account_ids: set[str]) -> None:
+def prefetch(account_ids: set[str]) -> None:
     """Reads what the deliveries of these accounts have in common, once for all of them."""
     for account_id in account_ids:
         workflows_of(account_id)
@@ -121,13 +121,13 @@ def send_webhook(
             after it the claim's lease runs out, and the next attempt is marked as a repeat.
     """
     if time_left_s() < _CLAIM_S + _REQUEST_S:
-        return DeliveryOutcome.PUT_OFF
+        return DeliveryOutcome.DEFERRED
     delivery = _delivery(pointer)
     now = clock.now()
-    silent_until = hosts.silent_until(pointer.account_id, delivery.host, now)
-    if silent_until:
-        waits = executions.wait(pointer.execution_id, silent_until, now)
-        return DeliveryOutcome.PUT_OFF if waits else DeliveryOutcome.NOTHING_TO_DO
+    open_until = hosts.open_until(pointer.account_id, delivery.host, now)
+    if open_until:
+        waits = executions.wait(pointer.execution_id, open_until, now)
+        return DeliveryOutcome.DEFERRED if waits else DeliveryOutcome.NOTHING_TO_DO
     execution = executions.claim(pointer, now)
     if execution is None:
         return DeliveryOutcome.NOTHING_TO_DO
@@ -148,9 +148,9 @@ def send_webhook(
     return _settle(execution, [attempt], outcome)
 
 
-def note_failed_claim(execution_id: str, reason: str) -> bool:
+def record_failure(execution_id: str, reason: str) -> bool:
     """Counts a claim that could not be made; it is tried again later. True when it is parked."""
-    return executions.WORK.note_failure(execution_id, executions.PART, reason, clock.now())
+    return executions.WORK.record_failure(execution_id, executions.PART, reason, clock.now())
 
 
 def _delivery(pointer: ExecutionPointer) -> _Delivery:
@@ -207,7 +207,7 @@ def _attempt(
     return attempt, answer.retry_after
 
 
-def _post(execution: Execution, action: Action, secret: str, at: datetime) -> WebhookAnswer:
+def _post(execution: Execution, action: Action, secret: str, at: datetime) -> WebhookResponse:
     timestamp = int(at.timestamp())
     headers = webhook_headers(
         action.headers,

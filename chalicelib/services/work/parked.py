@@ -7,13 +7,13 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.work import ParkedWork
 from chalicelib.services.work.kinds import ALL_WORK
 
-MOST_LISTED: Final = 100
+MAX_LISTED: Final = 100
 
 
 def list_parked_work() -> list[ParkedWork]:
     """Parked work of every account, the longest waiting first, at most 100."""
-    everything = [work for kind in ALL_WORK for work in kind.records.parked(MOST_LISTED)]
-    return sorted(everything, key=lambda work: work.parked_at)[:MOST_LISTED]
+    everything = [work for kind in ALL_WORK for work in kind.records.parked(MAX_LISTED)]
+    return sorted(everything, key=lambda work: work.parked_at)[:MAX_LISTED]
 
 
 def replay(owner_id: str, part: str | None = None) -> int:

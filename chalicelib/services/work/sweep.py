@@ -6,7 +6,7 @@ from typing import Any, Final
 from chalicelib.domain import clock
 from chalicelib.services.work.kinds import KindOfWork
 
-MOST_OF_A_SHARD: Final = 100
+MAX_PER_SHARD: Final = 100
 _QUEUED_AT_ONCE: Final = 10
 
 
@@ -21,10 +21,10 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
     pointers: list[Any] = []
     swept = 0
     try:
-        for due in work.records.overdue(now, MOST_OF_A_SHARD):
+        for due in work.records.overdue(now, MAX_PER_SHARD):
             if not has_time_left():
                 break
-            pointer = work.records.put_off(due, now)
+            pointer = work.records.reschedule(due, now)
             if pointer is None:
                 continue
             swept += 1

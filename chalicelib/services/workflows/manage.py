@@ -68,7 +68,7 @@ def find_action(workflow: Workflow, key: str | None) -> Action:
     raise NotFound("action")
 
 
-def switch_workflow(account_id: str, workflow_id: str, *, enabled: bool) -> Workflow:
+def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) -> Workflow:
     """Enables or disables a workflow. Within a minute no function sees it as it was.
 
     Raises:

@@ -24,7 +24,7 @@ _SOMEBODY_ELSE_WAS_FIRST: Final = frozenset(
 Made = TypeVar("Made")
 
 
-class Contended(Exception):
+class Contention(Exception):
     """A condition of the transaction no longer held, or another transaction was under way.
 
     Nothing was written. Whoever catches it reads anew and tries again.
@@ -56,7 +56,7 @@ def transaction() -> Iterator[TransactWrite]:
             "ConditionalCheckFailed",
             "TransactionConflict",
         }:
-            raise Contended(condition_failed="ConditionalCheckFailed" in codes) from error
+            raise Contention(condition_failed="ConditionalCheckFailed" in codes) from error
         if codes & {"ThrottlingError", "ProvisionedThroughputExceeded"}:
             raise Unavailable("The database is busy.") from error
         raise
@@ -143,7 +143,7 @@ def update_or_read(row: Table, actions: list[Action], only_if: Condition) -> boo
     return True
 
 
-def until_uncontended(attempt: Callable[[], Made]) -> Made:
+def retry_on_contention(attempt: Callable[[], Made]) -> Made:
     """What ``attempt`` makes, tried again after a short random pause while it is contended.
 
     Raises:
@@ -152,7 +152,7 @@ def until_uncontended(attempt: Callable[[], Made]) -> Made:
     for round_number in range(_ROUNDS):
         try:
             return attempt()
-        except Contended:
+        except Contention:
             pause(round_number)
     raise Unavailable("Too many writes at once to this account.")
 

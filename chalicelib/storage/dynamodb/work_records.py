@@ -23,7 +23,7 @@ from chalicelib.domain.work import (
     DueWork,
     ParkedWork,
     due_after_failure,
-    due_once_requeued,
+    due_after_requeue,
     first_due,
     open_shards,
     shard_of,
@@ -124,22 +124,22 @@ class WorkRecords(Generic[Pointer]):
         for shard in open_shards():
             yield from self._in_shard(shard, self._row.due_at <= int(now.timestamp()), at_most)
 
-    def put_off(self, due: DueWork, now: datetime) -> Pointer | None:
+    def reschedule(self, due: DueWork, now: datetime) -> Pointer | None:
         """Moves an overdue record's time forward and answers its pointer, to be queued again.
 
         None when it ended or was put off meanwhile.
         """
         row = self._at(due.owner_id, due.part)
         only_if = self._row.is_pending() & (self._row.due_at == due.due_at)
-        moved = _is_done(row, [self._row.due_at.set(due_once_requeued(now))], only_if)
+        moved = _is_done(row, [self._row.due_at.set(due_after_requeue(now))], only_if)
         return self._pointer(row, now) if moved else None
 
     def defer(self, owner_id: str, part: str, now: datetime) -> None:
         """Has a record that could not be begun tried again later; nothing is held against it."""
         row = self._at(owner_id, part)
-        _is_done(row, [self._row.due_at.set(due_once_requeued(now))], self._row.is_pending())
+        _is_done(row, [self._row.due_at.set(due_after_requeue(now))], self._row.is_pending())
 
-    def note_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
+    def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Counts a claim that came to no end, and parks the record at the last; True when parked.
 
         It is tried again after a wait that grows with each failure.

@@ -25,7 +25,7 @@ from chalicelib.domain.customers.import_batch import (
     ImportStatus,
     RejectedRow,
     RowError,
-    RowFault,
+    RowInputError,
 )
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.forms.contact_form import PartnerContactForm
@@ -182,7 +182,7 @@ _ACCEPTED_BATCH: Final = AcceptedBatch(
         RejectedRow(
             index=1,
             errors=(
-                RowFault(
+                RowInputError(
                     pointer="/batch/1/email",
                     code="invalid_email",
                     detail="This must be an e-mail address.",

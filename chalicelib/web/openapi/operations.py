@@ -27,7 +27,7 @@ from chalicelib.domain.forms.list_pages import ContactFormPage, SurveyPage
 from chalicelib.domain.forms.survey import PartnerSurvey
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, PageRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import Purchase
@@ -103,7 +103,7 @@ def _reading(
             ),
         ),
         errors=(
-            InvalidInput([Fault("?id", "required", "This is required.")]),
+            InvalidInput([InputError("?id", "required", "This is required.")]),
             NotFound(resource),
         ),
     )

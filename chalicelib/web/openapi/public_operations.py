@@ -20,7 +20,7 @@ from chalicelib.domain.feedback.submission import (
 )
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.web.openapi import public_examples as example
 from chalicelib.web.openapi.operation import Answer, Operation, Parameter, RequestBody
 from chalicelib.web.openapi.operations import END_USERS, IDEMPOTENCY_KEY
@@ -86,7 +86,7 @@ def _showing(
         ),
         parameters=(*parameters, _LANGUAGE, _IF_NONE_MATCH),
         errors=(
-            InvalidInput([Fault(f"?{parameters[0].name}", "required", "This is required.")]),
+            InvalidInput([InputError(f"?{parameters[0].name}", "required", "This is required.")]),
             NotFound(resource),
             *errors,
         ),
@@ -114,7 +114,7 @@ def _submitting(
         parameters=(IDEMPOTENCY_KEY, _LANGUAGE),
         body=body,
         errors=(
-            InvalidInput([Fault("/fields/0", "required", "The field … must be answered.")]),
+            InvalidInput([InputError("/fields/0", "required", "The field … must be answered.")]),
             NotFound(resource),
             Conflict("This form takes no answers at present."),
             InputTooLarge("body", MAX_SUBMISSION_BYTES),

@@ -12,11 +12,11 @@ from pydantic import BaseModel
 from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.web import json_body, query
-from chalicelib.web.problems import bug, problem
+from chalicelib.web.problems import problem, unhandled_exception
 from chalicelib.web.request_log import note_account, request_id_of
 
 KEY_HEADER: Final = "X-API-KEY"
@@ -55,7 +55,7 @@ class PartnerRequest:
         given = parameters.get(name, "false") if parameters else "false"
         if given not in ("true", "false"):
             detail = "This must be true or false."
-            raise InvalidInput([Fault(f"?{name}", "wrong_type", detail)])
+            raise InvalidInput([InputError(f"?{name}", "wrong_type", detail)])
         return given == "true"
 
     def json(self) -> Any:
@@ -94,7 +94,7 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
                 return problem(error, request_id_of(http))
             except Exception:
                 logger.exception("bug", request_id=request_id_of(http))
-                return bug(request_id_of(http))
+                return unhandled_exception(request_id_of(http))
 
         return endpoint
 

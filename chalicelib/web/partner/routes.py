@@ -7,7 +7,7 @@ should not load forms and imports first.
 from chalice import Blueprint, Response
 
 from chalicelib.domain.paging import PageRequest
-from chalicelib.web.error_collector import AllFaults
+from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.partner.endpoint import PartnerRequest, answer, partner_endpoint
 
 routes = Blueprint(__name__)
@@ -76,8 +76,8 @@ def post_customer(request: PartnerRequest) -> Response:
     from chalicelib.domain.customers.customer import CustomerBody
     from chalicelib.services.customers.create import create_customer
 
-    with AllFaults() as faults:
-        key = faults.of(request.idempotency_key, otherwise=None)
+    with ErrorCollector() as errors:
+        key = errors.of(request.idempotency_key, otherwise=None)
         body = request.body(CustomerBody)
     return answer(create_customer(request.account_id, body, key), status=201)
 
@@ -96,13 +96,13 @@ def post_customer_list(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_customer_batch(request: PartnerRequest) -> Response:
     """Endpoint 9: a batch of customers, kept and queued."""
-    from chalicelib.services.customers.accept_batch import judge_batch, keep_batch
+    from chalicelib.services.customers.accept_batch import accept_batch, validate_batch
 
-    with AllFaults() as faults:
-        partial = faults.of(lambda: request.flag("partial"), otherwise=False)
-        key = faults.of(request.idempotency_key, otherwise=None)
-        batch = judge_batch(request.json(), partial=partial)
-    return answer(keep_batch(request.account_id, batch, key), status=201)
+    with ErrorCollector() as errors:
+        partial = errors.of(lambda: request.flag("partial"), otherwise=False)
+        key = errors.of(request.idempotency_key, otherwise=None)
+        batch = validate_batch(request.json(), partial=partial)
+    return answer(accept_batch(request.account_id, batch, key), status=201)
 
 
 @routes.route("/partners/customer/batch", methods=["GET"], content_types=[])

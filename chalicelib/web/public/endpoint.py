@@ -13,14 +13,14 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
 from chalicelib.web import query
-from chalicelib.web.error_collector import AllFaults
-from chalicelib.web.problems import bug, problem
+from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.problems import problem, unhandled_exception
 from chalicelib.web.public.cors import answer_preflight, open_to_any_origin
 from chalicelib.web.request_log import request_id_of
 
 if TYPE_CHECKING:
     from chalicelib.services.feedback.submit import Submitter
-    from chalicelib.services.forms.cached_forms import Reader
+    from chalicelib.services.forms.cached_forms import Respondent
     from chalicelib.web.public.submission_body import Submission
 
 VIEW_MAX_AGE_S: Final = 60
@@ -45,11 +45,11 @@ class PublicRequest:
         return query.optional_identifier(self.http, name)
 
     @property
-    def reader(self) -> "Reader":
+    def respondent(self) -> "Respondent":
         """Who asks. The address is the gateway's word, never a header that callers can set."""
-        from chalicelib.services.forms.cached_forms import Reader
+        from chalicelib.services.forms.cached_forms import Respondent
 
-        return Reader(
+        return Respondent(
             language=query.text(self.http, "language"),
             accept_language=self.http.headers.get("accept-language"),
             address=str(self.http.context.get("identity", {}).get("sourceIp") or ""),
@@ -69,12 +69,14 @@ class PublicRequest:
         from chalicelib.web.public.multipart import read_parts
         from chalicelib.web.public.submission_body import submission_in
 
-        with AllFaults() as faults:
-            key = faults.of(self._idempotency_key, otherwise=None)
+        with ErrorCollector() as errors:
+            key = errors.of(self._idempotency_key, otherwise=None)
             parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
             body = submission_in(parts, model)
         return body.submission, Submitter(
-            reader=self.reader, idempotency_key=key, is_trapped=body.is_trapped
+            respondent=self.respondent,
+            idempotency_key=key,
+            is_honeypot_filled=body.is_honeypot_filled,
         )
 
     def _idempotency_key(self) -> str | None:
@@ -110,4 +112,4 @@ def _answer(view: PublicView, http: Request) -> Response:
         return problem(error, request_id_of(http))
     except Exception:
         logger.exception("bug", request_id=request_id_of(http))
-        return bug(request_id_of(http))
+        return unhandled_exception(request_id_of(http))

@@ -5,7 +5,7 @@ from typing import Any, Final
 from chalice.app import Request
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.web.problems import UnsupportedMediaType
 
 MEDIA_TYPE: Final = "multipart/form-data"
@@ -69,8 +69,8 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
         raise _malformed("A header of the body cannot be read.") from None
     if not collected.is_complete:
         raise _malformed("The body ends before its last boundary.")
-    if collected.faults:
-        raise InvalidInput(collected.faults)
+    if collected.errors:
+        raise InvalidInput(collected.errors)
     return collected.parts
 
 
@@ -79,7 +79,7 @@ class _Collected:
 
     def __init__(self, parse_options_header: Any) -> None:
         self.parts: list[Part] = []
-        self.faults: list[Fault] = []
+        self.errors: list[InputError] = []
         self.is_complete = False
         self._parse_options = parse_options_header
         self._begin()
@@ -97,9 +97,9 @@ class _Collected:
         }
 
     def _begin(self) -> None:
-        if len(self.parts) + len(self.faults) >= MAX_PARTS:
-            fault = Fault("", "too_many", f"The body has more than {MAX_PARTS} parts.")
-            raise InvalidInput([fault])
+        if len(self.parts) + len(self.errors) >= MAX_PARTS:
+            input_error = InputError("", "too_many", f"The body has more than {MAX_PARTS} parts.")
+            raise InvalidInput([input_error])
         self._headers: dict[bytes, bytes] = {}
         self._field: list[bytes] = []
         self._value: list[bytes] = []
@@ -113,25 +113,27 @@ class _Collected:
         disposition = self._headers.get(b"content-disposition", b"")
         kind, options = self._parse_options(disposition)
         if kind != b"form-data" or b"name" not in options:
-            self.faults.append(Fault("", "malformed", "A part of the body has no name."))
+            self.errors.append(InputError("", "malformed", "A part of the body has no name."))
             return
         name = options[b"name"].decode("utf-8", "replace")
         pointer = json_pointer(name)
         if b"filename" in options or b"filename*" in disposition.lower():
-            self.faults.append(Fault(pointer, "not_allowed", "Files are not taken here."))
+            self.errors.append(InputError(pointer, "not_allowed", "Files are not taken here."))
             return
         encoding = self._headers.get(b"content-transfer-encoding", b"").strip().lower()
         if encoding not in _AS_IT_IS:
-            self.faults.append(Fault(pointer, "malformed", "This transfer encoding is not taken."))
+            self.errors.append(
+                InputError(pointer, "malformed", "This transfer encoding is not taken.")
+            )
             return
         try:
             self.parts.append((name, b"".join(self._data).decode("utf-8")))
         except UnicodeDecodeError:
-            self.faults.append(Fault(pointer, "not_unicode", "This is not UTF-8."))
+            self.errors.append(InputError(pointer, "not_unicode", "This is not UTF-8."))
 
     def _complete(self) -> None:
         self.is_complete = True
 
 
 def _malformed(detail: str) -> InvalidInput:
-    return InvalidInput([Fault("", "malformed", detail)])
+    return InvalidInput([InputError("", "malformed", detail)])

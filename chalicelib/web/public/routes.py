@@ -7,7 +7,7 @@ from typing import Final
 
 from chalice import Blueprint, Response
 
-from chalicelib.web.error_collector import AllFaults
+from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.cacheable import cacheable
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
 
@@ -21,7 +21,7 @@ def get_public_contact_form(request: PublicRequest) -> Response:
     """Endpoint 10: a contact form as end users get it."""
     from chalicelib.services.forms.view import show_contact_form
 
-    return _view(request, show_contact_form(request.identifier("id"), request.reader))
+    return _view(request, show_contact_form(request.identifier("id"), request.respondent))
 
 
 @public_route(routes, "POST", "/public/contact-form/submit")
@@ -41,14 +41,14 @@ def get_public_survey(request: PublicRequest) -> Response:
     from chalicelib.services.forms.view import SurveyRequest, show_survey
 
     optional = request.optional_identifier
-    with AllFaults() as faults:
+    with ErrorCollector() as errors:
         asked = SurveyRequest(
-            survey_id=faults.of(lambda: request.identifier("survey"), otherwise=""),
-            tracker_id=faults.of(lambda: optional("tracker"), otherwise=None),
-            store_id=faults.of(lambda: optional("store"), otherwise=None),
-            brand_id=faults.of(lambda: optional("brand"), otherwise=None),
+            survey_id=errors.of(lambda: request.identifier("survey"), otherwise=""),
+            tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
+            store_id=errors.of(lambda: optional("store"), otherwise=None),
+            brand_id=errors.of(lambda: optional("brand"), otherwise=None),
         )
-    view = show_survey(asked, request.reader)
+    view = show_survey(asked, request.respondent)
     if not asked.tracker_id:
         return _view(request, view)
     return Response(

@@ -13,11 +13,11 @@ from typing import Any, Final, Generic, TypeVar
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import parse
 from chalicelib.web.public.multipart import Part
 
-TRAP: Final = "homepage"
+HONEYPOT: Final = "homepage"
 """A part that a form may have in a place that no person sees: whoever fills it is a machine."""
 
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
@@ -33,7 +33,7 @@ class SubmittedBody(Generic[Submission]):
     """A submission, and whether the part that no person sees was filled."""
 
     submission: Submission
-    is_trapped: bool
+    is_honeypot_filled: bool
 
 
 def submission_in(parts: Sequence[Part], model: type[Submission]) -> SubmittedBody[Submission]:
@@ -45,36 +45,40 @@ def submission_in(parts: Sequence[Part], model: type[Submission]) -> SubmittedBo
     known = {description.alias or name for name, description in model.model_fields.items()}
     plain: dict[str, Any] = {}
     written = _WrittenFields()
-    faults: list[Fault] = []
+    errors: list[InputError] = []
     for name, value in parts:
         if name in _ITEMS:
             written.items.append(value)
         elif leaf := _LEAF.fullmatch(name):
-            faults.extend(written.add_leaf(leaf, value))
-        elif name != TRAP and name not in known:
-            faults.append(Fault(json_pointer(name), "unknown_key", "This part is not known here."))
+            errors.extend(written.add_leaf(leaf, value))
+        elif name != HONEYPOT and name not in known:
+            errors.append(
+                InputError(json_pointer(name), "unknown_key", "This part is not known here.")
+            )
         elif name in plain:
-            faults.append(Fault(json_pointer(name), "duplicate", "This part is there twice."))
+            errors.append(InputError(json_pointer(name), "duplicate", "This part is there twice."))
         else:
             plain[name] = value
-    trap = plain.pop(TRAP, "")
+    trap = plain.pop(HONEYPOT, "")
     document: dict[str, Any] = {
         name: value for name, value in plain.items() if value.strip() not in _NOT_GIVEN
     }
     try:
         document["fields"] = written.as_array()
     except InvalidInput as error:
-        faults.extend(error.faults)
-    repeated = {fault.pointer for fault in faults if fault.code == "duplicate"}
+        errors.extend(error.errors)
+    repeated = {input_error.pointer for input_error in errors if input_error.code == "duplicate"}
     try:
         submission = parse(document, model)
     except InvalidInput as error:
         # A part that came twice may be missed only because its first was empty.
-        faults.extend(fault for fault in error.faults if fault.pointer not in repeated)
-        raise InvalidInput(faults) from None
-    if faults:
-        raise InvalidInput(faults)
-    return SubmittedBody(submission, is_trapped=bool(trap.strip()))
+        errors.extend(
+            input_error for input_error in error.errors if input_error.pointer not in repeated
+        )
+        raise InvalidInput(errors) from None
+    if errors:
+        raise InvalidInput(errors)
+    return SubmittedBody(submission, is_honeypot_filled=bool(trap.strip()))
 
 
 @dataclass
@@ -104,15 +108,15 @@ class _WrittenFields:
     items: list[str] = field(default_factory=list)
     leaves: dict[int, _Leaves] = field(default_factory=dict)
 
-    def add_leaf(self, leaf: re.Match[str], value: str) -> list[Fault]:
+    def add_leaf(self, leaf: re.Match[str], value: str) -> list[InputError]:
         item, key, number = leaf.groups()
         pointer = json_pointer(leaf.string)
         if key == "id" and number is not None:
-            return [Fault(pointer, "unknown_key", "This part is not known here.")]
+            return [InputError(pointer, "unknown_key", "This part is not known here.")]
         leaves = self.leaves.setdefault(int(item), _Leaves())
         if key == "id":
             if leaves.id is not None:
-                return [Fault(pointer, "duplicate", "This part is there twice.")]
+                return [InputError(pointer, "duplicate", "This part is there twice.")]
             leaves.id = value
         else:
             leaves.values.append((int(number) if number else None, value))
@@ -128,7 +132,7 @@ class _WrittenFields:
             return [item for text in self.items if text.strip() for item in _items_in(text)]
         if self.items:
             detail = "Write the fields either as JSON or as single parts, not in both ways."
-            raise InvalidInput([Fault("/fields", "not_allowed", detail)])
+            raise InvalidInput([InputError("/fields", "not_allowed", detail)])
         return [leaves.as_object() for _, leaves in sorted(self.leaves.items())]
 
 
@@ -136,5 +140,5 @@ def _items_in(text: str) -> list[Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidInput([Fault("/fields", "malformed", "This is not JSON.")]) from None
+        raise InvalidInput([InputError("/fields", "malformed", "This is not JSON.")]) from None
     return found if isinstance(found, list) else [found]

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.authenticate import authenticate
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.caching import clear_caches
 from chalicelib.storage import accounts
 from tests.admin.command import an_account, run
 
@@ -95,7 +95,7 @@ def test_a_revoked_key_opens_nothing_and_stays_listed() -> None:
     account = an_account()
     key, secret = issued(account)
     assert run("key", "revoke", key).exit_code == 0
-    forget_everything_held()
+    clear_caches()
     with pytest.raises(NotAuthenticated):
         authenticate(key, secret)
     row = next(line for line in run("key", "list", account).stdout.splitlines() if key in line)

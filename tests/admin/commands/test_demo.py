@@ -12,8 +12,8 @@ import boto3
 import pytest
 
 from admin.commands import demo as demo_command
-from admin.definitions.definition import FoundDocument
-from admin.demo.contents import demo_documents
+from admin.definitions.definition import RawDefinition
+from admin.demo.contents import demo_definitions
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT
 from chalicelib.domain import clock
 from chalicelib.services.accounts.authenticate import authenticate
@@ -37,9 +37,9 @@ KEYS_OF_OTHER = "apiKey apiSecret customerId purchaseId contactFormId surveyId s
 
 @pytest.fixture(autouse=True)
 def _a_part_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    part: list[FoundDocument] = []
+    part: list[RawDefinition] = []
     seen: Counter[tuple[str, str]] = Counter()
-    for document in demo_documents():
+    for document in demo_definitions():
         content = document.content
         seen[content["account"], content["kind"]] += 1
         if content["kind"] == "purchase":
@@ -48,7 +48,7 @@ def _a_part_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
                 continue
         if content["kind"] != "customer" or seen[content["account"], "customer"] <= 12:
             part.append(document)
-    monkeypatch.setattr(demo_command, "demo_documents", lambda: part)
+    monkeypatch.setattr(demo_command, "demo_definitions", lambda: part)
 
 
 @pytest.fixture

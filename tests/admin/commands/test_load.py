@@ -123,8 +123,8 @@ kind: shop
     result = run("load", places_file, people_file, "--account", account)
     assert result.exit_code == 1
     assert not result.stdout
-    *faults, last = result.stderr.splitlines()
-    assert [line.split(": ")[0] + line[line.rindex(" (") :] for line in faults] == [
+    *errors, last = result.stderr.splitlines()
+    assert [line.split(": ")[0] + line[line.rindex(" (") :] for line in errors] == [
         f"{places_file}, document 2, /id (invalid_uuid)",
         f"{places_file}, document 2, /name (required)",
         f"{places_file}, document 2, /colour (unknown_key)",

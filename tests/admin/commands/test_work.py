@@ -16,7 +16,7 @@ def park_an_import(account: str) -> str:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     bodies = queued_messages(account)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chalicelib.services.customers.import_chunk.raise_total", _fail)
+        patch.setattr("chalicelib.services.customers.import_chunk.increment_total", _fail)
         for _ in range(8):
             deliver(bodies)
     return accepted.id

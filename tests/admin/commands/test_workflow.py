@@ -14,7 +14,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.definition import read_workflow, save_workflow
 from chalicelib.domain.workflows.workflow import reactions
-from chalicelib.outbound.webhook_http import WebhookAnswer
+from chalicelib.outbound.webhook_http import WebhookResponse
 from chalicelib.services.webhooks import deliveries
 from chalicelib.storage import webhook_secrets, workflows
 from tests.admin.command import an_account, run
@@ -56,7 +56,7 @@ def test_workflows_are_loaded_listed_and_switched(tmp_path: Path) -> None:
     assert [each.enabled for each in workflows.of_account(account)] == [True]
 
 
-def test_a_faulty_workflow_is_refused_with_every_fault(tmp_path: Path) -> None:
+def test_a_faulty_workflow_is_refused_with_every_error(tmp_path: Path) -> None:
     account = an_account()
     actions = [{"key": "a", "url": "http://10.0.0.1/"}, {"key": "a", "url": URL}]
     result = load(tmp_path, account, workflow_document(actions=actions))
@@ -83,7 +83,7 @@ def test_a_test_sends_a_marked_example_and_prints_the_exchange(
     assert got.headers["X-Service-Webhook-Test"] == "true"
     for shown in (f"POST {URL}", got.body.decode(), "answered 202", "thanks"):
         assert shown in result.stdout
-    receiver.answers = [WebhookAnswer(1, was_sent=False, detail="Nobody there.")]
+    receiver.answers = [WebhookResponse(1, was_sent=False, detail="Nobody there.")]
     result = run("workflow", "test", account, workflow.id, "--action", "crm")
     assert (result.exit_code, "no answer: Nobody there." in result.stdout) == (1, True)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from admin.definitions.check import check
-from admin.definitions.definition import FoundDocument
+from admin.definitions.definition import RawDefinition
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.ids import new_id
 
@@ -53,19 +53,21 @@ def purchase(**more: Any) -> dict[str, Any]:
     return usual | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
 
 
-def faults_of(*documents: Any, is_all: bool = True) -> list[tuple[int, str, str]]:
+def errors_of(*documents: Any, is_all: bool = True) -> list[tuple[int, str, str]]:
     """Place of the document, pointer and code of every fault."""
-    found = [FoundDocument(str(place), document) for place, document in enumerate(documents)]
+    found = [RawDefinition(str(place), document) for place, document in enumerate(documents)]
     _, problems = check(found, ACCOUNT, NothingKnown(), is_all=is_all)
-    return [(int(each.origin), each.fault.pointer, each.fault.code) for each in problems]
+    return [
+        (int(each.origin), each.input_error.pointer, each.input_error.code) for each in problems
+    ]
 
 
-def test_a_run_that_holds_all_it_refers_to_has_no_faults() -> None:
-    assert faults_of(purchase(), contact_form(), customer(), store(), brand()) == []
+def test_a_run_that_holds_all_it_refers_to_has_no_errors() -> None:
+    assert errors_of(purchase(), contact_form(), customer(), store(), brand()) == []
 
 
 def test_shapes_rules_and_references_of_all_documents_are_told_at_once() -> None:
-    assert faults_of(
+    assert errors_of(
         brand(name=""),
         store(brandId=NOWHERE, color=7),
         purchase(date="soon", storeId=NOWHERE, customerId=NOWHERE, customer={"firstName": "A"}),
@@ -104,34 +106,34 @@ def test_shapes_rules_and_references_of_all_documents_are_told_at_once() -> None
     ],
 )
 def test_what_a_malformed_document_may_be_is_not_called_unknown(malformed: Any) -> None:
-    assert {place for place, _, _ in faults_of(brand(**malformed), contact_form())} == {0}
+    assert {place for place, _, _ in errors_of(brand(**malformed), contact_form())} == {0}
 
 
 def test_what_cannot_be_what_is_meant_excuses_nothing() -> None:
     for malformed in (brand(kind="brnad", id=NOWHERE), {}, "text"):
-        faults = faults_of(malformed, contact_form())
-        assert (1, "/brandId", "unknown_reference") in faults
+        errors = errors_of(malformed, contact_form())
+        assert (1, "/brandId", "unknown_reference") in errors
 
 
 def test_a_malformed_customer_is_not_called_unknown() -> None:
-    faults = faults_of(customer(id="7"), store(), brand(), purchase())
-    assert faults == [(0, "/id", "invalid_uuid")]
+    errors = errors_of(customer(id="7"), store(), brand(), purchase())
+    assert errors == [(0, "/id", "invalid_uuid")]
 
 
 def test_a_malformed_document_of_another_kind_excuses_nothing() -> None:
-    faults = faults_of(customer(id="7"), contact_form())
-    assert faults == [(0, "/id", "invalid_uuid"), (1, "/brandId", "unknown_reference")]
+    errors = errors_of(customer(id="7"), contact_form())
+    assert errors == [(0, "/id", "invalid_uuid"), (1, "/brandId", "unknown_reference")]
 
 
 def test_nothing_is_called_unknown_while_a_file_cannot_be_read() -> None:
     documents = [store(), contact_form(), purchase()]
-    assert faults_of(*documents, is_all=False) == []
-    assert len(faults_of(*documents)) == 3
+    assert errors_of(*documents, is_all=False) == []
+    assert len(errors_of(*documents)) == 3
 
 
 def test_a_document_of_no_account_is_judged_otherwise() -> None:
     document = contact_form(account="mine", fields=[{"key": "b", "type": "SINGLE_SELECT"}])
-    assert faults_of(document) == [
+    assert errors_of(document) == [
         (0, "/account", "invalid_uuid"),
         (0, "/fields/0/values", "required"),
     ]

@@ -12,14 +12,14 @@ import pytest
 import admin.demo.contents
 from admin.definitions.check import check
 from admin.definitions.definition import Document, Kind
-from admin.demo.contents import demo_documents, version_of
+from admin.demo.contents import demo_definitions, version_of
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.forms.definitions.survey import SurveyDocument
+from chalicelib.domain.forms.definitions.survey import SurveyDefinition
 from chalicelib.domain.forms.fields import FieldType
 from chalicelib.domain.parsing import parse
 
@@ -39,7 +39,7 @@ class Nothing:
 
 @cache
 def checked() -> list[Document]:
-    documents, problems = check(demo_documents(), None, Nothing())
+    documents, problems = check(demo_definitions(), None, Nothing())
     assert [str(problem) for problem in problems] == []
     return documents
 
@@ -69,7 +69,7 @@ def test_there_is_enough_of_everything() -> None:
 
 
 def test_it_is_the_same_every_time() -> None:
-    assert version_of(demo_documents()) == version_of(demo_documents())
+    assert version_of(demo_definitions()) == version_of(demo_definitions())
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_every_operator_is_shown() -> None:
 @pytest.mark.parametrize("form", forms(), ids=lambda form: form["name"])
 def test_every_object_of_a_form_is_configured(form: dict[str, Any]) -> None:
     shared = {"translations", "postRedirectThreshold"}
-    model = SurveyDocument if "targets" in form else None
+    model = SurveyDefinition if "targets" in form else None
     for name, field in (model.model_fields if model else {}).items():
         if field.alias not in shared:
             assert field.alias in form, name

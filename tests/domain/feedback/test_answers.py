@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.answers import (
-    VALUES_LIMIT,
-    GivenAnswer,
-    JudgedAnswers,
+    MAX_VALUES,
     Questionnaire,
+    SubmittedAnswer,
+    ValidatedAnswers,
 )
 from chalicelib.domain.forms.fields import FieldType
 from chalicelib.domain.forms.form import SavedForm
@@ -22,12 +22,12 @@ def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
     return saved_contact_form(fields=list(fields), **more)
 
 
-def judged(form: SavedForm, *answers: tuple[str, Any]) -> JudgedAnswers:
+def judged(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
     """The judgement of answers, each a field's key and its value or values."""
     ids = {item.key: item.id for item in form.fields}
-    return Questionnaire.of(form).judge(
+    return Questionnaire.of(form).validate(
         [
-            GivenAnswer.model_validate(
+            SubmittedAnswer.model_validate(
                 {"id": ids.get(key, key), "values": [given] if isinstance(given, str) else given}
             )
             for key, given in answers
@@ -35,13 +35,13 @@ def judged(form: SavedForm, *answers: tuple[str, Any]) -> JudgedAnswers:
     )
 
 
-def faults(form: SavedForm, *answers: tuple[str, Any]) -> list[tuple[str, str]]:
+def errors(form: SavedForm, *answers: tuple[str, Any]) -> list[tuple[str, str]]:
     with pytest.raises(InvalidInput) as refused:
         judged(form, *answers)
-    return [(fault.pointer, fault.code) for fault in refused.value.faults]
+    return [(input_error.pointer, input_error.code) for input_error in refused.value.errors]
 
 
-def values(judgement: JudgedAnswers) -> dict[str, list[str]]:
+def values(judgement: ValidatedAnswers) -> dict[str, list[str]]:
     return {answer.key: answer.values for answer in judgement.answers}
 
 
@@ -97,7 +97,7 @@ def test_a_value_of_the_fields_type_is_taken(kind: str, value: str) -> None:
 
 @pytest.mark.parametrize(("kind", "value", "code"), INVALID)
 def test_another_value_is_refused(kind: str, value: str, code: str) -> None:
-    assert faults(form_of(field("a", kind)), ("a", value)) == [("/fields/0/values/0", code)]
+    assert errors(form_of(field("a", kind)), ("a", value)) == [("/fields/0/values/0", code)]
 
 
 def test_every_type_is_tried() -> None:
@@ -111,8 +111,8 @@ def test_a_choice_is_one_of_the_fields_values(kind: str) -> None:
     form = form_of(select("a", "x", "y", kind=kind))
 
     assert values(judged(form, ("a", "y"))) == {"a": ["y"]}
-    assert faults(form, ("a", "z")) == [("/fields/0/values/0", "not_allowed")]
-    assert faults(form, ("a", "X")) == [("/fields/0/values/0", "not_allowed")]
+    assert errors(form, ("a", "z")) == [("/fields/0/values/0", "not_allowed")]
+    assert errors(form, ("a", "X")) == [("/fields/0/values/0", "not_allowed")]
 
 
 @pytest.mark.parametrize("kind", ["SINGLE_SELECT", "MULTI_SELECT"])
@@ -125,7 +125,7 @@ def test_a_value_of_ones_own_is_taken_where_the_field_allows_it(kind: str) -> No
 def test_only_a_field_of_several_choices_takes_several_values() -> None:
     form = form_of(field("a"), select("b", "x", "y"), select("c", "x", "y", kind="MULTI_SELECT"))
 
-    assert faults(form, ("a", ["1", "2"]), ("b", ["x", "y"]), ("c", ["x", "y"])) == [
+    assert errors(form, ("a", ["1", "2"]), ("b", ["x", "y"]), ("c", ["x", "y"])) == [
         ("/fields/0", "too_many"),
         ("/fields/1", "too_many"),
     ]
@@ -134,7 +134,7 @@ def test_only_a_field_of_several_choices_takes_several_values() -> None:
 def test_the_same_value_is_chosen_once() -> None:
     form = form_of(select("a", "x", "y", kind="MULTI_SELECT"))
 
-    assert faults(form, ("a", ["x", "y", "x"])) == [("/fields/0/values/2", "duplicate")]
+    assert errors(form, ("a", ["x", "y", "x"])) == [("/fields/0/values/2", "duplicate")]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_limits_of_replies_hold(chosen: list[str], expected: list[tuple[str, str
     form = form_of(select("m", "a", "b", "c", "d", kind="MULTI_SELECT", **limits))
 
     if expected:
-        assert faults(form, ("m", chosen)) == expected
+        assert errors(form, ("m", chosen)) == expected
     else:
         assert values(judged(form, ("m", chosen))) == {"m": chosen}
 
@@ -174,10 +174,10 @@ def test_a_required_field_must_be_answered() -> None:
     form = form_of(field("a", required=True), field("b"))
 
     assert values(judged(form, ("a", "x"))) == {"a": ["x"]}
-    assert faults(form) == [("/fields", "required")]
-    assert faults(form, ("b", "x")) == [("/fields", "required")]
-    assert faults(form, ("b", "x"), ("a", [])) == [("/fields/1", "required")]
-    assert faults(form, ("a", "  ")) == [("/fields/0", "required")]
+    assert errors(form) == [("/fields", "required")]
+    assert errors(form, ("b", "x")) == [("/fields", "required")]
+    assert errors(form, ("b", "x"), ("a", [])) == [("/fields/1", "required")]
+    assert errors(form, ("a", "  ")) == [("/fields/0", "required")]
 
 
 def test_the_fault_of_a_required_field_names_it() -> None:
@@ -185,24 +185,24 @@ def test_the_fault_of_a_required_field_names_it() -> None:
 
     with pytest.raises(InvalidInput) as refused:
         judged(form)
-    assert form.fields[0].id in refused.value.faults[0].detail
+    assert form.fields[0].id in refused.value.errors[0].detail
 
 
 def test_empty_values_are_no_answers() -> None:
     form = form_of(field("a", "EMAIL"), select("m", "x", "y", kind="MULTI_SELECT"))
 
     assert values(judged(form, ("a", ""), ("m", ["", "x", " "]))) == {"m": ["x"]}
-    assert faults(form, ("m", ["", "z"])) == [("/fields/0/values/1", "not_allowed")]
+    assert errors(form, ("m", ["", "z"])) == [("/fields/0/values/1", "not_allowed")]
 
 
 def test_a_field_that_the_form_does_not_have_is_refused() -> None:
-    assert faults(form_of(field("a")), ("a", "x"), (NOWHERE, "x")) == [
+    assert errors(form_of(field("a")), ("a", "x"), (NOWHERE, "x")) == [
         ("/fields/1", "unknown_reference")
     ]
 
 
 def test_a_field_answered_twice_is_refused() -> None:
-    assert faults(form_of(field("a")), ("a", "x"), ("a", "x")) == [("/fields/1", "duplicate")]
+    assert errors(form_of(field("a")), ("a", "x"), ("a", "x")) == [("/fields/1", "duplicate")]
 
 
 def test_every_fault_is_listed_in_the_order_of_the_submission() -> None:
@@ -210,7 +210,7 @@ def test_every_fault_is_listed_in_the_order_of_the_submission() -> None:
         field("a", required=True), field("b", "NPS"), field("c", "EMAIL"), field("d", "DATE")
     )
 
-    assert faults(form, ("d", "x"), (NOWHERE, "x"), ("c", "y"), ("b", "11"), ("b", "1")) == [
+    assert errors(form, ("d", "x"), (NOWHERE, "x"), ("c", "y"), ("b", "11"), ("b", "1")) == [
         ("/fields", "required"),
         ("/fields/0/values/0", "invalid_date"),
         ("/fields/1", "unknown_reference"),
@@ -244,13 +244,13 @@ def test_a_hidden_field_need_not_be_answered_and_its_answer_is_dropped() -> None
 def test_a_shown_field_is_judged_like_any_other() -> None:
     form = conditional()
 
-    assert faults(form, ("happy", "No")) == [("/fields", "required")]
-    assert faults(form, ("happy", "No"), ("why", "x")) == [
+    assert errors(form, ("happy", "No")) == [("/fields", "required")]
+    assert errors(form, ("happy", "No"), ("why", "x")) == [
         ("/fields", "required"),
         ("/fields/1/values/0", "invalid_number"),
     ]
     assert values(judged(form, ("happy", "No"), ("why", "9"))) == {"happy": ["No"], "why": ["9"]}
-    assert faults(form, ("happy", "No"), ("why", "10")) == [("/fields", "required")]
+    assert errors(form, ("happy", "No"), ("why", "10")) == [("/fields", "required")]
 
 
 def test_a_hidden_field_counts_as_unanswered_for_those_that_depend_on_it() -> None:
@@ -335,7 +335,7 @@ def test_a_translated_value_is_kept_in_the_forms_own_words(given: str, kept: str
 def test_a_value_and_its_translation_are_the_same_value() -> None:
     form = form_of(select("what", "Food", "Price", "Other", kind="MULTI_SELECT"), **SPOKEN)
 
-    assert faults(form, ("what", ["Price", "Prix"])) == [("/fields/0/values/1", "duplicate")]
+    assert errors(form, ("what", ["Price", "Prix"])) == [("/fields/0/values/1", "duplicate")]
 
 
 def test_the_words_of_a_text_are_never_translated() -> None:
@@ -403,22 +403,22 @@ def test_the_respondents_addresses_are_found_by_their_type() -> None:
 # --- the shape of an answer
 
 
-@pytest.mark.parametrize("many", [VALUES_LIMIT, VALUES_LIMIT + 1])
+@pytest.mark.parametrize("many", [MAX_VALUES, MAX_VALUES + 1])
 def test_an_answer_has_at_most_so_many_values(many: int) -> None:
     answer = {"id": NOWHERE, "values": ["x"] * many}
 
-    if many <= VALUES_LIMIT:
-        assert len(GivenAnswer.model_validate(answer).values) == many
+    if many <= MAX_VALUES:
+        assert len(SubmittedAnswer.model_validate(answer).values) == many
     else:
         with pytest.raises(ValidationError):
-            GivenAnswer.model_validate(answer)
+            SubmittedAnswer.model_validate(answer)
 
 
 def test_the_id_of_a_field_may_be_in_upper_case() -> None:
     form = form_of(field("a"))
-    answer = GivenAnswer.model_validate({"id": form.fields[0].id.upper(), "values": ["x"]})
+    answer = SubmittedAnswer.model_validate({"id": form.fields[0].id.upper(), "values": ["x"]})
 
-    assert values(Questionnaire.of(form).judge([answer])) == {"a": ["x"]}
+    assert values(Questionnaire.of(form).validate([answer])) == {"a": ["x"]}
 
 
 def test_naughty_texts_are_kept_as_they_came() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.feedback.answers import GivenAnswer, Questionnaire
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.fields import ExpectedValue, FieldDependency, SavedField
 from chalicelib.domain.ids import derived_id
@@ -97,7 +97,7 @@ ANYTHING = st.lists(st.sampled_from(["", *WORDS, "1", "4"]), max_size=3)
 
 
 @st.composite
-def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[GivenAnswer]]:
+def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[SubmittedAnswer]]:
     """A form and what was submitted for it: mostly what its fields take, at times anything."""
     form = draw(forms())
     given_answers = []
@@ -112,7 +112,7 @@ def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[Given
             values = draw(ANYTHING)
         if place < len(form.fields) or draw(st.integers(0, 9)) == 0:
             again = draw(st.integers(0, 29)) == 0
-            answer = GivenAnswer.model_validate({"id": field_id(place), "values": values})
+            answer = SubmittedAnswer.model_validate({"id": field_id(place), "values": values})
             given_answers += [answer, answer] if again else [answer]
     return form, given_answers
 
@@ -194,7 +194,7 @@ def slowly_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set
         visible = after
 
 
-def slow_faults(field: SavedField, sent: list[str], place: int) -> set[tuple[str, str]]:
+def slow_errors(field: SavedField, sent: list[str], place: int) -> set[tuple[str, str]]:
     values = [(position, value) for position, value in enumerate(sent) if value]
     if field.type != "MULTI_SELECT" and len(values) > 1:
         return {(f"/fields/{place}", "too_many")}
@@ -222,7 +222,7 @@ def slow_rating(kind: str, value: str) -> int | None:
     return {"NPS": 1, "CSAT_STAR": 2}[kind] * int(value) if kind in ("NPS", "CSAT_STAR") else None
 
 
-def slowly_judged(form: SavedContactForm, given_answers: list[GivenAnswer]) -> Outcome:
+def slowly_judged(form: SavedContactForm, given_answers: list[SubmittedAnswer]) -> Outcome:
     kinds = {field.id: field.type for field in form.fields}
     found: set[tuple[str, str]] = set()
     first: dict[str, tuple[int, list[str]]] = {}
@@ -245,7 +245,7 @@ def slowly_judged(form: SavedContactForm, given_answers: list[GivenAnswer]) -> O
             continue
         if filled.get(field.id):
             place, sent = first[field.id]
-            found |= slow_faults(field, sent, place)
+            found |= slow_errors(field, sent, place)
             kept.append((field.id, filled[field.id]))
         elif field.required:
             where = f"/fields/{first[field.id][0]}" if field.id in first else "/fields"
@@ -256,11 +256,11 @@ def slowly_judged(form: SavedContactForm, given_answers: list[GivenAnswer]) -> O
     return found, kept, next((rating for rating in ratings if rating is not None), None)
 
 
-def judged(questionnaire: Questionnaire, given_answers: list[GivenAnswer]) -> Outcome:
+def judged(questionnaire: Questionnaire, given_answers: list[SubmittedAnswer]) -> Outcome:
     try:
-        judgement = questionnaire.judge(given_answers)
+        judgement = questionnaire.validate(given_answers)
     except InvalidInput as error:
-        return {(fault.pointer, fault.code) for fault in error.faults}, [], None
+        return {(input_error.pointer, input_error.code) for input_error in error.errors}, [], None
     answers = [(answer.field_id, answer.values) for answer in judgement.answers]
     return set(), answers, judgement.rating
 
@@ -268,7 +268,7 @@ def judged(questionnaire: Questionnaire, given_answers: list[GivenAnswer]) -> Ou
 @settings(max_examples=500)
 @given(forms_and_submissions())
 def test_any_submission_is_judged_as_by_the_obvious_engine(
-    case: tuple[SavedContactForm, list[GivenAnswer]],
+    case: tuple[SavedContactForm, list[SubmittedAnswer]],
 ) -> None:
     form, given_answers = case
     questionnaire = Questionnaire.of(form)

@@ -84,19 +84,19 @@ def saved_survey(**more: Any) -> SavedSurvey:
     return save_survey(read_survey(survey(**more), DIRECTORY), NOW)
 
 
-def contact_form_faults(**more: Any) -> list[tuple[str, str]]:
+def contact_form_errors(**more: Any) -> list[tuple[str, str]]:
     """Pointer and code of every fault of a contact form's document."""
-    return _faults(lambda: saved_contact_form(**more))
+    return _errors(lambda: saved_contact_form(**more))
 
 
-def survey_faults(**more: Any) -> list[tuple[str, str]]:
+def survey_errors(**more: Any) -> list[tuple[str, str]]:
     """Pointer and code of every fault of a survey's document."""
-    return _faults(lambda: saved_survey(**more))
+    return _errors(lambda: saved_survey(**more))
 
 
-def _faults(save: Any) -> list[tuple[str, str]]:
+def _errors(save: Any) -> list[tuple[str, str]]:
     try:
         save()
     except InvalidInput as error:
-        return [(fault.pointer, fault.code) for fault in error.faults]
+        return [(input_error.pointer, input_error.code) for input_error in error.errors]
     return []

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.forms.redirect import external_url, redirect_to
-from chalicelib.domain.forms.survey_context import SurveyOccasion
+from chalicelib.domain.forms.survey_context import SurveyContext
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
@@ -20,7 +20,7 @@ STORE_PAGE = "https://reviews.example/store"
 BRAND_TARGET = {"type": "BRAND", "targetId": BRAND, "newReviewUri": BRAND_PAGE}
 STORE_TARGET = {"type": "STORE", "targetId": STORE, "newReviewUri": STORE_PAGE}
 BOTH = [BRAND_TARGET, STORE_TARGET]
-AT_STORE = SurveyOccasion.at(DIRECTORY, store_id=STORE)
+AT_STORE = SurveyContext.at(DIRECTORY, store_id=STORE)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_a_store_target_goes_before_a_brand_target(
     targets: list[Any], store: str | None, brand: str | None, page: str
 ) -> None:
     survey = saved_survey(targets=targets, postRedirect=True, postRedirectThreshold=0)
-    occasion = SurveyOccasion.at(DIRECTORY, store_id=store, brand_id=brand)
+    context = SurveyContext.at(DIRECTORY, store_id=store, brand_id=brand)
 
-    assert external_url(survey, occasion) == page
-    assert redirect_to(survey, occasion, None) == page
+    assert external_url(survey, context) == page
+    assert redirect_to(survey, context, None) == page
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure, asked_delay, own_delay
+from chalicelib.domain.webhooks.retry_schedule import (
+    Verdict,
+    after_failure,
+    backoff_delay,
+    retry_after_delay,
+)
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -25,21 +30,21 @@ def wait(retry_after: str | None, attempt: int = 1) -> timedelta:
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=7, max_size=7))
 def test_eight_attempts_take_about_a_day_and_grow_apart(chances: list[float]) -> None:
-    waits = [own_delay(attempt, chance) for attempt, chance in enumerate(chances, 1)]
+    waits = [backoff_delay(attempt, chance) for attempt, chance in enumerate(chances, 1)]
     assert min(waits) >= MINUTE
     assert timedelta(hours=22) < sum(waits, timedelta()) < timedelta(hours=26)
     assert waits[:5] == sorted(waits[:5])
 
 
 def test_waits_are_spread_by_chance() -> None:
-    assert own_delay(3, 0.0) < own_delay(3, 0.5) < own_delay(3, 0.99)
+    assert backoff_delay(3, 0.0) < backoff_delay(3, 0.5) < backoff_delay(3, 0.99)
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1, exclude_max=True))
 def test_no_attempt_is_sooner_than_a_minute_whatever_its_number(
     attempt: int, chance: float
 ) -> None:
-    assert MINUTE <= own_delay(attempt, chance) <= SIX_HOURS * 1.15
+    assert MINUTE <= backoff_delay(attempt, chance) <= SIX_HOURS * 1.15
 
 
 @pytest.mark.parametrize(("attempt", "allowed"), [(1, 1), (8, 8), (9, 8)])
@@ -86,17 +91,17 @@ def test_retry_after_is_honoured_between_a_minute_and_six_hours(
     "retry_after", [None, "", "soon", "-5", "1.5", "1e3", "٣", "Sun, 99 Mar 2026 12:00:00 GMT"]
 )
 def test_retry_after_that_cannot_be_read_is_passed_over(retry_after: str | None) -> None:
-    assert wait(retry_after, attempt=2) == own_delay(2, 0.0)
+    assert wait(retry_after, attempt=2) == backoff_delay(2, 0.0)
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_every_date_is_read_and_bounded(moment: datetime) -> None:
-    asked = asked_delay(format_datetime(moment, usegmt=True), NOW)
+    asked = retry_after_delay(format_datetime(moment, usegmt=True), NOW)
     assert asked is not None
     assert MINUTE <= asked <= SIX_HOURS
 
 
 @given(st.text())
 def test_no_text_breaks_it(text: str) -> None:
-    asked = asked_delay(text, NOW)
+    asked = retry_after_delay(text, NOW)
     assert asked is None or MINUTE <= asked <= SIX_HOURS

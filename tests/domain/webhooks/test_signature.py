@@ -15,7 +15,7 @@ from chalicelib.domain.webhooks.signature import (
     BadSignature,
     BadTimestamp,
     OutsideReplayWindow,
-    RefusedWebhook,
+    WebhookVerificationError,
     sign,
     verify,
 )
@@ -96,7 +96,7 @@ def test_a_timestamp_that_is_no_number_is_refused(timestamp: str) -> None:
 
 def test_every_refusal_has_one_parent() -> None:
     assert all(
-        issubclass(refusal, RefusedWebhook)
+        issubclass(refusal, WebhookVerificationError)
         for refusal in (BadSignature, BadTimestamp, OutsideReplayWindow)
     )
 

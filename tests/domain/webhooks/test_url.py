@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.webhooks.url import UnfitWebhookUrl, WebhookUrl, parse_webhook_url, url_fault
+from chalicelib.domain.webhooks.url import (
+    InvalidWebhookUrl,
+    WebhookUrl,
+    parse_webhook_url,
+    url_error,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +52,8 @@ def test_a_public_https_url_is_taken_apart(
     ],
 )
 def test_plain_http_and_what_is_not_public_is_for_local_work_only(url: str) -> None:
-    assert url_fault(url, allow_private=False)
-    assert url_fault(url, allow_private=True) is None
+    assert url_error(url, allow_private=False)
+    assert url_error(url, allow_private=True) is None
 
 
 @pytest.mark.parametrize(
@@ -93,13 +98,13 @@ def test_plain_http_and_what_is_not_public_is_for_local_work_only(url: str) -> N
 )
 @pytest.mark.parametrize("allow_private", [False, True])
 def test_anything_else_is_refused_everywhere(url: str, allow_private: bool) -> None:
-    assert url_fault(url, allow_private=allow_private)
+    assert url_error(url, allow_private=allow_private)
 
 
 def test_a_url_has_at_most_2048_characters() -> None:
     longest = "https://a.example/".ljust(2048, "a")
-    assert url_fault(longest, allow_private=False) is None
-    assert url_fault(f"{longest}a", allow_private=False) == (
+    assert url_error(longest, allow_private=False) is None
+    assert url_error(f"{longest}a", allow_private=False) == (
         "This must be at most 2048 characters."
     )
 
@@ -109,7 +114,7 @@ def test_no_text_breaks_it_and_what_it_takes_fits_on_a_request_line(text: str) -
     for url in (text, f"https://{text}", f"https://a.example/{text}"):
         try:
             taken = parse_webhook_url(url, allow_private=True)
-        except UnfitWebhookUrl:
+        except InvalidWebhookUrl:
             continue
         for part in (taken.host, taken.target, taken.authority):
             assert part.isascii()

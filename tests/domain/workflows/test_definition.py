@@ -18,7 +18,7 @@ from tests.domain.workflows.factories import (
 )
 
 RATED = {"subject": "rating", "operator": "$gt", "value": "8"}
-LONGEST_URL = "https://hooks.example.com/".ljust(2048, "a")
+MAX_URL_LENGTH = "https://hooks.example.com/".ljust(2048, "a")
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -27,10 +27,10 @@ def nested(depth: int) -> dict[str, Any]:
     return {"operator": "$and", "conditions": [inner]}
 
 
-def faults_of(**document: Any) -> list[tuple[str, str]]:
+def errors_of(**document: Any) -> list[tuple[str, str]]:
     with pytest.raises(InvalidInput) as caught:
         workflow(**document)
-    return [(fault.pointer, fault.code) for fault in caught.value.faults]
+    return [(input_error.pointer, input_error.code) for input_error in caught.value.errors]
 
 
 def test_what_is_left_out_has_its_default() -> None:
@@ -55,7 +55,7 @@ def test_a_replaced_workflow_keeps_when_it_was_made() -> None:
 
 def test_every_fault_of_the_shape_is_listed() -> None:
     actions = [action_document(attempts=9, extra=1), {"key": "x"}]
-    assert faults_of(name="", actions=actions, conditions="x") == [
+    assert errors_of(name="", actions=actions, conditions="x") == [
         ("/name", "required"),
         ("/conditions", "wrong_type"),
         ("/actions/0/attempts", "out_of_range"),
@@ -77,7 +77,7 @@ def test_every_fault_of_the_rules_is_listed() -> None:
         action_document(url="ftp://x.example.com/"),
         action_document(headers={"a b": "x", "ok": "a\r\nb: c", "X": "1", "x": "2"}),
     ]
-    assert faults_of(conditions=conditions, actions=actions) == [
+    assert errors_of(conditions=conditions, actions=actions) == [
         ("/conditions/0/value", "required"),
         ("/conditions/1/subject", "required"),
         ("/conditions/2/field", "required"),
@@ -107,7 +107,7 @@ def test_every_fault_of_the_rules_is_listed() -> None:
     ],
 )
 def test_a_url_that_is_not_public_https_is_refused(url: str) -> None:
-    assert faults_of(actions=[action_document(url=url)]) == [("/actions/0/url", "invalid_url")]
+    assert errors_of(actions=[action_document(url=url)]) == [("/actions/0/url", "invalid_url")]
 
 
 def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
@@ -118,13 +118,13 @@ def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
 def test_a_header_that_frames_the_request_is_refused(name: str) -> None:
-    found = faults_of(actions=[action_document(headers={name: "x"})])
+    found = errors_of(actions=[action_document(headers={name: "x"})])
     assert found == [(f"/actions/0/headers/{name}", "not_allowed")]
 
 
 def test_an_action_has_at_most_50_headers() -> None:
     headers = {f"X-{number}": "x" for number in range(51)}
-    assert faults_of(actions=[action_document(headers=headers)]) == [
+    assert errors_of(actions=[action_document(headers=headers)]) == [
         ("/actions/0/headers", "too_many")
     ]
     del headers["X-50"]
@@ -134,7 +134,7 @@ def test_an_action_has_at_most_50_headers() -> None:
 @pytest.mark.parametrize(
     ("longest", "too_long", "pointer"),
     [
-        ({"url": LONGEST_URL}, {"url": f"{LONGEST_URL}a"}, "url"),
+        ({"url": MAX_URL_LENGTH}, {"url": f"{MAX_URL_LENGTH}a"}, "url"),
         ({"headers": {"X" * 100: "x"}}, {"headers": {"X" * 101: "x"}}, f"headers/{'X' * 101}"),
         ({"headers": {"X": "x" * 4096}}, {"headers": {"X": "x" * 4097}}, "headers/X"),
     ],
@@ -144,13 +144,13 @@ def test_the_longest_texts_are_taken_and_longer_ones_refused(
     longest: dict[str, Any], too_long: dict[str, Any], pointer: str
 ) -> None:
     workflow(actions=[action_document(**longest)])
-    (fault,) = faults_of(actions=[action_document(**too_long)])
-    assert fault[0] == f"/actions/0/{pointer}"
+    (input_error,) = errors_of(actions=[action_document(**too_long)])
+    assert input_error[0] == f"/actions/0/{pointer}"
 
 
 def test_headers_that_a_receiver_may_take_for_one_are_refused() -> None:
     actions = [action_document(headers={"X-A": "1", "x_a": "2"})]
-    assert faults_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
+    assert errors_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
 
 
 def test_system_headers_may_be_given() -> None:
@@ -165,7 +165,7 @@ def test_a_body_over_its_bound_is_refused() -> None:
     (action,) = workflow(actions=document(0)).actions
     room = MAX_BODY_BYTES - len(raw_body(workflow(actions=document(0)), action, new_id(), new_id()))
     workflow(actions=document(room))
-    assert faults_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
+    assert errors_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
 
 
 def test_an_actions_id_is_the_only_one_of_its_account() -> None:
@@ -173,7 +173,7 @@ def test_an_actions_id_is_the_only_one_of_its_account() -> None:
     document = workflow_document(actions=[action_document(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
         read_workflow(document, others=[other])
-    assert [fault.pointer for fault in caught.value.faults] == ["/actions/0/id"]
+    assert [input_error.pointer for input_error in caught.value.errors] == ["/actions/0/id"]
 
 
 def size_of(*actions: dict[str, Any]) -> int:
@@ -204,12 +204,12 @@ def test_a_workflow_is_at_most_350_000_bytes() -> None:
     ],
 )  # fmt: skip
 def test_one_more_than_there_may_be_is_refused(document: dict[str, Any], pointer: str) -> None:
-    assert [refused for refused, _ in faults_of(**document)] == [pointer]
+    assert [refused for refused, _ in errors_of(**document)] == [pointer]
 
 
 @pytest.mark.parametrize("malformed", [{}, {"name": 1}])
 def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, Any]) -> None:
-    assert ("", "too_deep") in faults_of(conditions=[nested(400)], **malformed)
+    assert ("", "too_deep") in errors_of(conditions=[nested(400)], **malformed)
 
 
 @pytest.mark.parametrize(
@@ -234,18 +234,18 @@ def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, 
     ],
 )
 def test_a_condition_compares_with_what_its_subject_may_be(
-    subject: str, operator: str, value: str, fault: str | None
+    subject: str, operator: str, value: str, input_error: str | None
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}
     document = workflow_document(conditions=[{"operator": "$and", "conditions": [condition]}])
-    if fault is None:
+    if input_error is None:
         saved = save_workflow(read_workflow(document, DIRECTORY), NOW)
         assert saved.conditions[0].conditions[0].value in (value, value.lower())
         return
     with pytest.raises(InvalidInput) as refused:
         read_workflow(document, DIRECTORY)
-    assert [(each.pointer, each.code) for each in refused.value.faults] == [
-        ("/conditions/0/conditions/0/value", fault)
+    assert [(each.pointer, each.code) for each in refused.value.errors] == [
+        ("/conditions/0/conditions/0/value", input_error)
     ]
 
 
@@ -253,7 +253,7 @@ def test_ids_are_compared_in_lower_case() -> None:
     condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
     document = workflow_document(conditions=[condition])
     (saved,) = save_workflow(read_workflow(document, DIRECTORY), NOW).conditions
-    assert saved.holds_for(feedback(store_id=STORE))
+    assert saved.matches(feedback(store_id=STORE))
 
 
 def test_as_many_as_there_may_be_are_taken() -> None:

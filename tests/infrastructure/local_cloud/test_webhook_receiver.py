@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
-from chalicelib.outbound.webhook_http import WebhookAnswer, post
+from chalicelib.outbound.webhook_http import WebhookResponse, post
 from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
 
 BODY = '{"event": "workflow.action.webhook", "note": "Zoë"}'.encode()
@@ -24,7 +24,7 @@ def receiver(tmp_path: Path) -> Iterator[WebhookReceiver]:
     receiver.stop()
 
 
-def deliver(receiver: WebhookReceiver, *, key: str = "s", body: bytes = BODY) -> WebhookAnswer:
+def deliver(receiver: WebhookReceiver, *, key: str = "s", body: bytes = BODY) -> WebhookResponse:
     timestamp = int(time.time())
     headers = webhook_headers(
         {"X-Own": "1"},

@@ -6,7 +6,8 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.import_batch import AcceptedBatch, ImportProgress
 from chalicelib.domain.paging import PageRequest
 from chalicelib.functions.import_customers import import_customers
-from chalicelib.services.customers.accept_batch import judge_batch, keep_batch, read_import
+from chalicelib.services.customers import accept_batch as service
+from chalicelib.services.customers.accept_batch import read_import, validate_batch
 from chalicelib.services.customers.read import list_customers
 from tests.services.queue_by_hand import QueueByHand
 
@@ -19,7 +20,9 @@ def accept_batch(
     account_id: str, document: Any, *, partial: bool = False, idempotency_key: str | None = None
 ) -> AcceptedBatch:
     """Judges a batch and keeps it, as a request for one does."""
-    return keep_batch(account_id, judge_batch(document, partial=partial), idempotency_key)
+    return service.accept_batch(
+        account_id, validate_batch(document, partial=partial), idempotency_key
+    )
 
 
 def run_import(account_id: str, import_id: str) -> ImportProgress:
@@ -28,7 +31,7 @@ def run_import(account_id: str, import_id: str) -> ImportProgress:
     return read_import(account_id, import_id)
 
 
-def everyone(account_id: str) -> list[Customer]:
+def all_customers(account_id: str) -> list[Customer]:
     """Every customer of the account, in list order, after a check that positions are dense."""
     first = list_customers(account_id, PageRequest(limit=100))
     customers = list(first.items)

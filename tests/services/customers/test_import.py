@@ -12,8 +12,8 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.save import save_customer
 from tests.services.customers.importing import (
     accept_batch,
+    all_customers,
     deliver,
-    everyone,
     numbers,
     queued_messages,
     run_import,
@@ -34,7 +34,7 @@ def test_a_batch_makes_customers_in_row_order(account: str) -> None:
     assert progress.status == "COMPLETED"
     assert progress.completed_at
     assert numbers(progress) == {"created": 130}
-    assert [c.first_name for c in everyone(account)] == [f"P{n}" for n in range(130)]
+    assert [c.first_name for c in all_customers(account)] == [f"P{n}" for n in range(130)]
 
 
 def test_only_what_was_null_is_filled(account: str) -> None:
@@ -52,7 +52,7 @@ def test_only_what_was_null_is_filled(account: str) -> None:
     }
     accepted = accept_batch(account, {"batch": [row, row]})
     assert numbers(run_import(account, accepted.id)) == {"filled": 1, "unchanged": 1}
-    (customer,) = everyone(account)
+    (customer,) = all_customers(account)
     assert customer.updated_at >= existing.updated_at
     assert customer == existing.model_copy(
         update={
@@ -87,7 +87,7 @@ def test_repeated_rows_create_once_and_then_fill(account: str) -> None:
     ]
     accepted = accept_batch(account, {"batch": batch})
     assert numbers(run_import(account, accepted.id)) == {"created": 1, "filled": 2, "unchanged": 1}
-    (customer,) = everyone(account)
+    (customer,) = all_customers(account)
     assert (customer.first_name, customer.last_name) == ("Ana", "Lopes")
     assert customer.display_name == "Ana"
     assert (customer.sms_optin, customer.email_optin) == (True, False)
@@ -99,7 +99,7 @@ def test_the_oldest_of_a_pair_is_filled(account: str) -> None:
     )
     accepted = accept_batch(account, {"batch": [{"email": "a@example.test", "company": "L"}]})
     run_import(account, accepted.id)
-    companies = {customer.id: customer.company for customer in everyone(account)}
+    companies = {customer.id: customer.company for customer in all_customers(account)}
     assert companies == {oldest.id: "L", younger.id: None}
 
 
@@ -107,10 +107,10 @@ def test_a_chunk_delivered_again_changes_nothing(account: str) -> None:
     accepted = accept_batch(account, {"batch": [*rows(60), {"firstName": "No pair"}]})
     messages = queued_messages(account)
     deliver(messages)
-    before = everyone(account), read_import(account, accepted.id)
+    before = all_customers(account), read_import(account, accepted.id)
     deliver(messages)
     deliver(list(reversed(messages)), receive_count=5)
-    assert (everyone(account), read_import(account, accepted.id)) == before
+    assert (all_customers(account), read_import(account, accepted.id)) == before
 
 
 def test_a_batch_repeated_with_its_key_makes_no_second_import(account: str) -> None:
@@ -175,7 +175,7 @@ def test_of_rows_that_together_are_too_large_only_the_one_too_many_fails(account
     progress = run_import(account, accepted.id)
     assert numbers(progress) == {"created": 1, "filled": 1, "failed": 1}
     assert [error.index for error in progress.errors] == [1]
-    (customer,) = everyone(account)
+    (customer,) = all_customers(account)
     assert (customer.first_name, customer.company) == ("Zoé", None)
 
 

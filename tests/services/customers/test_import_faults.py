@@ -19,13 +19,13 @@ from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
 from tests.services.customers.importing import (
     accept_batch,
+    all_customers,
     deliver,
-    everyone,
     numbers,
     queued_messages,
     run_import,
 )
-from tests.services.faults import Fault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, faulty
 from tests.services.moved_time import Time, move_time
 
 BATCH = {
@@ -99,10 +99,10 @@ def test_the_requests_of_an_import_are_those_that_go_wrong_below(
     assert requests.operations == REQUESTS
 
 
-@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_one_fault_changes_nothing_in_the_end(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: Fault
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
     with faulty(monkeypatch, number, fault):
@@ -111,7 +111,7 @@ def test_one_fault_changes_nothing_in_the_end(
     finish(account, import_id, time)
     progress = read_import(account, import_id)
     assert (progress.status, numbers(progress)) == ("COMPLETED", EXPECTED)
-    customers = everyone(account)
+    customers = all_customers(account)
     assert sorted((c.first_name or "", c.company or "") for c in customers) == sorted(
         [(f"P{n}", "") for n in range(4)] + [("", "Lumen"), ("No pair", "")]
     )
@@ -130,13 +130,13 @@ def assert_nothing_is_left(account: str, time: Time) -> None:
 def test_a_batch_that_was_never_accepted_is_never_done(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with faulty(monkeypatch, 1, Fault.KILLED_BEFORE), pytest.raises(Killed):
+    with faulty(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
         accept_batch(account, BATCH)  # its chunks are written, its header is not
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
         sweep(IMPORTS)
         deliver_all(account)
-    assert everyone(account) == []
+    assert all_customers(account) == []
     assert_nothing_is_left(account, time)
 
 
@@ -158,7 +158,7 @@ def always_cancelled(patch: pytest.MonkeyPatch, account: str) -> Any:
         if account_id == account:
             raise RuntimeError("poison")
 
-    patch.setattr("chalicelib.services.customers.import_chunk.raise_total", refuse)
+    patch.setattr("chalicelib.services.customers.import_chunk.increment_total", refuse)
 
 
 def test_a_chunk_that_cannot_be_done_is_parked_and_others_go_on(
@@ -185,7 +185,7 @@ def test_a_chunk_that_cannot_be_done_is_parked_and_others_go_on(
     deliver_all(other)
     assert numbers(read_import(other, others.id)) == {"created": 1}
     deliver(bodies)
-    assert everyone(account) == []
+    assert all_customers(account) == []
 
 
 def test_an_operator_replays_what_was_parked(
@@ -218,7 +218,7 @@ def test_a_message_that_kills_its_process_again_and_again_is_parked(
     import_id = accepted.id
     for receive_count in range(2, 9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("chalicelib.services.customers.import_chunk.until_uncontended", _die)
+            patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _die)
             with pytest.raises(Killed):
                 deliver(bodies, receive_count)
     deliver(bodies, 9)
@@ -247,7 +247,7 @@ def test_a_database_that_is_too_busy_is_not_held_against_a_chunk(
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = queued_messages(account)
     for _ in range(9):
-        with faulty(monkeypatch, 0, Fault.THROTTLED):
+        with faulty(monkeypatch, 0, InjectedFault.THROTTLED):
             assert deliver(bodies) == []
     finish(account, accepted.id, time)
     assert numbers(read_import(account, accepted.id)) == {"created": 1}
@@ -260,11 +260,11 @@ def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(4)]})
     queued_messages(account)
     time.ahead += timedelta(minutes=3)
-    held: list[str] = []
+    cached: list[str] = []
 
     def hold_the_first(client: BaseClient, operation: str, arguments: Any) -> Any:
-        if operation == "UpdateItem" and not held:
-            held.append(operation)
+        if operation == "UpdateItem" and not cached:
+            cached.append(operation)
             raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
         return real(client, operation, arguments)
 
@@ -272,7 +272,7 @@ def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
     with monkeypatch.context() as patch:
         patch.setattr(BaseClient, "_make_api_call", hold_the_first)
         sweep(IMPORTS)
-    assert held
+    assert cached
     assert len(queued_messages(account)) == 3
 
 
@@ -283,14 +283,14 @@ def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(3)]})
     queued_messages(account)
     time.ahead += timedelta(minutes=3)
-    put_off = IMPORTS.records.put_off
+    reschedule = IMPORTS.records.reschedule
     seen: list[Any] = []
 
     def fail_at_the_third(due: Any, now: datetime) -> Any:
         seen.append(due)
         if len(seen) == 3:
             raise Unavailable("busy")
-        return put_off(due, now)
+        return reschedule(due, now)
 
     monkeypatch.setattr(IMPORTS.records, "put_off", fail_at_the_third)
     with pytest.raises(Unavailable):
@@ -302,7 +302,7 @@ def test_a_queue_out_of_reach_is_not_asked_again_for_every_ten_messages(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
-    with faulty(monkeypatch, 3, Fault.UNANSWERED) as requests:
+    with faulty(monkeypatch, 3, InjectedFault.UNANSWERED) as requests:
         accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(30)]})
     assert requests.operations.count("SendMessageBatch") == 1
     finish(account, accepted.id, time)

@@ -14,7 +14,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.feedback.submit import Submitter, submit_contact_form, submit_survey
 from chalicelib.services.forms import cached_forms as held_forms
-from chalicelib.services.forms.cached_forms import Reader
+from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.work.kinds import FEEDBACK
 from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
@@ -22,7 +22,7 @@ from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.settings import Settings
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.faults import Fault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, faulty
 from tests.services.feedback.test_process import respondents
 from tests.services.feedback.work import deliver, queued_messages
 from tests.services.moved_time import Time, move_time
@@ -65,7 +65,7 @@ def opened(account: str, time: Time) -> Opened:
 
 
 def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
-    submitter = Submitter(Reader(address="203.0.113.7"), idempotency_key="key")
+    submitter = Submitter(Respondent(address="203.0.113.7"), idempotency_key="key")
     if kind == "contact form":
         fields = opened.answered(mail="zoe@example.test", nps="9")
         form = parse({"id": opened.contact_form_id, "fields": fields}, ContactFormSubmission)
@@ -132,7 +132,7 @@ def warm(opened: Opened) -> None:
     assert workflows_of(opened.account_id) == ()
 
 
-@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize(("kind", "number"), CASES)
 def test_one_fault_changes_nothing_in_the_end(
     opened: Opened,
@@ -140,7 +140,7 @@ def test_one_fault_changes_nothing_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
     kind: str,
     number: int,
-    fault: Fault,
+    fault: InjectedFault,
 ) -> None:
     submit = submission_of(opened, kind)
     warm(opened)
@@ -163,10 +163,10 @@ def test_one_fault_changes_nothing_in_the_end(
     assert rows[0].customer_id == customer.id
 
 
-@pytest.mark.parametrize("fault", [Fault.KILLED_BEFORE, Fault.KILLED_AFTER])
+@pytest.mark.parametrize("fault", [InjectedFault.KILLED_BEFORE, InjectedFault.KILLED_AFTER])
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_tracker_and_its_feedback_are_written_together_or_not_at_all(
-    opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: Fault
+    opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     tracker = opened.tracker()
     document = {

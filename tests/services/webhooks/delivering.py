@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from chalicelib.functions.send_webhook import send_webhook
-from chalicelib.outbound.webhook_http import WebhookAnswer, WebhookFailure
+from chalicelib.outbound.webhook_http import WebhookFailure, WebhookResponse
 from chalicelib.services.webhooks import send as service
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.services.work.kinds import WEBHOOKS
@@ -18,14 +18,16 @@ from tests.domain.workflows.factories import workflow_document
 from tests.services.moved_time import Time, move_time
 from tests.services.queue_by_hand import QueueByHand
 
-TIMED_OUT = WebhookAnswer(10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No answer.")
-NO_CONNECTION = WebhookAnswer(
+TIMED_OUT = WebhookResponse(
+    10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No answer."
+)
+NO_CONNECTION = WebhookResponse(
     5_000, was_sent=False, error=WebhookFailure.NO_CONNECTION, detail="Refused."
 )
 
 
-def answered(status: int, **more: Any) -> WebhookAnswer:
-    return WebhookAnswer(12, was_sent=True, status=status, **more)
+def answered(status: int, **more: Any) -> WebhookResponse:
+    return WebhookResponse(12, was_sent=True, status=status, **more)
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,16 @@ class Got:
 class Receiver:
     """A receiver that answers as it is told, the last answer again and again."""
 
-    answers: list[WebhookAnswer | BaseException] = field(default_factory=list)
+    answers: list[WebhookResponse | BaseException] = field(default_factory=list)
     got: list[Got] = field(default_factory=list)
 
     def post(
         self, url: str, headers: dict[str, str], body: bytes, *, allow_private: bool
-    ) -> WebhookAnswer:
+    ) -> WebhookResponse:
         answer = self.answers[min(len(self.got), len(self.answers) - 1)]
-        is_answer = isinstance(answer, WebhookAnswer)
+        is_answer = isinstance(answer, WebhookResponse)
         self.got.append(Got(url, headers, body, answer.status if is_answer else None))
-        if isinstance(answer, WebhookAnswer):
+        if isinstance(answer, WebhookResponse):
             return answer
         raise answer
 
@@ -70,7 +72,7 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Receiver:
     made = Receiver([answered(200)])
     monkeypatch.setattr(service, "post", made.post)
     # Moto copies whole tables in a transaction, which two threads cannot do at once.
-    monkeypatch.setattr(service, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(service, "MAX_CONCURRENCY", 1)
     service.hosts.forget()
     return made
 

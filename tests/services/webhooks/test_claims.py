@@ -19,11 +19,11 @@ from chalicelib.outbound.webhook_queue import pointer_in
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
-from chalicelib.services.workflows.manage import switch_workflow
+from chalicelib.services.workflows.manage import set_workflow_enabled
 from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE
 from tests.domain.workflows.factories import action_document
-from tests.services.faults import Fault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, faulty
 from tests.services.webhooks.delivering import (
     Receiver,
     Time,
@@ -146,7 +146,7 @@ def test_conflicts_do_not_lose_what_the_receiver_said(
         if operation != "TransactWriteItems" or len(conflicts) == 5:
             return real(client, operation, arguments)
         conflicts.append(operation)
-        with faulty(monkeypatch, 0, Fault.CONFLICT):
+        with faulty(monkeypatch, 0, InjectedFault.CONFLICT):
             return client._make_api_call(operation, arguments)  # type: ignore[attr-defined]
 
     with monkeypatch.context() as patch:
@@ -165,7 +165,7 @@ def test_an_outcome_whose_answer_is_lost_counts_as_written(
     deliver(start(opened))
     messages = start(opened)
     caplog.clear()
-    with faulty(monkeypatch, OUTCOME, Fault.DONE_BUT_UNANSWERED):
+    with faulty(monkeypatch, OUTCOME, InjectedFault.DONE_BUT_UNANSWERED):
         deliver(messages)
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 
@@ -222,7 +222,7 @@ def test_what_ends_without_an_attempt_counts_none(
     workflow = react(opened.account_id)
     receiver.answers = [answered(500)]
     deliver(start(opened))
-    switch_workflow(opened.account_id, workflow.id, enabled=False)
+    set_workflow_enabled(opened.account_id, workflow.id, enabled=False)
     time.ahead += timedelta(minutes=10)
     sweep(WEBHOOKS)
     deliver(queued_messages(opened.account_id))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from chalicelib.domain.webhooks.headers import require_fit_headers
+from chalicelib.domain.webhooks.headers import validate_headers
 from chalicelib.services.webhooks import deliveries
-from chalicelib.services.webhooks.deliveries import try_out
+from chalicelib.services.webhooks.deliveries import send_test
 from tests.domain.workflows.factories import action_document
 from tests.services.webhooks.delivering import Receiver, answered, react
 from tests.web.opened import open_account
@@ -22,9 +22,9 @@ def test_the_mark_of_a_test_wins_over_an_actions_own_header(
     monkeypatch.setattr(deliveries, "post", receiver.post)
     account = open_account().account_id
     workflow = react(account, action_document(headers={name: "no", "X-Own": "1"}))
-    exchange = try_out(account, workflow, workflow.actions[0])
+    exchange = send_test(account, workflow, workflow.actions[0])
     (got,) = receiver.got
-    require_fit_headers(got.headers)
+    validate_headers(got.headers)
     assert (got.headers["X-Service-Webhook-Test"], got.headers["X-Own"]) == ("true", "1")
     assert "no" not in got.headers.values()
     assert exchange.headers == got.headers

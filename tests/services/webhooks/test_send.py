@@ -11,15 +11,15 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState
 from chalicelib.domain.webhooks.signature import verify
-from chalicelib.outbound.webhook_http import WebhookAnswer
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.outbound.webhook_http import WebhookResponse
+from chalicelib.services.caching import clear_caches
 from chalicelib.services.webhooks import send as service
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
-from chalicelib.services.workflows.manage import save_workflow, switch_workflow
+from chalicelib.services.workflows.manage import save_workflow, set_workflow_enabled
 from chalicelib.storage import executions, webhook_secrets
 from tests.domain.workflows.factories import action_document, workflow_document
 from tests.services.feedback import work as feedback_work
@@ -129,7 +129,7 @@ def test_workflows_cost_a_batch_of_feedback_two_requests_more(opened: Opened) ->
 
 @pytest.mark.parametrize("failure", [answered(500), answered(301), answered(404), NO_CONNECTION])
 def test_a_failure_is_tried_again_with_the_same_body_and_a_fresh_signature(
-    opened: Opened, receiver: Receiver, time: Time, failure: WebhookAnswer
+    opened: Opened, receiver: Receiver, time: Time, failure: WebhookResponse
 ) -> None:
     react(opened.account_id)
     receiver.answers = [failure, answered(204)]
@@ -259,7 +259,7 @@ def test_url_and_headers_are_the_present_ones(
     deliver(start(opened))
     changed = action_document(url="https://other.example.com/", metadata={"new": "yes"})
     save_workflow(opened.account_id, workflow_document(id=workflow.id, actions=[changed]))
-    forget_everything_held()
+    clear_caches()
     pass_time(opened.account_id, time, A_WHILE)
     first, second = receiver.got
     assert second.url == "https://other.example.com/"
@@ -272,8 +272,8 @@ def test_a_disabled_workflow_sends_nothing_more(
     workflow = react(opened.account_id)
     receiver.answers = [answered(500)]
     deliver(start(opened))
-    switch_workflow(opened.account_id, workflow.id, enabled=False)
-    forget_everything_held()
+    set_workflow_enabled(opened.account_id, workflow.id, enabled=False)
+    clear_caches()
     pass_time(opened.account_id, time, A_WHILE)
     assert (only(opened)[0], len(receiver.got)) == ("STOPPED", 1)
     assert start(opened) == []
@@ -383,6 +383,9 @@ def test_messages_of_a_batch_are_sent_side_by_side(monkeypatch: pytest.MonkeyPat
     from threading import Barrier
 
     together = Barrier(4, timeout=5)
-    monkeypatch.setattr(service, "SIDE_BY_SIDE", 4)
+    monkeypatch.setattr(service, "MAX_CONCURRENCY", 4)
     pointers: Any = [1, 2, 3, 4]
-    assert service.side_by_side(lambda pointer: (together.wait(), pointer)[1], pointers) == pointers
+    assert (
+        service.deliver_concurrently(lambda pointer: (together.wait(), pointer)[1], pointers)
+        == pointers
+    )

@@ -13,7 +13,7 @@ from chalicelib.services.work.kinds import FEEDBACK, WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from tests.domain.workflows.factories import action_document
-from tests.services.faults import Fault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, faulty
 from tests.services.feedback import work as feedback_work
 from tests.services.feedback.test_process import answer_contact_form
 from tests.services.webhooks import delivering
@@ -103,7 +103,7 @@ def test_the_requests_of_a_webhook_are_those_that_go_wrong_below(
     assert requests.operations == REQUESTS
 
 
-@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_one_fault_changes_nothing_in_the_end(
     opened: Opened,
@@ -111,7 +111,7 @@ def test_one_fault_changes_nothing_in_the_end(
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
     number: int,
-    fault: Fault,
+    fault: InjectedFault,
 ) -> None:
     answer_contact_form(opened)
     with faulty(monkeypatch, number, fault):

@@ -23,7 +23,7 @@ OPERATIONS = [
 ]
 
 
-class Reader(HTMLParser):
+class Respondent(HTMLParser):
     """Collects the tags of a page with their attributes, and whether they are closed in order."""
 
     VOID = {"meta", "br", "wbr"}
@@ -47,11 +47,11 @@ class Reader(HTMLParser):
 
 
 HTML = docs_page().html
-PAGE = Reader(HTML)
+PAGE = Respondent(HTML)
 
 
 @pytest.fixture(scope="module")
-def reader() -> Iterator[Partner]:
+def respondent() -> Iterator[Partner]:
     """Somebody without credentials."""
     from app import app
 
@@ -161,14 +161,14 @@ def test_limits_and_defaults_are_in_words() -> None:
     assert limit.limits == ("1 to 100", "default 10")
 
 
-def test_it_is_read_without_credentials(reader: Partner) -> None:
-    answer = reader.get("/docs")
+def test_it_is_read_without_credentials(respondent: Partner) -> None:
+    answer = respondent.get("/docs")
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert answer.headers["cache-control"] == "public, max-age=300"
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
     assert answer.body == HTML
 
 
-def test_who_has_it_already_is_told_so(reader: Partner) -> None:
-    tag = reader.get("/docs").headers["etag"]
-    assert reader.get("/docs", {"If-None-Match": tag}).status == 304
+def test_who_has_it_already_is_told_so(respondent: Partner) -> None:
+    tag = respondent.get("/docs").headers["etag"]
+    assert respondent.get("/docs", {"If-None-Match": tag}).status == 304

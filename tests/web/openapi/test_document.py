@@ -29,7 +29,7 @@ PARTNER_OPERATIONS = {name: op for name, op in OPERATIONS.items() if "/partners/
 
 
 @pytest.fixture(scope="module")
-def reader() -> Iterator[Partner]:
+def respondent() -> Iterator[Partner]:
     """Somebody without credentials."""
     from app import app
 
@@ -226,19 +226,19 @@ def test_schemas_have_no_titles_made_from_names(name: str) -> None:
     assert not any("title" in value for value in properties.values())
 
 
-def test_it_is_read_without_credentials(reader: Partner) -> None:
-    answer = reader.get("/openapi.json")
+def test_it_is_read_without_credentials(respondent: Partner) -> None:
+    answer = respondent.get("/openapi.json")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert answer.headers["cache-control"] == "public, max-age=300"
     assert answer.json == DOCUMENT
 
 
-def test_who_has_it_already_is_told_so(reader: Partner) -> None:
-    tag = reader.get("/openapi.json").headers["etag"]
+def test_who_has_it_already_is_told_so(respondent: Partner) -> None:
+    tag = respondent.get("/openapi.json").headers["etag"]
     for condition in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
-        answer = reader.get("/openapi.json", {"If-None-Match": condition})
+        answer = respondent.get("/openapi.json", {"If-None-Match": condition})
         assert (answer.status, answer.body, answer.headers["etag"]) == (304, "", tag)
-    assert reader.get("/openapi.json", {"If-None-Match": '"other"'}).status == 200
+    assert respondent.get("/openapi.json", {"If-None-Match": '"other"'}).status == 200
 
 
 def test_the_app_starts_without_what_makes_it() -> None:

@@ -5,7 +5,7 @@ from chalice.test import Client
 
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.manage import revoke_key
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.caching import clear_caches
 from tests.web.conftest import Partner
 
 PATHS = [
@@ -62,7 +62,7 @@ def test_header_names_have_no_case(client: Client, partner: Partner) -> None:
 def test_a_revoked_key_is_refused_once_it_is_no_longer_held(partner: Partner) -> None:
     assert partner.get(f"/partners/customer?id={new_id()}").status == 404
     revoke_key(partner.headers["X-API-KEY"])
-    forget_everything_held()
+    clear_caches()
     assert partner.get(f"/partners/customer?id={new_id()}").status == 401
 
 

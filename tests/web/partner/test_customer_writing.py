@@ -14,7 +14,7 @@ from chalicelib.domain.ids import new_id, parse_id
 from chalicelib.domain.language import LANGUAGE_CODES
 from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.outbound.queues import forget_client
-from tests.services.customers.importing import everyone, run_import
+from tests.services.customers.importing import all_accounts, run_import
 from tests.web.conftest import ROOT, Partner, new_partner
 
 CREATE = "/partners/customer"
@@ -51,17 +51,17 @@ def created(partner: Partner, body: Any) -> dict[str, Any]:
 
 def refused(partner: Partner, body: Any) -> list[tuple[str, str]]:
     """The faults of a body, after a check that a row of a batch has the same ones."""
-    faults = partner.post(CREATE, body).faults
+    errors = partner.post(CREATE, body).errors
     good = {"firstName": "Zoé"}
-    assert partner.post(BATCH, {"batch": [good, body]}).faults == [
-        (f"/batch/1{pointer}", code) for pointer, code in faults
+    assert partner.post(BATCH, {"batch": [good, body]}).errors == [
+        (f"/batch/1{pointer}", code) for pointer, code in errors
     ]
     taken = partner.post(f"{BATCH}?partial=true", {"batch": [body, good]}).json
     assert (taken["rowCount"], [row["index"] for row in taken["rejected"]]) == (1, [0])
     assert [(e["pointer"], e["code"]) for e in taken["rejected"][0]["errors"]] == [
-        (f"/batch/0{pointer}", code) for pointer, code in faults
+        (f"/batch/0{pointer}", code) for pointer, code in errors
     ]
-    return faults
+    return errors
 
 
 def test_a_customer_is_created_with_the_defaults(partner: Partner) -> None:
@@ -102,7 +102,7 @@ def test_a_customer_is_created_with_the_defaults(partner: Partner) -> None:
 def test_the_same_pair_twice_is_two_customers(partner: Partner) -> None:
     first, second = (created(partner, {"email": "a@example.test"}) for _ in "12")
     assert first["id"] != second["id"]
-    assert [c.id for c in everyone(partner.account_id)] == [first["id"], second["id"]]
+    assert [c.id for c in all_accounts(partner.account_id)] == [first["id"], second["id"]]
 
 
 @pytest.mark.parametrize("key", [None, "k"], ids=["without a key", "with a key"])
@@ -124,18 +124,18 @@ def test_creating_costs_two_requests(partner: Partner, key: str | None) -> None:
      b'\xef\xbb\xbf{"firstName": "Z"}', b'{"batch": [' + b"[" * 200_000],
 )  # fmt: skip
 def test_what_is_no_json_is_malformed(known: Partner, path: str, body: bytes) -> None:
-    assert known.post(path, body).faults == [("", "malformed")]
+    assert known.post(path, body).errors == [("", "malformed")]
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
 @pytest.mark.parametrize("body", [None, 7, "text", True, [], [{"firstName": "Zoé"}]], ids=repr)
 def test_a_body_is_an_object(known: Partner, path: str, body: Any) -> None:
-    assert known.post(path, body).faults == [("", "wrong_type")]
+    assert known.post(path, body).errors == [("", "wrong_type")]
 
 
 @pytest.mark.parametrize("row", [None, 7, "text", False, [], [{"firstName": "Zoé"}]], ids=repr)
 def test_a_row_is_an_object(known: Partner, row: Any) -> None:
-    assert known.post(BATCH, {"batch": [row]}).faults == [("/batch/0", "wrong_type")]
+    assert known.post(BATCH, {"batch": [row]}).errors == [("/batch/0", "wrong_type")]
 
 
 @pytest.mark.parametrize(
@@ -150,20 +150,20 @@ def test_a_row_is_an_object(known: Partner, row: Any) -> None:
     ],
     ids=repr,
 )
-def test_a_batch_is_a_list_of_rows(known: Partner, body: Any, fault: tuple[str, str]) -> None:
-    assert known.post(BATCH, body).faults == [fault]
+def test_a_batch_is_a_list_of_rows(known: Partner, body: Any, input_error: tuple[str, str]) -> None:
+    assert known.post(BATCH, body).errors == [input_error]
 
 
 def test_faults_of_a_batch_and_of_its_rows_are_told_together(known: Partner) -> None:
     answer = known.post(BATCH, {"batch": [{"email": "x"}, {"foo": 1}, {}], "x": 1})
-    assert sorted(answer.faults) == [
+    assert sorted(answer.errors) == [
         ("/batch/0/email", "invalid_email"),
         ("/batch/1/foo", "unknown_key"),
         ("/batch/2", "empty"),
         ("/x", "unknown_key"),
     ]
     partial = known.post(f"{BATCH}?partial=true", {"batch": [{"email": "x"}], "x": 1})
-    assert partial.faults == [("/x", "unknown_key")]
+    assert partial.errors == [("/x", "unknown_key")]
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_null_and_blank_are_not_given(known: Partner) -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_each_fault_is_named(known: Partner, body: Any, fault: tuple[str, str]) -> None:
-    assert refused(known, body) == [fault]
+def test_each_fault_is_named(known: Partner, body: Any, input_error: tuple[str, str]) -> None:
+    assert refused(known, body) == [input_error]
 
 
 def test_all_faults_are_named_at_once(known: Partner) -> None:
@@ -308,7 +308,7 @@ def test_a_customer_has_32_kilobytes_at_most(known: Partner) -> None:
     answer = known.post(CREATE, larger)
     assert (answer.status, answer.json["title"]) == (413, "Content Too Large")
     assert known.post(BATCH, {"batch": [largest]}).status == 201
-    assert known.post(BATCH, {"batch": [largest, larger]}).faults == [("/batch/1", "too_large")]
+    assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -324,17 +324,17 @@ def test_a_body_has_4_megabytes_at_most(known: Partner, path: str) -> None:
 def test_a_batch_has_10000_rows_at_most(known: Partner) -> None:
     row = {"email": "a@example.test"}
     assert known.post(BATCH, {"batch": [row] * 10_000}).json["rowCount"] == 10_000
-    assert known.post(BATCH, {"batch": [row] * 10_001}).faults == [("/batch", "too_many")]
+    assert known.post(BATCH, {"batch": [row] * 10_001}).errors == [("/batch", "too_many")]
     assert known.post(f"{BATCH}?partial=true", {"batch": [row] * 10_001}).status == 400
 
 
 def test_the_first_1000_faults_are_listed_and_all_are_counted(known: Partner) -> None:
     answer = known.post(BATCH, {"batch": [{"x": 1, "email": "nobody"}] * 700})
     assert (answer.status, answer.json["faultCount"]) == (400, 1_400)
-    assert len(answer.faults) == 1_000
-    assert answer.faults[-1][0].startswith("/batch/499/")
+    assert len(answer.errors) == 1_000
+    assert answer.errors[-1][0].startswith("/batch/499/")
     answer = known.post(CREATE, {f"x{n}": n for n in range(1_001)})
-    assert (len(answer.faults), answer.json["faultCount"]) == (1_000, 1_001)
+    assert (len(answer.errors), answer.json["faultCount"]) == (1_000, 1_001)
 
 
 def test_every_row_that_was_not_taken_is_listed(known: Partner) -> None:
@@ -370,9 +370,9 @@ def test_partial_is_true_or_false(known: Partner, partial: str, status: int) -> 
     answer = known.post(f"{BATCH}?partial={partial}", {"batch": [{"firstName": "Z"}, {}]})
     assert answer.status == status
     if partial == "false":
-        assert answer.faults == [("/batch/1", "empty")]
+        assert answer.errors == [("/batch/1", "empty")]
     elif status == 400:
-        assert ("?partial", "wrong_type") in answer.faults
+        assert ("?partial", "wrong_type") in answer.errors
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -380,7 +380,7 @@ def test_partial_is_true_or_false(known: Partner, partial: str, status: int) -> 
 def test_what_is_no_key_is_refused(known: Partner, path: str, key: str) -> None:
     body = {"firstName": "Z"} if path == CREATE else {"batch": [{"firstName": "Z"}]}
     answer = known.post(path, body, {"Idempotency-Key": key})
-    assert answer.faults == [("Idempotency-Key", "invalid")]
+    assert answer.errors == [("Idempotency-Key", "invalid")]
 
 
 NO_KEY = {"Idempotency-Key": "k" * 256}
@@ -388,13 +388,13 @@ NO_KEY = {"Idempotency-Key": "k" * 256}
 
 def test_a_bad_key_and_a_bad_body_are_told_at_once(known: Partner) -> None:
     answer = known.post(CREATE, {"email": "x", "tpe": 1}, NO_KEY)
-    assert answer.faults == [
+    assert answer.errors == [
         ("Idempotency-Key", "invalid"),
         ("/email", "invalid_email"),
         ("/tpe", "unknown_key"),
     ]
     assert answer.json["faultCount"] == 3
-    assert known.post(CREATE, b"{", NO_KEY).faults == [
+    assert known.post(CREATE, b"{", NO_KEY).errors == [
         ("Idempotency-Key", "invalid"),
         ("", "malformed"),
     ]
@@ -410,23 +410,23 @@ def test_a_bad_key_and_a_bad_body_are_told_at_once(known: Partner) -> None:
     ],
 )
 def test_a_bad_parameter_a_bad_key_and_bad_rows_are_told_at_once(
-    known: Partner, body: Any, faults: list[tuple[str, str]]
+    known: Partner, body: Any, errors: list[tuple[str, str]]
 ) -> None:
     answer = known.post(f"{BATCH}?partial=yes", body, NO_KEY)
-    assert answer.faults == [
+    assert answer.errors == [
         ("?partial", "wrong_type"),
         ("Idempotency-Key", "invalid"),
-        *faults,
+        *errors,
     ]
 
 
 def test_faults_past_the_first_thousand_are_counted_with_those_of_the_key(known: Partner) -> None:
     answer = known.post(BATCH, {"batch": [{}] * 1_500}, NO_KEY)
-    assert (len(answer.faults), answer.json["faultCount"]) == (1_000, 1_501)
+    assert (len(answer.errors), answer.json["faultCount"]) == (1_000, 1_501)
 
 
 @pytest.mark.parametrize("path", [CREATE, f"{BATCH}?partial=yes"])
-def test_media_type_and_size_come_before_every_fault(known: Partner, path: str) -> None:
+def test_media_type_and_size_come_before_every_error(known: Partner, path: str) -> None:
     text = known.post(path, b"{", NO_KEY | {"Content-Type": "text/plain"})
     large = known.post(path, b"[" * (4 * 1024 * 1024 + 1), NO_KEY)
     assert (text.status, large.status) == (415, 413)
@@ -484,8 +484,8 @@ def test_progress_is_asked_for_by_the_batchs_id(client: Client, partner: Partner
     assert (progress["status"], progress["rowCount"], progress["created"]) == ("COMPLETED", 2, 2)
     assert new_partner(client).get(path).status == 404
     assert partner.get(f"{BATCH}?id={new_id()}").status == 404
-    assert partner.get(BATCH).faults == [("?id", "required")]
-    assert partner.get(f"{BATCH}?id=7").faults == [("?id", "invalid_uuid")]
+    assert partner.get(BATCH).errors == [("?id", "required")]
+    assert partner.get(f"{BATCH}?id=7").errors == [("?id", "invalid_uuid")]
 
 
 # Texts, to the last code point
@@ -501,18 +501,18 @@ def test_progress_is_asked_for_by_the_batchs_id(client: Client, partner: Partner
     ],
 )
 def test_a_lone_surrogate_is_refused(known: Partner, body: str, pointer: str) -> None:
-    assert known.post(CREATE, body.encode()).faults == [(pointer, "not_unicode")]
+    assert known.post(CREATE, body.encode()).errors == [(pointer, "not_unicode")]
     batch = f'{{"batch": [{body}]}}'.encode()
-    assert known.post(BATCH, batch).faults == [(f"/batch/0{pointer}", "not_unicode")]
+    assert known.post(BATCH, batch).errors == [(f"/batch/0{pointer}", "not_unicode")]
     assert known.post(BATCH, batch, {"Idempotency-Key": new_id()}).status == 400
 
 
 @pytest.mark.parametrize("body", ['{"\\ud800": 1}', '{"metadata": {"\\ud800": "v"}}'])
 def test_a_lone_surrogate_in_a_key_is_refused(known: Partner, body: str) -> None:
-    ((pointer, code),) = known.post(CREATE, body.encode()).faults
+    ((pointer, code),) = known.post(CREATE, body.encode()).errors
     assert (code, pointer.isprintable()) == ("not_unicode", True)
     batch = f'{{"batch": [{body}]}}'.encode()
-    assert known.post(BATCH, batch).faults == [(f"/batch/0{pointer}", code)]
+    assert known.post(BATCH, batch).errors == [(f"/batch/0{pointer}", code)]
 
 
 @pytest.mark.parametrize(
@@ -531,7 +531,7 @@ def test_texts_are_kept_to_the_last_code_point(partner: Partner, text: str) -> N
     assert {key: customer[key] for key in wanted} == wanted
     batch = partner.post(BATCH, {"batch": [body]}).json
     run_import(partner.account_id, batch["id"])
-    imported = everyone(partner.account_id)[-1]
+    imported = all_accounts(partner.account_id)[-1]
     read = partner.get(f"{CREATE}?id={imported.id}").json
     assert read["id"] != customer["id"]
     assert {key: read[key] for key in wanted} == wanted
@@ -575,5 +575,5 @@ def test_naughty_strings_are_imported_unharmed(partner: Partner) -> None:
     batch = partner.post(BATCH, {"batch": bodies}).json
     assert (batch["rowCount"], batch["rejected"]) == (len(NAUGHTY), [])
     assert run_import(partner.account_id, batch["id"]).created == len(NAUGHTY)
-    for body, customer in zip(bodies, everyone(partner.account_id), strict=True):
+    for body, customer in zip(bodies, all_accounts(partner.account_id), strict=True):
         assert unharmed(body, partner.get(f"{CREATE}?id={customer.id}").json), body

@@ -49,10 +49,10 @@ def test_an_empty_body_means_the_defaults(partner: Partner, path: str) -> None:
         ("x", [("", "wrong_type")]),
     ],
 )
-def test_what_is_no_page_is_refused_with_every_fault(
-    partner: Partner, body: Any, faults: list[tuple[str, str]]
+def test_what_is_no_page_is_refused_with_every_error(
+    partner: Partner, body: Any, errors: list[tuple[str, str]]
 ) -> None:
-    assert partner.post("/partners/customer/list", body).faults == faults
+    assert partner.post("/partners/customer/list", body).errors == errors
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_is_a_page_is_answered(partner: Partner, body: dict[str, float]) ->
     ids=range(10),
 )  # fmt: skip
 def test_what_is_no_json_is_refused(partner: Partner, raw: bytes) -> None:
-    assert partner.post("/partners/customer/list", raw).faults == [("", "malformed")]
+    assert partner.post("/partners/customer/list", raw).errors == [("", "malformed")]
 
 
 @pytest.mark.parametrize("media_type", ["text/plain", "application/jsonx", "multipart/form-data"])

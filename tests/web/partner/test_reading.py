@@ -89,7 +89,7 @@ def test_an_id_may_be_in_capitals_and_is_answered_in_lower_case(loaded: Loaded, 
 def test_what_is_no_id_is_refused(loaded: Loaded, kind: str, bad: str) -> None:
     route, _, identifier = loaded.paths[kind].partition("=")
     value = bad.replace("%s", identifier)
-    assert loaded.partner.get(f"{route}={value}").faults == [("?id", "invalid_uuid")]
+    assert loaded.partner.get(f"{route}={value}").errors == [("?id", "invalid_uuid")]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,7 +97,7 @@ def test_a_missing_id_is_refused_and_other_parameters_are_ignored(
     loaded: Loaded, kind: str
 ) -> None:
     route = loaded.paths[kind].partition("?")[0]
-    assert loaded.partner.get(f"{route}?limit=3").faults == [("?id", "required")]
+    assert loaded.partner.get(f"{route}?limit=3").errors == [("?id", "required")]
     assert loaded.partner.get(f"{loaded.paths[kind]}&more=1").status == 200
 
 

@@ -117,9 +117,9 @@ def test_a_huge_number_costs_no_more_than_a_small_one(opened: Opened) -> None:
     ],
 )
 def test_parts_that_mean_nothing_are_named(
-    opened: Opened, parts: Sequence[tuple[str, str]], faults: list[tuple[str, str]]
+    opened: Opened, parts: Sequence[tuple[str, str]], errors: list[tuple[str, str]]
 ) -> None:
-    assert submit(opened, *parts).faults == faults
+    assert submit(opened, *parts).errors == errors
 
 
 @pytest.mark.parametrize(
@@ -133,16 +133,16 @@ def test_parts_that_mean_nothing_are_named(
     ],
 )
 def test_items_that_break_a_rule_are_named(
-    opened: Opened, value: dict[str, Any], fault: tuple[str, str]
+    opened: Opened, value: dict[str, Any], input_error: tuple[str, str]
 ) -> None:
     item = {"id": opened.fields["what"], **value}
-    assert submit(opened, ("fields", json.dumps([item]))).faults == [fault]
+    assert submit(opened, ("fields", json.dumps([item]))).errors == [input_error]
 
 
 def test_the_number_of_answers_has_an_end(opened: Opened) -> None:
     item = {"id": opened.fields["what"], "values": ["Food"]}
     answer = submit(opened, ("fields", json.dumps([item] * 1001)))
-    assert answer.faults == [("/fields", "too_many")]
+    assert answer.errors == [("/fields", "too_many")]
 
 
 @pytest.mark.parametrize("nothing", ["", " ", "null"])
@@ -154,7 +154,7 @@ def test_an_empty_part_is_not_given(opened: Opened, nothing: str) -> None:
 
 def test_the_id_is_required(opened: Opened) -> None:
     answer = USER.submit(SUBMIT_SURVEY, [("fields", "[]")])
-    assert answer.faults == [("/id", "required")]
+    assert answer.errors == [("/id", "required")]
 
 
 @pytest.mark.parametrize(
@@ -210,8 +210,10 @@ NAMED = 'Content-Disposition: form-data; name="store"'
         (part(NAMED) * (MAX_PARTS + 1) + END, ("", "too_many")),
     ],
 )
-def test_broken_bodies_are_refused(opened: Opened, body: bytes, fault: tuple[str, str]) -> None:
-    assert USER.submit(SUBMIT_CONTACT, body).faults == [fault]
+def test_broken_bodies_are_refused(
+    opened: Opened, body: bytes, input_error: tuple[str, str]
+) -> None:
+    assert USER.submit(SUBMIT_CONTACT, body).errors == [input_error]
 
 
 def test_a_body_cut_anywhere_is_refused(opened: Opened) -> None:

@@ -15,7 +15,7 @@ from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
 from chalicelib.outbound import queues
 from chalicelib.services.accounts.save_places import save_brand, save_store
-from chalicelib.services.caching import forget_everything_held
+from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.settings import Settings
 from chalicelib.storage import feedback as stored_feedback
@@ -154,15 +154,15 @@ def test_places_of_nobody_or_of_another_account_are_refused(
     other = open_account()
     for place in (new_id(), getattr(other, f"{name}_id")):
         answer = submit(opened, **{name: place})
-        assert answer.faults == [(f"/{name}", "unknown_reference")]
+        assert answer.errors == [(f"/{name}", "unknown_reference")]
 
 
 def test_a_contact_form_takes_only_its_own_brand_and_stores(fresh: Opened) -> None:
     brand = save_brand(fresh.account_id, brand_document())
     store = save_store(fresh.account_id, store_document(brand.id))
-    forget_everything_held()
+    clear_caches()
     answer = submit_contact(fresh, store=store.id, brand=brand.id)
-    assert answer.faults == [("/store", "unknown_reference"), ("/brand", "unknown_reference")]
+    assert answer.errors == [("/store", "unknown_reference"), ("/brand", "unknown_reference")]
     assert submit_contact(fresh, brand=fresh.brand_id).status == 204
     assert submit_survey(fresh, store=store.id).status == 201
 
@@ -174,13 +174,13 @@ def test_every_fault_of_the_answers_is_named(opened: Opened, submit: Callable[..
         {"id": opened.fields["nps"], "values": ["11"]},
         {"id": new_id(), "values": ["x"]},
     ]
-    assert submit(opened, fields).faults == [
+    assert submit(opened, fields).errors == [
         ("/fields", "required"),
         ("/fields/0/values/0", "invalid_email"),
         ("/fields/1/values/0", "not_allowed"),
         ("/fields/2", "unknown_reference"),
     ]
-    assert submit(opened, []).faults == [("/fields", "required")]
+    assert submit(opened, []).errors == [("/fields", "required")]
 
 
 def test_an_unknown_form_is_not_found(opened: Opened) -> None:
@@ -276,7 +276,7 @@ def test_a_key_belongs_to_its_form_and_endpoint(fresh: Opened) -> None:
 @pytest.mark.parametrize("key", ["", "k" * 256, "clé", "a\nb"])
 def test_a_bad_key_is_refused(opened: Opened, key: str) -> None:
     answer = submit_contact(opened, headers={"idempotency-key": key})
-    assert answer.faults == [("Idempotency-Key", "invalid")]
+    assert answer.errors == [("Idempotency-Key", "invalid")]
 
 
 @pytest.mark.parametrize("path", [SUBMIT_CONTACT, SUBMIT_SURVEY])
@@ -284,7 +284,7 @@ def test_a_bad_key_a_part_that_is_not_known_and_bad_parts_are_told_at_once(
     opened: Opened, path: str
 ) -> None:
     parts = [("id", "x"), ("store", "y"), ("colour", "red"), ("fields", '[{"values": [1]}]')]
-    assert USER.submit(path, parts, {"idempotency-key": ""}).faults == [
+    assert USER.submit(path, parts, {"idempotency-key": ""}).errors == [
         ("Idempotency-Key", "invalid"),
         ("/colour", "unknown_key"),
         ("/id", "invalid_uuid"),

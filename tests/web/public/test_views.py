@@ -5,7 +5,7 @@ from chalice.test import Client
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
-from chalicelib.services import caching as held
+from chalicelib.services import caching as cached
 from chalicelib.services.accounts.save_places import save_store
 from tests.domain.forms.factories import NOWHERE
 from tests.web.loading import store_document
@@ -66,7 +66,7 @@ def test_places_of_nobody_or_of_another_account_are_refused(opened: Opened, name
     other = open_account()
     for place in (new_id(), getattr(other, f"{name}_id")):
         answer = USER.get(f"{SURVEY}?survey={opened.survey_id}&{name}={place}")
-        assert answer.faults == [(f"?{name}", "unknown_reference")]
+        assert answer.errors == [(f"?{name}", "unknown_reference")]
 
 
 def test_a_private_survey_is_shown_to_who_has_a_tracker(opened: Opened) -> None:
@@ -106,9 +106,9 @@ def test_a_tracker_that_is_unknown_or_of_another_survey_is_not_found(opened: Ope
     ],
 )
 def test_bad_parameters_are_refused(
-    opened: Opened, path: str, faults: list[tuple[str, str]]
+    opened: Opened, path: str, errors: list[tuple[str, str]]
 ) -> None:
-    assert USER.get(path).faults == faults
+    assert USER.get(path).errors == errors
 
 
 def test_empty_and_unknown_parameters_are_ignored(opened: Opened) -> None:
@@ -244,14 +244,14 @@ def test_a_warm_view_with_a_tracker_costs_two_requests(opened: Opened) -> None:
 def test_a_form_is_read_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = open_account()
     path = f"{CONTACT}?id={opened.contact_form_id}"
-    start = held.monotonic()
-    monkeypatch.setattr(held, "monotonic", lambda: start)
+    start = cached.monotonic()
+    monkeypatch.setattr(cached, "monotonic", lambda: start)
     USER.get(path)
-    monkeypatch.setattr(held, "monotonic", lambda: start + 54)
+    monkeypatch.setattr(cached, "monotonic", lambda: start + 54)
     with counted_calls() as calls:
         USER.get(path)
     assert calls.total() == 0
-    monkeypatch.setattr(held, "monotonic", lambda: start + 60)
+    monkeypatch.setattr(cached, "monotonic", lambda: start + 60)
     with counted_calls() as calls:
         USER.get(path)
     assert dict(calls) == {"dynamodb.Query": 2}
@@ -264,7 +264,7 @@ def test_a_new_name_shows_though_the_form_is_still_held(client: Client) -> None:
     save_store(
         opened.account_id, store_document(opened.brand_id, id=opened.store_id, name="Lyon Est")
     )
-    held.forget_everything_held()
+    cached.clear_caches()
     after = USER.get(path)
     assert [store["name"] for store in after.json["storeList"]] == ["Lyon Est"]
     assert before.headers["etag"] != after.headers["etag"]

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from chalicelib.domain.errors import InputTooLarge
-from chalicelib.domain.forms.definitions.form import FormDocument
+from chalicelib.domain.forms.definitions.form import FormDefinition
 from chalicelib.domain.forms.definitions.references import References
 from chalicelib.domain.forms.fields import FieldDependency, FieldTraits, SavedField, SavedFieldGroup
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.part import DatedPart
 from chalicelib.domain.schema import format_timestamp
 
-FORM_LIMIT: Final = 50 * 1024
+MAX_FORM_BYTES: Final = 50 * 1024
 """The most bytes that a saved form may take as JSON. A page of 100 is still one answer."""
 
 _Part = TypeVar("_Part", bound=DatedPart)
@@ -21,7 +21,7 @@ _Saved = TypeVar("_Saved", bound=SavedForm)
 
 def build_saved_form(
     model: type[_Saved],
-    document: FormDocument,
+    document: FormDefinition,
     references: References,
     now: datetime,
     earlier: _Saved | None,
@@ -32,7 +32,7 @@ def build_saved_form(
     ``own_parts`` are those that only this kind of form has, in the way they are saved.
 
     Raises:
-        InputTooLarge: the form takes more than `FORM_LIMIT` bytes.
+        InputTooLarge: the form takes more than `MAX_FORM_BYTES` bytes.
     """
     moment = format_timestamp(now)
     dependencies = _dependencies(document, references, moment)
@@ -57,8 +57,8 @@ def build_saved_form(
         | own_parts
     )
     (form,) = keep_dates([form], [earlier] if earlier else ())
-    if len(form.model_dump_json().encode()) > FORM_LIMIT:
-        raise InputTooLarge("form", FORM_LIMIT)
+    if len(form.model_dump_json().encode()) > MAX_FORM_BYTES:
+        raise InputTooLarge("form", MAX_FORM_BYTES)
     return form
 
 
@@ -81,7 +81,7 @@ def _keep_dates(part: _Part, before: Mapping[str, _Part]) -> _Part:
 
 
 def _fields(
-    document: FormDocument,
+    document: FormDefinition,
     references: References,
     dependencies: Iterable[FieldDependency],
     moment: str,
@@ -113,7 +113,7 @@ def _fields(
     return fields
 
 
-def _groups(document: FormDocument, references: References, moment: str) -> list[SavedFieldGroup]:
+def _groups(document: FormDefinition, references: References, moment: str) -> list[SavedFieldGroup]:
     return [
         SavedFieldGroup(
             id=group_id,
@@ -132,7 +132,7 @@ def _groups(document: FormDocument, references: References, moment: str) -> list
 
 
 def _dependencies(
-    document: FormDocument, references: References, moment: str
+    document: FormDefinition, references: References, moment: str
 ) -> list[FieldDependency]:
     ids = references.dependency_ids(document.field_dependencies)
     return [

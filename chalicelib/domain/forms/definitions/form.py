@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from chalicelib.domain.comparison import Combination
-from chalicelib.domain.definitions import bounded_depth, read_and_judge
-from chalicelib.domain.forms.fields import INDEX_LIMIT, CombinationName, ExpectedValue, FieldTraits
+from chalicelib.domain.definitions import bounded_depth, parse_and_validate
+from chalicelib.domain.forms.fields import MAX_INDEX, CombinationName, ExpectedValue, FieldTraits
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import (
     Body,
@@ -23,7 +23,7 @@ from chalicelib.domain.forms.presentation import (
     Submission,
 )
 from chalicelib.domain.forms.translation import FormTranslation
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import WHITE_SPACE, Identifier, Input
 
@@ -39,7 +39,7 @@ class KeyedPart(Input):
     key: str | None = Field(default=None, min_length=1, max_length=100)
 
 
-class FieldDocument(KeyedPart, FieldTraits):
+class FieldDefinition(KeyedPart, FieldTraits):
     """A field. Without a `verticalIndex` it stands in the row of its place in the list."""
 
     model_config = Input.model_config
@@ -47,14 +47,14 @@ class FieldDocument(KeyedPart, FieldTraits):
     group: str = ""
 
 
-class FieldGroupDocument(KeyedPart):
+class FieldGroupDefinition(KeyedPart):
     """A group of fields. Without a `verticalIndex` it stands at its place in the list."""
 
     name: str = ""
-    vertical_index: int = Field(default=0, ge=0, le=INDEX_LIMIT)
+    vertical_index: int = Field(default=0, ge=0, le=MAX_INDEX)
 
 
-class FieldDependencyDocument(Input):
+class FieldDependencyDefinition(Input):
     """A condition on one field's answer that decides whether another field is shown."""
 
     id: Identifier | None = None
@@ -64,7 +64,7 @@ class FieldDependencyDocument(Input):
     depends_on_field_values: list[ExpectedValue]
 
 
-class FormDocument(Input):
+class FormDefinition(Input):
     """What the documents of contact forms and surveys have in common."""
 
     id: Identifier
@@ -83,23 +83,23 @@ class FormDocument(Input):
     footer_logo: Image | None = None
     cover: Image | None = None
     submission_image: Image | None = None
-    fields: list[FieldDocument] = []
-    field_groups: list[FieldGroupDocument] = []
-    field_dependencies: list[FieldDependencyDocument] = []
+    fields: list[FieldDefinition] = []
+    field_groups: list[FieldGroupDefinition] = []
+    field_dependencies: list[FieldDependencyDefinition] = []
     translations: Mapping[LanguageName, FormTranslation] = {}
 
 
 @bounded_depth()
-def read_document(
-    model: type[_Document], document: Any, faults_in: Callable[[_Document], Iterable[Fault]]
+def parse_definition(
+    model: type[_Document], document: Any, rule_errors: Callable[[_Document], Iterable[InputError]]
 ) -> _Document:
     """The document as its model: no unknown key, no value of another type, no rule broken.
 
     Raises:
         InvalidInput: with every key and value that does not fit, and every rule that is broken.
     """
-    return read_and_judge(
-        _tidy(document), model, faults_in, extra="forbid", by_alias=True, by_name=False
+    return parse_and_validate(
+        _tidy(document), model, rule_errors, extra="forbid", by_alias=True, by_name=False
     )
 
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Self
 
 from chalicelib.domain.forms.definitions.form import (
-    FieldDependencyDocument,
-    FormDocument,
+    FieldDependencyDefinition,
+    FormDefinition,
     KeyedPart,
 )
 from chalicelib.domain.forms.definitions.rule import MalformedValue, unless_malformed
@@ -73,7 +73,7 @@ class References:
     groups: Names
 
     @classmethod
-    def of(cls, document: FormDocument) -> Self:
+    def of(cls, document: FormDefinition) -> Self:
         """The names of the document's fields and groups."""
         form_id = unless_malformed(lambda: document.id, "")
         unknown = Names((), (), all_known=False)
@@ -83,7 +83,7 @@ class References:
             unless_malformed(lambda: Names.of(form_id, "group", document.field_groups), unknown),
         )
 
-    def dependency_ids(self, dependencies: Iterable[FieldDependencyDocument]) -> list[str]:
+    def dependency_ids(self, dependencies: Iterable[FieldDependencyDefinition]) -> list[str]:
         """The id of each dependency; one that is not given follows from the two fields.
 
         Further dependencies between the same two fields are told apart by their order.

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from chalicelib.domain.input_errors import Fault
+from chalicelib.domain.input_errors import InputError
 
 _Given = ParamSpec("_Given")
 _Value = TypeVar("_Value")
@@ -20,13 +20,17 @@ class MalformedValue(Exception):
     """What was asked for is malformed, or follows from something that is."""
 
 
-def rule(judge: Callable[_Given, Iterator[Fault]]) -> Callable[_Given, Iterator[Fault]]:
+def rule(
+    validate: Callable[_Given, Iterator[InputError]],
+) -> Callable[_Given, Iterator[InputError]]:
     """Makes a rule end, with the faults found so far, where it asks for a malformed value."""
 
-    @wraps(judge)
-    def judge_what_is_well_shaped(*args: _Given.args, **kwargs: _Given.kwargs) -> Iterator[Fault]:
+    @wraps(validate)
+    def judge_what_is_well_shaped(
+        *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> Iterator[InputError]:
         with suppress(MalformedValue):
-            yield from judge(*args, **kwargs)
+            yield from validate(*args, **kwargs)
 
     return judge_what_is_well_shaped
 

@@ -8,13 +8,13 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.forms.definitions.build import build_saved_form, keep_dates
-from chalicelib.domain.forms.definitions.form import FormDocument, LanguageName, read_document
+from chalicelib.domain.forms.definitions.form import FormDefinition, LanguageName, parse_definition
 from chalicelib.domain.forms.definitions.references import References
 from chalicelib.domain.forms.definitions.rule import rule
 from chalicelib.domain.forms.definitions.rules import (
     duplicate,
     duplicates,
-    form_faults,
+    form_errors,
     repeated,
     unknown_reference,
 )
@@ -34,13 +34,13 @@ from chalicelib.domain.forms.survey import (
 )
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.schema import Email, Identifier, Input, format_timestamp
 
 _HIGHEST_RATING = 10
 
 
-class TargetDocument(Input):
+class TargetDefinition(Input):
     """A brand or a store of the account that a survey is aimed at."""
 
     id: Identifier | None = None
@@ -50,7 +50,7 @@ class TargetDocument(Input):
     new_review_uri: str = ""
 
 
-class SupportEmailDocument(Input):
+class SupportEmailDefinition(Input):
     """The address that a survey is sent from; without a `domain` it is the address's own."""
 
     id: Identifier | None = None
@@ -64,13 +64,13 @@ class SupportEmailDocument(Input):
     return_path_verified: bool = False
 
 
-class SurveyDocument(FormDocument):
+class SurveyDefinition(FormDefinition):
     """A survey as an operator writes it; its targets must be brands and stores of the account."""
 
     general_style: SurveyStyle = SurveyStyle()
-    targets: list[TargetDocument] = []
+    targets: list[TargetDefinition] = []
     publicly_available: bool = False
-    support_email: SupportEmailDocument | None = None
+    support_email: SupportEmailDefinition | None = None
     sending_channels: list[ChannelName] = []
     solicitation_threshold: int = 0
     resolicitation_delay: int = 0
@@ -84,24 +84,24 @@ class SurveyDocument(FormDocument):
     translations: Mapping[LanguageName, SurveyTranslation] = {}
 
 
-def read_survey(document: Any, directory: Directory) -> SurveyDocument:
+def read_survey(document: Any, directory: Directory) -> SurveyDefinition:
     """The document as its model.
 
     Raises:
         InvalidInput: with every key and value that does not fit, and every rule that is broken.
     """
 
-    def faults_in(survey: SurveyDocument) -> Iterator[Fault]:
-        yield from form_faults(survey, References.of(survey))
-        yield from _target_faults(survey, directory)
-        yield from _sending_faults(survey)
-        yield from _redirect_faults(survey)
+    def rule_errors(survey: SurveyDefinition) -> Iterator[InputError]:
+        yield from form_errors(survey, References.of(survey))
+        yield from _target_errors(survey, directory)
+        yield from _sending_errors(survey)
+        yield from _redirect_errors(survey)
 
-    return read_document(SurveyDocument, document, faults_in)
+    return parse_definition(SurveyDefinition, document, rule_errors)
 
 
 def save_survey(
-    document: SurveyDocument, now: datetime, earlier: SavedSurvey | None = None
+    document: SurveyDefinition, now: datetime, earlier: SavedSurvey | None = None
 ) -> SavedSurvey:
     """The survey to save, in place of the earlier one if there is one.
 
@@ -124,10 +124,10 @@ def save_survey(
 
 
 @rule
-def _target_faults(document: SurveyDocument, directory: Directory) -> Iterator[Fault]:
+def _target_errors(document: SurveyDefinition, directory: Directory) -> Iterator[InputError]:
     targets = document.targets
     for position, target in enumerate(targets):
-        yield from _place_faults(target, directory, "targets", position, "targetId")
+        yield from _place_errors(target, directory, "targets", position, "targetId")
     for position in repeated(targets, "target_id"):
         yield duplicate("targets", position, "targetId")
     for position in repeated(targets, "id"):
@@ -135,55 +135,55 @@ def _target_faults(document: SurveyDocument, directory: Directory) -> Iterator[F
 
 
 @rule
-def _place_faults(
-    target: TargetDocument, directory: Directory, *path: str | int
-) -> Iterator[Fault]:
+def _place_errors(
+    target: TargetDefinition, directory: Directory, *path: str | int
+) -> Iterator[InputError]:
     if target.type is PlaceKind.BRAND and directory.brand(target.target_id) is None:
         yield unknown_reference("brand", *path)
     if target.type is PlaceKind.STORE and directory.store(target.target_id) is None:
         yield unknown_reference("store", *path)
 
 
-def _sending_faults(document: SurveyDocument) -> Iterator[Fault]:
-    yield from _channel_faults(document)
-    yield from _repeated_channel_faults(document)
+def _sending_errors(document: SurveyDefinition) -> Iterator[InputError]:
+    yield from _channel_errors(document)
+    yield from _repeated_channel_errors(document)
     yield from _not_negative(lambda: document.solicitation_threshold, "solicitationThreshold")
     yield from _not_negative(lambda: document.resolicitation_delay, "resolicitationDelay")
 
 
 @rule
-def _channel_faults(document: SurveyDocument) -> Iterator[Fault]:
+def _channel_errors(document: SurveyDefinition) -> Iterator[InputError]:
     path = "sendingChannels"
     if not document.publicly_available and not document.sending_channels:
-        yield Fault(json_pointer(path), "required", "A private survey needs a channel.")
+        yield InputError(json_pointer(path), "required", "A private survey needs a channel.")
     for position, channel in enumerate(document.sending_channels):
         if channel is Channel.LINK and not document.publicly_available:
-            yield Fault(
+            yield InputError(
                 json_pointer(path, position), "not_allowed", "Only a public survey has a link."
             )
 
 
 @rule
-def _repeated_channel_faults(document: SurveyDocument) -> Iterator[Fault]:
+def _repeated_channel_errors(document: SurveyDefinition) -> Iterator[InputError]:
     for position in duplicates(document.sending_channels):
         yield duplicate("sendingChannels", position)
 
 
 @rule
-def _not_negative(read: Callable[[], int], key: str) -> Iterator[Fault]:
+def _not_negative(read: Callable[[], int], key: str) -> Iterator[InputError]:
     if read() < 0:
         yield _out_of_range("This is not negative.", key)
 
 
-def _redirect_faults(document: SurveyDocument) -> Iterator[Fault]:
-    yield from _pre_redirect_faults(document)
-    yield from _pre_redirect_threshold_faults(document)
-    yield from _post_redirect_faults(document)
-    yield from _post_redirect_threshold_faults(document)
+def _redirect_errors(document: SurveyDefinition) -> Iterator[InputError]:
+    yield from _pre_redirect_errors(document)
+    yield from _pre_redirect_threshold_errors(document)
+    yield from _post_redirect_errors(document)
+    yield from _post_redirect_threshold_errors(document)
 
 
 @rule
-def _pre_redirect_faults(document: SurveyDocument) -> Iterator[Fault]:
+def _pre_redirect_errors(document: SurveyDefinition) -> Iterator[InputError]:
     config = document.pre_redirect_config
     if document.pre_redirect and config is None:
         yield _required("preRedirectConfig")
@@ -192,34 +192,34 @@ def _pre_redirect_faults(document: SurveyDocument) -> Iterator[Fault]:
 
 
 @rule
-def _pre_redirect_threshold_faults(document: SurveyDocument) -> Iterator[Fault]:
+def _pre_redirect_threshold_errors(document: SurveyDefinition) -> Iterator[InputError]:
     config = document.pre_redirect_config
     if config and not 0 <= config.threshold <= _HIGHEST_RATING:
         yield _out_of_range("This must be 0 to 10.", "preRedirectConfig", "threshold")
 
 
 @rule
-def _post_redirect_faults(document: SurveyDocument) -> Iterator[Fault]:
+def _post_redirect_errors(document: SurveyDefinition) -> Iterator[InputError]:
     if document.post_redirect and document.post_redirect_threshold is None:
         yield _required("postRedirectThreshold")
 
 
 @rule
-def _post_redirect_threshold_faults(document: SurveyDocument) -> Iterator[Fault]:
+def _post_redirect_threshold_errors(document: SurveyDefinition) -> Iterator[InputError]:
     threshold = document.post_redirect_threshold
     if threshold is not None and not 0 <= threshold <= _HIGHEST_RATING:
         yield _out_of_range("This must be 0 to 10.", "postRedirectThreshold")
 
 
-def _required(*path: str) -> Fault:
-    return Fault(json_pointer(*path), "required", "This redirection cannot work without it.")
+def _required(*path: str) -> InputError:
+    return InputError(json_pointer(*path), "required", "This redirection cannot work without it.")
 
 
-def _out_of_range(detail: str, *path: str) -> Fault:
-    return Fault(json_pointer(*path), "out_of_range", detail)
+def _out_of_range(detail: str, *path: str) -> InputError:
+    return InputError(json_pointer(*path), "out_of_range", detail)
 
 
-def _targets(document: SurveyDocument, moment: str) -> list[Target]:
+def _targets(document: SurveyDefinition, moment: str) -> list[Target]:
     return [
         Target(
             id=target.id or derived_id(document.id, "target", target.target_id),
@@ -235,7 +235,7 @@ def _targets(document: SurveyDocument, moment: str) -> list[Target]:
 
 
 def _support_email(
-    document: SurveyDocument, moment: str, earlier: SavedSurvey | None
+    document: SurveyDefinition, moment: str, earlier: SavedSurvey | None
 ) -> SupportEmail | None:
     given = document.support_email
     if given is None:

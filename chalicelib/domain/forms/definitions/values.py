@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from chalicelib.domain.input_errors import Fault, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer
 
 _COLOUR: Final = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 _ADDRESS_KEYS: Final = frozenset(
@@ -20,21 +20,21 @@ _ADDRESS_KEYS: Final = frozenset(
 _ADDRESS_LIMIT: Final = 2048
 
 
-def value_faults(value: Any, *path: str | int) -> Iterator[Fault]:
+def value_errors(value: Any, *path: str | int) -> Iterator[InputError]:
     """A fault for each colour and each address that is not one, anywhere in the document."""
     match value:
         case BaseModel():
             fields = type(value).model_fields
             for name, item in value:
-                yield from value_faults(item, *path, fields[name].alias or name)
+                yield from value_errors(item, *path, fields[name].alias or name)
         case list():
             for position, item in enumerate(value):
-                yield from value_faults(item, *path, position)
+                yield from value_errors(item, *path, position)
         case Mapping():
             for key, item in value.items():
-                yield from value_faults(item, *path, str(key))
+                yield from value_errors(item, *path, str(key))
         case str() if value and path:
-            yield from _text_faults(value, path)
+            yield from _text_errors(value, path)
 
 
 def is_web_address(text: str) -> bool:
@@ -48,15 +48,15 @@ def is_web_address(text: str) -> bool:
         return False
 
 
-def _text_faults(text: str, path: tuple[str | int, ...]) -> Iterator[Fault]:
+def _text_errors(text: str, path: tuple[str | int, ...]) -> Iterator[InputError]:
     key = str(path[-1])
     if key.lower().endswith("color") and not _COLOUR.fullmatch(text):
-        yield Fault(
+        yield InputError(
             json_pointer(*path),
             "invalid_colour",
             "This must be a hexadecimal colour, such as #0b7285, or empty.",
         )
     if key in _ADDRESS_KEYS and not is_web_address(text):
-        yield Fault(
+        yield InputError(
             json_pointer(*path), "invalid_url", "This must be an http or https address, or empty."
         )

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.places import Place
 from chalicelib.domain.forms.fields import (
-    INDEX_LIMIT,
+    MAX_INDEX,
     CombinationName,
     ExpectedValue,
     FieldDependency,
@@ -73,7 +73,7 @@ class PublicFieldGroup(Part):
     key: str = Field(description="Stable name of the group.", examples=["visit"])
     name: str = Field(description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
-        ge=0, le=INDEX_LIMIT, description="Place among the groups.", examples=[0]
+        ge=0, le=MAX_INDEX, description="Place among the groups.", examples=[0]
     )
 
 

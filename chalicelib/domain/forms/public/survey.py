@@ -11,7 +11,7 @@ from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.public.form import PublicForm, PublicPlace, public_parts, translate
 from chalicelib.domain.forms.redirect import external_url
 from chalicelib.domain.forms.survey import ChannelName, SavedSurvey
-from chalicelib.domain.forms.survey_context import SurveyOccasion
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.forms.translation import PreRedirectTranslation
 from chalicelib.domain.language import Language
 
@@ -43,7 +43,7 @@ class PublicSurvey(PublicForm):
 
 
 def show_survey(
-    survey: SavedSurvey, directory: Directory, language: Language, occasion: SurveyOccasion
+    survey: SavedSurvey, directory: Directory, language: Language, context: SurveyContext
 ) -> PublicSurvey:
     """The view of a survey in one of its languages, on this occasion."""
     return PublicSurvey(
@@ -51,11 +51,11 @@ def show_survey(
         general_style=survey.general_style,
         pre_redirect=survey.pre_redirect,
         pre_redirect_config=_pre_redirect_config(survey, language),
-        external_url=external_url(survey, occasion),
-        send_mode=occasion.send_mode,
-        store=PublicPlace.of(occasion.store) if occasion.store else None,
-        brand=PublicPlace.of(occasion.brand) if occasion.brand else None,
-        order=occasion.order,
+        external_url=external_url(survey, context),
+        send_mode=context.send_mode,
+        store=PublicPlace.of(context.store) if context.store else None,
+        brand=PublicPlace.of(context.brand) if context.brand else None,
+        order=context.order,
         email_logo=_partner_shape(survey.email_logo),
         email_cover=_partner_shape(survey.email_cover),
     )

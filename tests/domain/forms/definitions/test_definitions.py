@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions.build import FORM_LIMIT
+from chalicelib.domain.forms.definitions.build import MAX_FORM_BYTES
 from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
 from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
 from tests.domain.forms.factories import (
@@ -21,14 +21,14 @@ from tests.domain.forms.factories import (
     OTHER_BRAND,
     STORE,
     contact_form,
-    contact_form_faults,
+    contact_form_errors,
     depends,
     field,
     saved_contact_form,
     saved_survey,
     select,
     survey,
-    survey_faults,
+    survey_errors,
 )
 
 ID = "abcdef00-0000-4000-8000-000000000001"
@@ -39,8 +39,8 @@ def resaved(earlier: SavedContactForm, now: datetime = LATER, **more: Any) -> Sa
 
 
 def test_a_document_of_the_least_is_valid() -> None:
-    assert contact_form_faults() == []
-    assert survey_faults() == []
+    assert contact_form_errors() == []
+    assert survey_errors() == []
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_a_document_of_the_least_is_valid() -> None:
     ],
 )
 def test_a_key_or_value_that_does_not_fit_is_named(
-    more: dict[str, Any], fault: tuple[str, str]
+    more: dict[str, Any], input_error: tuple[str, str]
 ) -> None:
-    assert contact_form_faults(**more) == [fault]
+    assert contact_form_errors(**more) == [input_error]
 
 
 @pytest.mark.parametrize("document", [None, [], "form", 3])
@@ -85,18 +85,18 @@ def test_a_document_that_is_no_object_is_refused(document: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_contact_form(document, DIRECTORY)
 
-    assert refused.value.faults[0].pointer == ""
+    assert refused.value.errors[0].pointer == ""
 
 
 @pytest.mark.parametrize("key", ["field_groups", "brand_id", "auto_translate"])
 def test_only_the_names_of_the_interface_are_known(key: str) -> None:
-    assert (f"/{key}", "unknown_key") in contact_form_faults(**{key: []})
+    assert (f"/{key}", "unknown_key") in contact_form_errors(**{key: []})
 
 
 def test_every_key_that_does_not_fit_is_named_at_once() -> None:
-    faults = survey_faults(name=3, enabled="x", fields=[field("a", "TXT")], resolicitationMode="x")
+    errors = survey_errors(name=3, enabled="x", fields=[field("a", "TXT")], resolicitationMode="x")
 
-    assert {pointer for pointer, _ in faults} == {
+    assert {pointer for pointer, _ in errors} == {
         "/name",
         "/enabled",
         "/fields/0/type",
@@ -246,7 +246,7 @@ def test_a_replaced_survey_keeps_the_dates_of_targets_and_support_address() -> N
 def test_fields_are_named_once_and_can_be_answered(
     fields: list[Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert contact_form_faults(fields=fields) == expected
+    assert contact_form_errors(fields=fields) == expected
 
 
 @pytest.mark.parametrize(
@@ -270,16 +270,16 @@ def test_fields_are_named_once_and_can_be_answered(
     ],
 )
 def test_limits_of_replies_can_be_kept(limits: dict[str, Any], expected: list[str]) -> None:
-    faults = contact_form_faults(fields=[select("a", "x", "y", kind="MULTI_SELECT", **limits)])
+    errors = contact_form_errors(fields=[select("a", "x", "y", kind="MULTI_SELECT", **limits)])
 
-    assert faults == [(pointer, "out_of_range") for pointer in expected]
+    assert errors == [(pointer, "out_of_range") for pointer in expected]
 
 
 @pytest.mark.parametrize(("fewest", "refused"), [(1, False), (2, True)])
 def test_a_field_of_one_reply_cannot_ask_for_two(fewest: int, refused: bool) -> None:
-    faults = contact_form_faults(fields=[field("a", allowMinReplies=True, minReplies=fewest)])
+    errors = contact_form_errors(fields=[field("a", allowMinReplies=True, minReplies=fewest)])
 
-    assert faults == ([("/fields/0/minReplies", "out_of_range")] if refused else [])
+    assert errors == ([("/fields/0/minReplies", "out_of_range")] if refused else [])
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_a_field_of_one_reply_cannot_ask_for_two(fewest: int, refused: bool) -> 
     ],
 )
 def test_groups_are_named_once(groups: list[Any], expected: list[tuple[str, str]]) -> None:
-    assert contact_form_faults(fieldGroups=groups) == expected
+    assert contact_form_errors(fieldGroups=groups) == expected
 
 
 @pytest.mark.parametrize(
@@ -331,38 +331,38 @@ def test_a_dependency_points_at_fields_and_can_be_met(
         select("open", allowCustomValue=True),
         field("text"),
     ]
-    faults = contact_form_faults(fields=fields, fieldDependencies=[dependency])
+    errors = contact_form_errors(fields=fields, fieldDependencies=[dependency])
 
-    assert faults == [(f"/fieldDependencies/0/{where}", code) for where, code in expected]
+    assert errors == [(f"/fieldDependencies/0/{where}", code) for where, code in expected]
 
 
 @pytest.mark.parametrize("operator", ["$equals", "eq", "$and"])
 def test_an_unknown_comparison_is_refused(operator: str) -> None:
-    faults = contact_form_faults(
+    errors = contact_form_errors(
         fields=[select("a"), field("b")], fieldDependencies=[depends("b", "a", (operator, "Yes"))]
     )
 
-    assert faults == [("/fieldDependencies/0/dependsOnFieldValues/0/operator", "not_allowed")]
+    assert errors == [("/fieldDependencies/0/dependsOnFieldValues/0/operator", "not_allowed")]
 
 
 def test_the_same_dependency_id_twice_is_refused() -> None:
-    faults = contact_form_faults(
+    errors = contact_form_errors(
         fields=[select("a"), field("b")],
         fieldDependencies=[depends("b", "a", id=ID), depends("b", "a", id=ID)],
     )
 
-    assert faults == [("/fieldDependencies/1/id", "duplicate")]
+    assert errors == [("/fieldDependencies/1/id", "duplicate")]
 
 
 def test_each_dependency_of_a_cycle_is_named_and_no_other() -> None:
     fields = [select(key) for key in ("a", "b", "c", "d", "e")]
     ring = [depends("a", "b"), depends("b", "c"), depends("c", "a")]
-    beside = [depends("d", "a"), depends("a", "e")]
+    merge_headers = [depends("d", "a"), depends("a", "e")]
 
-    assert contact_form_faults(fields=fields, fieldDependencies=[*beside, *ring]) == [
+    assert contact_form_errors(fields=fields, fieldDependencies=[*merge_headers, *ring]) == [
         (f"/fieldDependencies/{position}/dependsOnField", "cycle") for position in (2, 3, 4)
     ]
-    assert contact_form_faults(fields=fields, fieldDependencies=[*beside, *ring[:2]]) == []
+    assert contact_form_errors(fields=fields, fieldDependencies=[*merge_headers, *ring[:2]]) == []
 
 
 # --- colours, addresses, texts in other languages
@@ -370,12 +370,12 @@ def test_each_dependency_of_a_cycle_is_named_and_no_other() -> None:
 
 @pytest.mark.parametrize("colour", ["", "#fff", "#FFF8", "#a0B1c2", "#a0b1c2d3"])
 def test_a_colour_is_hexadecimal_or_empty(colour: str) -> None:
-    assert contact_form_faults(generalStyle={"titleColor": colour}) == []
+    assert contact_form_errors(generalStyle={"titleColor": colour}) == []
 
 
 @pytest.mark.parametrize("colour", ["red", "fff", "#ff", "#fffff", "#ggg", "#fff; x", "#１２３"])
 def test_another_colour_is_refused(colour: str) -> None:
-    assert survey_faults(
+    assert survey_errors(
         generalStyle={"starBorderColor": colour},
         footer={"iconColor": colour},
         preRedirectConfig={"type": "NPS", "button": {"topic": {"color": colour}}},
@@ -388,7 +388,7 @@ def test_another_colour_is_refused(colour: str) -> None:
 
 @pytest.mark.parametrize("address", ["", "http://a.example", "https://a.example/p?q=1#f"])
 def test_an_address_is_http_or_https_or_empty(address: str) -> None:
-    assert survey_faults(externalLink={"website": address}, logo={"url": address}) == []
+    assert survey_errors(externalLink={"website": address}, logo={"url": address}) == []
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_an_address_is_http_or_https_or_empty(address: str) -> None:
      "https://[a", "https://a.example/" + "x" * 2048, "https://a\u0000.example"],
 )  # fmt: skip
 def test_another_address_is_refused(address: str) -> None:
-    assert survey_faults(
+    assert survey_errors(
         externalLink={"website": address},
         logo={"url": address, "sourceUrl": address},
         generalStyle={"font": {"url": address}},
@@ -414,23 +414,23 @@ def test_another_address_is_refused(address: str) -> None:
 def test_texts_in_other_languages_fit_the_form() -> None:
     form: dict[str, Any] = {"fields": [select("a", "x", "y")], "fieldGroups": [{"key": "g"}]}
 
-    def faults(**texts: Any) -> list[tuple[str, str]]:
-        return contact_form_faults(**form, translations={"zh-TW": texts})
+    def errors(**texts: Any) -> list[tuple[str, str]]:
+        return contact_form_errors(**form, translations={"zh-TW": texts})
 
-    assert faults(fields={"a": {"values": ["1", "2"]}}, groups={"g": {"name": "G"}}) == []
-    assert faults(fields={"a": {"values": []}}) == []
-    assert faults(fields={"a": {"values": ["1"]}}) == [
+    assert errors(fields={"a": {"values": ["1", "2"]}}, groups={"g": {"name": "G"}}) == []
+    assert errors(fields={"a": {"values": []}}) == []
+    assert errors(fields={"a": {"values": ["1"]}}) == [
         ("/translations/zh-TW/fields/a/values", "out_of_range")
     ]
-    assert faults(fields={"b": {}}, groups={"h": {}}) == [
+    assert errors(fields={"b": {}}, groups={"h": {}}) == [
         ("/translations/zh-TW/fields/b", "unknown_reference"),
         ("/translations/zh-TW/groups/h", "unknown_reference"),
     ]
 
 
 def test_the_forms_own_language_is_no_translation() -> None:
-    assert contact_form_faults(translations={"en": {}}) == [("/translations/en", "not_allowed")]
-    assert contact_form_faults(translations={"fr": {}}) == []
+    assert contact_form_errors(translations={"en": {}}) == [("/translations/en", "not_allowed")]
+    assert contact_form_errors(translations={"fr": {}}) == []
 
 
 # --- the account's places
@@ -447,7 +447,7 @@ def test_the_forms_own_language_is_no_translation() -> None:
 def test_a_contact_form_is_aimed_at_a_brand_of_the_account(
     brand: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert contact_form_faults(brandId=brand) == expected
+    assert contact_form_errors(brandId=brand) == expected
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_a_survey_is_aimed_at_brands_and_stores_of_the_account_each_once(
 ) -> None:
     documents = [{"type": kind, "targetId": place} for kind, place in targets]
 
-    assert survey_faults(targets=documents) == expected
+    assert survey_errors(targets=documents) == expected
 
 
 # --- sending and redirection
@@ -497,7 +497,7 @@ def test_a_survey_is_aimed_at_brands_and_stores_of_the_account_each_once(
 def test_a_survey_says_how_it_is_sent(
     more: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert survey_faults(**more) == expected
+    assert survey_errors(**more) == expected
 
 
 @pytest.mark.parametrize(
@@ -537,11 +537,11 @@ def test_a_survey_says_how_it_is_sent(
 def test_a_redirection_has_what_it_needs(
     more: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert survey_faults(**more) == expected
+    assert survey_errors(**more) == expected
 
 
 def test_every_broken_rule_is_named_at_once() -> None:
-    faults = survey_faults(
+    errors = survey_errors(
         preRedirect=True,
         postRedirect=True,
         postRedirectThreshold=11,
@@ -553,7 +553,7 @@ def test_every_broken_rule_is_named_at_once() -> None:
         fieldDependencies=[depends("a", "b"), depends("b", "a"), depends("a", "x")],
     )
 
-    assert set(faults) == {
+    assert set(errors) == {
         ("/preRedirectConfig", "required"),
         ("/postRedirectThreshold", "out_of_range"),
         ("/solicitationThreshold", "out_of_range"),
@@ -566,7 +566,7 @@ def test_every_broken_rule_is_named_at_once() -> None:
         ("/fieldDependencies/1/dependsOnField", "cycle"),
         ("/fieldDependencies/2/dependsOnField", "unknown_reference"),
     }
-    assert len(faults) == 11
+    assert len(errors) == 11
 
 
 # --- size
@@ -580,7 +580,7 @@ def test_a_form_of_fifty_kilobytes_is_saved_and_one_byte_more_is_not(letter: str
         title = letter * (rest // width) + "a" * (rest % width)
         return saved_contact_form(header={"title": title})
 
-    assert len(of_size(FORM_LIMIT).model_dump_json().encode()) == FORM_LIMIT == 51200
+    assert len(of_size(MAX_FORM_BYTES).model_dump_json().encode()) == MAX_FORM_BYTES == 51200
     with pytest.raises(InputTooLarge) as refused:
-        of_size(FORM_LIMIT + 1)
-    assert refused.value.limit == FORM_LIMIT
+        of_size(MAX_FORM_BYTES + 1)
+    assert refused.value.limit == MAX_FORM_BYTES

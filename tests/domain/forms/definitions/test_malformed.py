@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.definitions.form import FormDocument
-from chalicelib.domain.forms.definitions.survey import SurveyDocument, read_survey
+from chalicelib.domain.forms.definitions.form import FormDefinition
+from chalicelib.domain.forms.definitions.survey import SurveyDefinition, read_survey
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.input_errors import faults_of
-from chalicelib.domain.workflows.definition import WorkflowDocument, read_workflow
+from chalicelib.domain.input_errors import errors_of
+from chalicelib.domain.workflows.definition import WorkflowDefinition, read_workflow
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
     IMAGE,
     NOWHERE,
     STORE,
-    contact_form_faults,
+    contact_form_errors,
     depends,
     field,
     select,
     survey,
-    survey_faults,
+    survey_errors,
 )
 from tests.domain.workflows.factories import action_document, workflow_document
 
@@ -120,14 +120,14 @@ def told(read: Callable[[], object]) -> list[tuple[str, str]]:
     try:
         read()
     except InvalidInput as error:
-        return [(fault.pointer, fault.code) for fault in error.faults]
+        return [(input_error.pointer, input_error.code) for input_error in error.errors]
     return []
 
 
-def shape_faults(model: type[FormDocument | WorkflowDocument], document: Any) -> Any:
+def shape_errors(model: type[FormDefinition | WorkflowDefinition], document: Any) -> Any:
     with pytest.raises(ValidationError) as caught:
         model.model_validate(document, extra="forbid")
-    return [(fault.pointer, fault.code) for fault in faults_of(caught.value)]
+    return [(input_error.pointer, input_error.code) for input_error in errors_of(caught.value)]
 
 
 def some_of(document: dict[str, Any]) -> st.SearchStrategy[list[Path]]:
@@ -138,14 +138,14 @@ def some_of(document: dict[str, Any]) -> st.SearchStrategy[list[Path]]:
 def test_a_malformed_value_makes_no_rule_of_a_survey_look_broken(paths: list[Path]) -> None:
     document = malformed(SURVEY, paths)
     found = told(lambda: read_survey(document, DIRECTORY))
-    assert found == shape_faults(SurveyDocument, document)
+    assert found == shape_errors(SurveyDefinition, document)
 
 
 @given(some_of(WORKFLOW))
 def test_a_malformed_value_makes_no_rule_of_a_workflow_look_broken(paths: list[Path]) -> None:
     document = malformed(WORKFLOW, paths)
     found = told(lambda: read_workflow(document))
-    assert found == shape_faults(WorkflowDocument, document)
+    assert found == shape_errors(WorkflowDefinition, document)
 
 
 def test_the_documents_that_are_spoiled_are_valid_before() -> None:
@@ -154,7 +154,7 @@ def test_the_documents_that_are_spoiled_are_valid_before() -> None:
 
 
 def test_a_malformed_field_hides_no_cycle_and_no_unknown_field() -> None:
-    faults = contact_form_faults(
+    errors = contact_form_errors(
         fields=[field("a", "SLIDER"), field("b"), field("c")],
         fieldDependencies=[
             depends("b", "c"),
@@ -163,7 +163,7 @@ def test_a_malformed_field_hides_no_cycle_and_no_unknown_field() -> None:
             depends("a", "nothing"),
         ],
     )
-    assert faults == [
+    assert errors == [
         ("/fields/0/type", "not_allowed"),
         ("/fieldDependencies/0/dependsOnField", "cycle"),
         ("/fieldDependencies/1/dependsOnField", "cycle"),
@@ -172,11 +172,11 @@ def test_a_malformed_field_hides_no_cycle_and_no_unknown_field() -> None:
 
 
 def test_a_cycle_through_a_malformed_field_is_told() -> None:
-    faults = contact_form_faults(
+    errors = contact_form_errors(
         fields=[field("a", label=3), field("b")],
         fieldDependencies=[depends("a", "b"), depends("b", "a", operator="$xor")],
     )
-    assert faults == [
+    assert errors == [
         ("/fields/0/label", "wrong_type"),
         ("/fieldDependencies/1/operator", "not_allowed"),
         ("/fieldDependencies/0/dependsOnField", "cycle"),
@@ -188,19 +188,19 @@ def test_a_cycle_through_a_malformed_field_is_told() -> None:
     "spoiled", [field("a", id="a"), field("x" * 101), {"key": 3, "type": "TEXT"}, "a"]
 )
 def test_no_field_is_called_unknown_while_a_fields_name_is_malformed(spoiled: Any) -> None:
-    faults = contact_form_faults(
+    errors = contact_form_errors(
         fields=[field("b"), spoiled], fieldDependencies=[depends("b", "a", "1")]
     )
-    assert [pointer.startswith("/fields/1") for pointer, _ in faults] == [True]
+    assert [pointer.startswith("/fields/1") for pointer, _ in errors] == [True]
 
 
 def test_the_rules_of_a_field_are_judged_beside_its_malformed_value() -> None:
-    faults = contact_form_faults(
+    errors = contact_form_errors(
         name="",
         fields=[select("a", "x", "x", label=3, group="none"), select("a", "y", extra=1)],
         translations={"en": {}, "fr": {"fields": {"b": {}}}},
     )
-    assert faults == [
+    assert errors == [
         ("/name", "required"),
         ("/fields/0/label", "wrong_type"),
         ("/fields/1/extra", "unknown_key"),
@@ -213,10 +213,10 @@ def test_the_rules_of_a_field_are_judged_beside_its_malformed_value() -> None:
 
 
 def test_a_form_without_an_id_or_a_language_is_judged_otherwise() -> None:
-    faults = contact_form_faults(
+    errors = contact_form_errors(
         id=None, language=None, brandId=NOWHERE, fieldDependencies=[depends("a", "a", "1")]
     )
-    assert faults == [
+    assert errors == [
         ("/id", "required"),
         ("/language", "required"),
         ("/brandId", "unknown_reference"),
@@ -226,7 +226,7 @@ def test_a_form_without_an_id_or_a_language_is_judged_otherwise() -> None:
 
 
 def test_the_rules_of_a_survey_are_judged_beside_its_malformed_values() -> None:
-    faults = survey_faults(
+    errors = survey_errors(
         enabled="yes",
         header={"title": 3},
         targets=[
@@ -239,7 +239,7 @@ def test_the_rules_of_a_survey_are_judged_beside_its_malformed_values() -> None:
         preRedirectConfig={"type": "NPS", "nps": "x"},
         postRedirectThreshold=11,
     )
-    assert faults == [
+    assert errors == [
         ("/enabled", "wrong_type"),
         ("/header/title", "wrong_type"),
         ("/targets/0/enabled", "wrong_type"),
@@ -277,8 +277,8 @@ def test_the_rules_of_a_workflow_are_judged_beside_its_malformed_values() -> Non
 
 
 def test_a_colour_is_judged_beside_a_malformed_value() -> None:
-    faults = contact_form_faults(generalStyle={"titleColor": "red", "fieldRadius": 3})
-    assert faults == [
+    errors = contact_form_errors(generalStyle={"titleColor": "red", "fieldRadius": 3})
+    assert errors == [
         ("/generalStyle/fieldRadius", "not_allowed"),
         ("/generalStyle/titleColor", "invalid_colour"),
     ]

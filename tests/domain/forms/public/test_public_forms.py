@@ -8,7 +8,7 @@ import pytest
 from chalicelib.domain.forms.public.contact_form import PublicContactForm, show_contact_form
 from chalicelib.domain.forms.public.survey import PublicSurvey, show_survey
 from chalicelib.domain.forms.survey import Channel
-from chalicelib.domain.forms.survey_context import SurveyOccasion
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.language import Language
 from tests.domain.forms.factories import (
     BRAND,
@@ -49,10 +49,10 @@ def contact_form_view(language: str = "en", **more: Any) -> dict[str, Any]:
 
 
 def survey_view(
-    language: str = "en", occasion: SurveyOccasion | None = None, **more: Any
+    language: str = "en", context: SurveyContext | None = None, **more: Any
 ) -> dict[str, Any]:
     view = show_survey(
-        saved_survey(**more), DIRECTORY, Language(language), occasion or SurveyOccasion()
+        saved_survey(**more), DIRECTORY, Language(language), context or SurveyContext()
     )
     shown: dict[str, Any] = json.loads(view.model_dump_json())
     return shown
@@ -142,9 +142,9 @@ def test_a_survey_lists_the_stores_of_its_enabled_targets_each_once() -> None:
 
 
 def test_a_survey_tells_on_what_occasion_it_is_answered() -> None:
-    occasion = SurveyOccasion.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=Channel.SMS)
+    context = SurveyContext.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=Channel.SMS)
     view = survey_view(
-        occasion=occasion,
+        context=context,
         targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example/b"}],
     )
 
@@ -173,11 +173,11 @@ def test_a_survey_without_an_occasion_is_reached_by_its_link() -> None:
 def test_a_stores_own_brand_goes_before_one_named_beside_it(
     store: str | None, brand: str | None, expected: tuple[str | None, str | None]
 ) -> None:
-    occasion = SurveyOccasion.at(DIRECTORY, store_id=store, brand_id=brand)
+    context = SurveyContext.at(DIRECTORY, store_id=store, brand_id=brand)
 
     assert (
-        occasion.store and occasion.store.id,
-        occasion.brand and occasion.brand.id,
+        context.store and context.store.id,
+        context.brand and context.brand.id,
     ) == expected
 
 
