@@ -34,7 +34,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A `InputError` without its place, which is written for faults alone: most values have none."""
+    """An `InputError` without its pointer, which is added only when there is an error."""
 
     code: str
     detail: str
