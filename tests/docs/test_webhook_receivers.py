@@ -15,7 +15,7 @@ import pytest
 
 from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
-from chalicelib.outbound.webhook_http import post
+from chalicelib.outbound.webhook_http.exchange import post
 
 EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
 SECRET = "sécret"

@@ -14,15 +14,13 @@ from ipaddress import ip_address
 import pytest
 
 from chalicelib.domain.webhooks.headers import webhook_headers
-from chalicelib.outbound.webhook_http import (
-    EXCERPT_CHARACTERS,
+from chalicelib.outbound.webhook_http.connection import (
     Address,
     Network,
     WebhookFailure,
-    WebhookResponse,
-    post,
     system_tls,
 )
+from chalicelib.outbound.webhook_http.exchange import EXCERPT_CHARACTERS, WebhookResponse, post
 from tests.outbound.certificates import client_tls, server_tls
 from tests.outbound.receivers import OK, Receiver, answering, receiving, reset
 
@@ -400,7 +398,7 @@ def test_a_bomb_does_not_go_off(
             made += len(decoded)
             return decoded
 
-    monkeypatch.setattr("chalicelib.outbound.webhook_http.zlib.decompressobj", Counting)
+    monkeypatch.setattr("chalicelib.outbound.webhook_http.exchange.zlib.decompressobj", Counting)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(packed)}\r\n"
     with receiving(answering(head.encode() + b"\r\n" + packed)) as receiver:
         answer = send(receiver, network=Network())

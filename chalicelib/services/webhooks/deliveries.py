@@ -11,7 +11,7 @@ from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionSt
 from chalicelib.domain.webhooks.headers import merge_headers, webhook_headers
 from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.workflows.workflow import Action, Workflow, raw_body
-from chalicelib.outbound.webhook_http import WebhookResponse, post
+from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.outbound.webhook_queue import queue_executions
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.settings import settings

@@ -27,7 +27,8 @@ from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.domain.workflows.workflow import Action, Workflow
-from chalicelib.outbound.webhook_http import WebhookFailure, WebhookResponse, post
+from chalicelib.outbound.webhook_http.connection import WebhookFailure
+from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings

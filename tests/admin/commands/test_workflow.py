@@ -14,7 +14,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.definition import read_workflow, save_workflow
 from chalicelib.domain.workflows.workflow import reactions
-from chalicelib.outbound.webhook_http import WebhookResponse
+from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.webhooks import deliveries
 from chalicelib.storage import webhook_secrets, workflows
 from tests.admin.command import an_account, run

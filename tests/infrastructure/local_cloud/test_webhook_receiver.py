@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
-from chalicelib.outbound.webhook_http import WebhookResponse, post
+from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
 
 BODY = '{"event": "workflow.action.webhook", "note": "Zoë"}'.encode()

@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 
 from chalicelib.functions.send_webhook import send_webhook
-from chalicelib.outbound.webhook_http import WebhookFailure, WebhookResponse
+from chalicelib.outbound.webhook_http.connection import WebhookFailure
+from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.webhooks import send as service
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.services.work.kinds import WEBHOOKS

@@ -11,7 +11,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState
 from chalicelib.domain.webhooks.signature import verify
-from chalicelib.outbound.webhook_http import WebhookResponse
+from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.webhooks import send as service
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery

@@ -1,0 +1,188 @@
+"""Open a connection to a webhook receiver, within a deadline and only to checked addresses."""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final
+
+from chalicelib.domain.webhooks.public_address import is_public
+from chalicelib.domain.webhooks.url import WebhookUrl
+
+Address = IPv4Address | IPv6Address
+
+_MAX_DETAIL_CHARACTERS: Final = 200
+
+
+class WebhookFailure(StrEnum):
+    """Why an attempt has no response status."""
+
+    BAD_REQUEST = "BAD_REQUEST"
+    """The URL or a header is invalid. Nothing was resolved or connected."""
+    NO_ADDRESS = "NO_ADDRESS"
+    """The host name has no address."""
+    FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS"
+    """The host has an address that is not public. Nothing was connected."""
+    NO_CONNECTION = "NO_CONNECTION"
+    """No address accepted a connection."""
+    CONNECT_TIMEOUT = "CONNECT_TIMEOUT"
+    """Resolving the host name or connecting timed out."""
+    TLS = "TLS"
+    """The certificate is invalid for the host or not trusted, or the receiver does not use TLS."""
+    TIMEOUT = "TIMEOUT"
+    """The attempt timed out before a status was received."""
+    CONNECTION_LOST = "CONNECTION_LOST"
+    """The receiver closed or reset the connection before it sent a status."""
+    BAD_ANSWER = "BAD_ANSWER"
+    """The response is not HTTP, or exceeds the size limit before its status."""
+
+
+class AttemptFailed(Exception):
+    """The attempt ended without a response status."""
+
+    def __init__(self, failure: WebhookFailure, detail: str) -> None:
+        super().__init__(f"{failure}: {detail}")
+        self.failure = failure
+        self.detail = detail
+
+
+def resolve(host: str, port: int) -> list[Address]:
+    """Return every address of a host name, in the order of the system's resolver.
+
+    Raises:
+        OSError: the host name has no address.
+    """
+    results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(ip_address(str(result[4][0])) for result in results))
+
+
+@cache
+def system_tls() -> ssl.SSLContext:
+    """Return a TLS context with the system's trusted certificates and host name checks.
+
+    The context is cached because creating it is slow.
+    """
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+@dataclass(frozen=True)
+class Network:
+    """Resolver, TLS context and time limits of an attempt; tests replace them.
+
+    Attributes:
+        connect_s: limit for resolving the host name and connecting, for all addresses together.
+        attempt_s: wall-clock limit for the whole attempt.
+        body_s: limit for reading the response body, after the headers.
+    """
+
+    resolve: Callable[[str, int], Sequence[Address]] = resolve
+    tls: Callable[[], ssl.SSLContext] = system_tls
+    connect_s: float = 5.0
+    attempt_s: float = 10.0
+    body_s: float = 1.0
+
+
+INTERNET: Final = Network()
+
+
+def connect(
+    network: Network, url: WebhookUrl, deadline: float, *, allow_private: bool
+) -> socket.socket:
+    """Connect to one of the host's addresses and start TLS for https.
+
+    Every address is checked, and the connection goes to a checked address without resolving again.
+
+    Args:
+        deadline: monotonic time at which the attempt times out.
+        allow_private: whether addresses that are not public are accepted.
+
+    Raises:
+        AttemptFailed: there is no connection, and nothing of the request was sent.
+    """
+    connect_deadline = min(deadline, time.monotonic() + network.connect_s)
+    addresses = _resolve_before(network, url, connect_deadline)
+    forbidden = [address for address in addresses if not is_public(address)]
+    if forbidden and not allow_private:
+        raise AttemptFailed(WebhookFailure.FORBIDDEN_ADDRESS, f"{forbidden[0]} is not public")
+    connection = _connect_to_any(addresses, url.port, connect_deadline)
+    if url.scheme == "http":
+        return connection
+    return _start_tls(connection, network.tls(), url.host, deadline)
+
+
+def remaining_s(deadline: float) -> float:
+    """Return the seconds until the deadline.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+    """
+    remaining = deadline - time.monotonic()
+    if remaining <= 0:
+        raise TimeoutError
+    return remaining
+
+
+def error_detail(error: Exception) -> str:
+    """Describe a network error in a few words, without its number."""
+    detail = getattr(error, "verify_message", "") or getattr(error, "strerror", "") or str(error)
+    return str(detail)[:_MAX_DETAIL_CHARACTERS]
+
+
+def _resolve_before(network: Network, url: WebhookUrl, deadline: float) -> Sequence[Address]:
+    if url.address:
+        return [url.address]
+    results: list[Sequence[Address]] = []
+    errors: list[Exception] = []
+
+    def look_up() -> None:
+        try:
+            results.append(network.resolve(url.host, url.port))
+        except (OSError, ValueError) as error:
+            errors.append(error)
+
+    # The system's resolver has no time-out, so its thread is abandoned at the deadline.
+    thread = threading.Thread(target=look_up, daemon=True)
+    thread.start()
+    thread.join(max(0.0, deadline - time.monotonic()))
+    if results and results[0]:
+        return results[0]
+    if results or errors:
+        raise AttemptFailed(WebhookFailure.NO_ADDRESS, f"{url.host} has no address")
+    raise AttemptFailed(WebhookFailure.CONNECT_TIMEOUT, f"{url.host} could not be resolved in time")
+
+
+def _connect_to_any(addresses: Sequence[Address], port: int, deadline: float) -> socket.socket:
+    last_error: OSError = TimeoutError()
+    for position, address in enumerate(addresses):
+        # An unresponsive address must not use up the time of the next one.
+        share_s = (deadline - time.monotonic()) / (len(addresses) - position)
+        if share_s <= 0:
+            break
+        try:
+            return socket.create_connection((str(address), port), share_s)
+        except OSError as error:
+            last_error = error
+    if isinstance(last_error, TimeoutError):
+        raise AttemptFailed(WebhookFailure.CONNECT_TIMEOUT, "connecting timed out")
+    raise AttemptFailed(WebhookFailure.NO_CONNECTION, error_detail(last_error))
+
+
+def _start_tls(
+    connection: socket.socket, context: ssl.SSLContext, host: str, deadline: float
+) -> ssl.SSLSocket:
+    try:
+        connection.settimeout(remaining_s(deadline))
+        return context.wrap_socket(connection, server_hostname=host)
+    except TimeoutError:
+        connection.close()
+        raise AttemptFailed(WebhookFailure.TIMEOUT, "timed out during the TLS handshake") from None
+    except (OSError, ValueError) as error:
+        connection.close()
+        raise AttemptFailed(WebhookFailure.TLS, error_detail(error)) from None

@@ -1,0 +1,327 @@
+"""Send one webhook request and read its response, within a time and a size limit.
+
+This module knows nothing of workflows and retries. It uses the standard library's HTTP instead of
+urllib3, whose time-outs apply to each read: here one deadline covers the whole attempt, however
+slowly the receiver sends.
+"""
+
+import io
+import socket
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import Final
+
+from chalicelib.domain.webhooks.headers import InvalidHeader, validate_headers
+from chalicelib.domain.webhooks.url import InvalidWebhookUrl, WebhookUrl, parse_webhook_url
+from chalicelib.outbound.webhook_http.connection import (
+    INTERNET,
+    AttemptFailed,
+    Network,
+    WebhookFailure,
+    connect,
+    error_detail,
+    remaining_s,
+)
+
+EXCERPT_CHARACTERS: Final = 1024
+BODY_LIMIT_BYTES: Final = 16 * 1024
+"""Limit of the response body, before and after decoding."""
+
+_RESPONSE_LIMIT_BYTES: Final = 128 * 1024
+"""Limit of status lines, headers, framing and body together, which http.client does not limit."""
+
+_MAX_RETRY_AFTER_CHARACTERS: Final = 100
+
+
+@dataclass(frozen=True)
+class WebhookResponse:
+    """The result of one attempt: a status, or the reason why there is none.
+
+    Attributes:
+        detail: a short description of the failure, in addition to its kind.
+        excerpt: the first characters of the response body, as far as it was received and decoded.
+        retry_after: the unparsed ``Retry-After`` header of the response.
+        was_sent: whether any byte of the request may have reached the receiver.
+    """
+
+    duration_ms: int
+    was_sent: bool
+    status: int | None = None
+    error: WebhookFailure | None = None
+    detail: str = ""
+    excerpt: str = ""
+    retry_after: str | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is from 200 to 299. Nothing else in the response matters."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the receiver may have processed the request although no status was received."""
+        return self.was_sent and self.status is None
+
+
+def post(
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    allow_private: bool,
+    network: Network = INTERNET,
+) -> WebhookResponse:
+    """Send one request, once, and return its result. Network errors are not raised.
+
+    Redirects are not followed. Proxies and cookies of the environment are not used.
+
+    Args:
+        headers: all headers except those that this module sets: ``Host``, ``Accept-Encoding``,
+            ``Connection`` and ``Content-Length``.
+        allow_private: whether plain http and addresses that are not public are accepted.
+    """
+    started = time.monotonic()
+    attempt = _Attempt(network, started + network.attempt_s)
+    status = error = None
+    detail = ""
+    try:
+        target = _validate(url, headers, allow_private)
+        connection = connect(network, target, attempt.deadline, allow_private=allow_private)
+        with closing(connection):
+            attempt.send(connection, target, headers, body)
+            status = attempt.receive(connection)
+    except AttemptFailed as failed:
+        error, detail = failed.failure, failed.detail
+    return WebhookResponse(
+        duration_ms=round((time.monotonic() - started) * 1000),
+        was_sent=attempt.was_sent,
+        status=status,
+        error=error,
+        detail=detail,
+        excerpt=attempt.excerpt,
+        retry_after=attempt.retry_after,
+    )
+
+
+def _validate(url: str, headers: Mapping[str, str], allow_private: bool) -> WebhookUrl:
+    try:
+        validate_headers(headers)
+        return parse_webhook_url(url, allow_private=allow_private)
+    except (InvalidWebhookUrl, InvalidHeader) as error:
+        raise AttemptFailed(WebhookFailure.BAD_REQUEST, str(error)) from None
+
+
+@dataclass
+class _Attempt:
+    """One request and its response, with the results that outlive a failure.
+
+    Attributes:
+        deadline: monotonic time at which the attempt times out.
+    """
+
+    network: Network
+    deadline: float
+    was_sent: bool = False
+    excerpt: str = ""
+    retry_after: str | None = None
+
+    def send(
+        self,
+        connection: socket.socket,
+        url: WebhookUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+    ) -> None:
+        """Send the request with exactly these bytes as the body."""
+        own = {"Host": url.authority, "Accept-Encoding": "identity", "Connection": "close"}
+        request = _RecordedRequest(url.host, url.port)
+        request.request("POST", url.target, body, {**own, **headers})
+        self.was_sent = True
+        try:
+            _send_all(connection, b"".join(request.parts), self.deadline)
+        except TimeoutError:
+            raise AttemptFailed(
+                WebhookFailure.TIMEOUT, "timed out while sending the request"
+            ) from None
+        except OSError:
+            # The receiver may have responded before it read the whole request.
+            return
+
+    def receive(self, connection: socket.socket) -> int:
+        """Return the response status; store `Retry-After` and the excerpt if they arrive in time.
+
+        Raises:
+            AttemptFailed: no status was received.
+        """
+        stream = _ResponseStream(connection, self.deadline)
+        try:
+            response = _final_response(stream)
+        except _InvalidHeaders as error:
+            return error.status
+        except TimeoutError:
+            raise AttemptFailed(
+                WebhookFailure.TIMEOUT, "timed out while waiting for the response"
+            ) from None
+        except OSError as error:
+            raise AttemptFailed(WebhookFailure.CONNECTION_LOST, error_detail(error)) from None
+        except HTTPException as error:
+            raise AttemptFailed(WebhookFailure.BAD_ANSWER, type(error).__name__) from None
+        retry_after = response.getheader("Retry-After")
+        self.retry_after = retry_after[:_MAX_RETRY_AFTER_CHARACTERS] if retry_after else None
+        # A function that is killed before it records the outcome repeats a successful request,
+        # so the body gets little time.
+        stream.start_body(self.network.body_s)
+        decoded = _read_body(response)
+        self.excerpt = decoded.decode("utf-8", "replace")[:EXCERPT_CHARACTERS]
+        return response.status
+
+
+class _RecordedRequest(HTTPConnection):
+    """A request that is recorded instead of sent."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(host, port)
+        self.parts: list[bytes] = []
+
+    def send(self, data: bytes) -> None:  # type: ignore[override]
+        self.parts.append(data)
+
+
+def _send_all(connection: socket.socket, request: bytes, deadline: float) -> None:
+    unsent = memoryview(request)
+    while unsent:
+        connection.settimeout(remaining_s(deadline))
+        unsent = unsent[connection.send(unsent) :]
+
+
+@dataclass
+class _ResponseStream(io.RawIOBase):
+    """The bytes that a connection receives, until the deadline and up to the size limit.
+
+    Attributes:
+        in_body: once the headers are complete, a lost connection, a time-out or an exceeded limit
+            only ends the stream, because the status is known.
+    """
+
+    connection: socket.socket
+    deadline: float
+    remaining_bytes: int = _RESPONSE_LIMIT_BYTES
+    in_body: bool = False
+    reader: "_Reader" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reader = _Reader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: bytearray | memoryview) -> int:  # type: ignore[override]
+        try:
+            received = self._receive(target)
+        except OSError:
+            if self.in_body:
+                return 0
+            raise
+        if not received and not self.in_body:
+            raise ConnectionAbortedError("closed without a response")
+        return received
+
+    def start_body(self, body_s: float) -> None:
+        """Limit the time for the body, which follows."""
+        self.in_body = True
+        self.deadline = min(self.deadline, time.monotonic() + body_s)
+
+    def makefile(self, _mode: str) -> "_Reader":
+        """Return the reader of ``HTTPResponse``, which interim and final response share."""
+        return self.reader
+
+    def _receive(self, target: bytearray | memoryview) -> int:
+        if self.remaining_bytes <= 0:
+            if self.in_body:
+                return 0
+            raise HTTPException("response too large")
+        self.connection.settimeout(remaining_s(self.deadline))
+        received = self.connection.recv_into(target, min(len(target), self.remaining_bytes))
+        self.remaining_bytes -= received
+        return received
+
+
+class _Reader(io.BufferedReader):
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return a line with its bare CRs replaced by spaces (RFC 9112, section 2.2).
+
+        The standard library treats each bare CR as the end of a line. It would read one header as
+        many, or as nested messages, in time that grows with their depth.
+        """
+        line = super().readline(size)
+        end = b"\r\n" if line.endswith(b"\r\n") else b""
+        return line.removesuffix(end).replace(b"\r", b" ") + end
+
+    def close(self) -> None:
+        """Do nothing: `post` closes the connection."""
+
+
+class _InvalidHeaders(Exception):
+    """The final status was received, but its headers are invalid or incomplete."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+def _final_response(stream: _ResponseStream) -> HTTPResponse:
+    while True:
+        response = HTTPResponse(stream, method="POST")  # type: ignore[arg-type]
+        try:
+            response.begin()
+        except (HTTPException, OSError):
+            if _has_status_line(response) and _is_final(response.status):
+                raise _InvalidHeaders(response.status) from None
+            raise
+        if _is_final(response.status):
+            return response
+
+
+def _has_status_line(response: HTTPResponse) -> bool:
+    # `version` is not a number until the status line is read and is HTTP/1.
+    return response.version in (10, 11)
+
+
+def _is_final(status: int) -> bool:
+    return status >= HTTPStatus.OK or status == HTTPStatus.SWITCHING_PROTOCOLS
+
+
+def _read_body(response: HTTPResponse) -> bytes:
+    """Return the start of the decoded body, as far as it is received in time."""
+    decode = _decoder(response.getheader("Content-Encoding", ""))
+    decoded = b""
+    length = response.length
+    remaining = BODY_LIMIT_BYTES if length is None else min(length, BODY_LIMIT_BYTES)
+    try:
+        while (
+            remaining > 0
+            and len(decoded) < BODY_LIMIT_BYTES
+            and (chunk := response.read1(remaining))
+        ):
+            remaining -= len(chunk)
+            decoded += decode(chunk, BODY_LIMIT_BYTES - len(decoded))
+    except (HTTPException, OSError, ValueError, zlib.error):
+        # The status alone decides the outcome; the excerpt contains the bytes read so far.
+        pass
+    return decoded
+
+
+def _decoder(encoding: str) -> Callable[[bytes, int], bytes]:
+    """Return a function that decodes a chunk into at most the given number of bytes."""
+    match encoding.strip().lower():
+        case "" | "identity":
+            return lambda chunk, limit: chunk[:limit]
+        case "gzip" | "x-gzip" | "deflate":
+            return zlib.decompressobj(wbits=zlib.MAX_WBITS | 32).decompress
+        case _:
+            return lambda _chunk, _limit: b""
