@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.domain.customers.customer import CustomerBody
-from chalicelib.domain.customers.import_batch import groups_from_json, groups_to_json, pack_chunks
+from chalicelib.domain.customers.import_batch import groups_from_json, groups_to_json
 from chalicelib.domain.customers.merge import (
     IMPORT_METADATA,
-    RowGroup,
     RowOutcome,
     effect_of,
     fields_of,
@@ -145,25 +144,6 @@ def test_a_row_that_would_give_too_much_fails_alone() -> None:
     effect = effect_of(group, None, lambda fields: sum(map(len, fields.values())) < 110)
     assert effect.outcomes == (RowOutcome.CREATED, RowOutcome.FAILED, RowOutcome.FILLED)
     assert effect.fields.keys() == {"email", "company", "first_name", "display_name"}
-
-
-def a_group(n: int, *, paired: bool, size: int = 10) -> RowGroup:
-    row = {"description": "x" * size} | ({"email": f"p{n}@example.test"} if paired else {})
-    return group_rows([(n, CustomerBody.model_construct(**row))])[0]  # type: ignore[arg-type]
-
-
-def test_a_chunk_holds_49_rows_with_a_pair_or_98_without() -> None:
-    with_pair = pack_chunks(a_group(n, paired=True) for n in range(50))
-    without = pack_chunks(a_group(n, paired=False) for n in range(99))
-    assert [len(chunk) for chunk in with_pair] == [49, 1]
-    assert [len(chunk) for chunk in without] == [98, 1]
-
-
-def test_a_chunk_holds_no_more_bytes_than_its_record_can_take() -> None:
-    chunks = pack_chunks(a_group(n, paired=False, size=30_000) for n in range(20))
-    assert [len(chunk) for chunk in chunks] == [9, 9, 2]
-    assert all(len(groups_to_json(chunk)) < 400_000 for chunk in chunks)
-    assert pack_chunks([]) == []
 
 
 def test_a_name_makes_a_display_name_where_none_is_given() -> None:

@@ -1,0 +1,77 @@
+"""The record id and the input hash that follow from an idempotency key."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput
+from chalicelib.domain.idempotency import origin_of, read_key
+
+INPUT = {"firstName": "Zoé", "metadata": {"a": 1, "b": [1, None]}}
+ORIGIN = origin_of("account", "create", "key", INPUT)
+
+
+def test_origin_without_key_has_a_new_id_and_no_hash() -> None:
+    first, second = (origin_of("account", "create", None, INPUT) for _ in range(2))
+    assert first.record_id != second.record_id
+    assert first.input_hash is second.input_hash is None
+
+
+@pytest.mark.parametrize(
+    "same_input",
+    [INPUT, {"metadata": {"b": [1, None], "a": 1}, "firstName": "Zo\u00e9"}],
+    ids=["same", "reordered"],
+)
+def test_origin_is_the_same_for_the_same_key_and_input(same_input: Any) -> None:
+    assert origin_of("account", "create", "key", same_input) == ORIGIN
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        ("other", "create", "key"),
+        ("account", "batch", "key"),
+        ("account", "create", "Key"),
+        ("account", "create", "key "),
+        ("account", "create", ""),
+    ],
+)
+def test_record_id_depends_on_owner_endpoint_and_key(scope: tuple[str, str, str]) -> None:
+    origin = origin_of(*scope, INPUT)
+    assert origin.record_id != ORIGIN.record_id
+    assert origin.input_hash == ORIGIN.input_hash
+
+
+@pytest.mark.parametrize(
+    "other_input",
+    [
+        {},
+        None,
+        INPUT | {"firstName": "Zoe"},
+        INPUT | {"firstName": None},
+        INPUT | {"metadata": {"a": "1", "b": [1, None]}},
+        INPUT | {"metadata": {"a": 1, "b": [None, 1]}},
+    ],
+)
+def test_input_hash_depends_on_the_input_only(other_input: Any) -> None:
+    origin = origin_of("account", "create", "key", other_input)
+    assert origin.record_id == ORIGIN.record_id
+    assert origin.input_hash != ORIGIN.input_hash
+
+
+def test_reused_key_with_another_input_is_rejected() -> None:
+    ORIGIN.check_same_input(ORIGIN.input_hash)
+    for stored_hash in (None, "0" * 64):
+        with pytest.raises(IdempotencyKeyReused):
+            ORIGIN.check_same_input(stored_hash)
+
+
+@pytest.mark.parametrize("key", [None, " ", "~", "k" * 255])
+def test_valid_key_is_returned_unchanged(key: str | None) -> None:
+    assert read_key(key) == key
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "\x1f", "\x7f", "é", "key\n"])
+def test_invalid_key_is_rejected(key: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_key(key)

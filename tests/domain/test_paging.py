@@ -1,0 +1,43 @@
+"""Page numbers, positions and totals of lists."""
+
+import pytest
+
+from chalicelib.domain.paging import MAX_PAGE, PageRequest, page_meta
+
+
+@pytest.mark.parametrize(
+    ("limit", "total_items", "total_pages"),
+    [
+        (10, 0, 0),
+        (10, 1, 1),
+        (10, 9, 1),
+        (10, 10, 1),
+        (10, 11, 2),
+        (1, 3, 3),
+        (100, 100, 1),
+        (100, 101, 2),
+        (100, 2**53 + 1, 90_071_992_547_410),
+    ],
+)
+def test_total_pages_includes_the_last_partial_page(
+    limit: int, total_items: int, total_pages: int
+) -> None:
+    assert page_meta(PageRequest(limit=limit), 0, total_items).total_pages == total_pages
+
+
+@pytest.mark.parametrize(("page", "item_count"), [(1, 10), (3, 5), (4, 0), (MAX_PAGE, 0)])
+def test_meta_describes_the_requested_page_even_past_the_end(page: int, item_count: int) -> None:
+    meta = page_meta(PageRequest(page=page), item_count, 25)
+    assert (meta.current_page, meta.item_count) == (page, item_count)
+    assert (meta.total_items, meta.items_per_page, meta.total_pages) == (25, 10, 3)
+
+
+@pytest.mark.parametrize(
+    ("limit", "page", "positions"),
+    [(1, 1, (1, 1)), (10, 1, (1, 10)), (10, 2, (11, 20)), (100, 3, (201, 300))],
+)
+def test_positions_of_a_page_are_consecutive(
+    limit: int, page: int, positions: tuple[int, int]
+) -> None:
+    request = PageRequest(limit=limit, page=page)
+    assert (request.first_position, request.last_position) == positions
