@@ -3,11 +3,16 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import boto3
 import pytest
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
+
+if TYPE_CHECKING:
+    from tests.services.moved_time import Time
+    from tests.services.webhooks.delivering import Receiver
 
 # Before anything of the project is imported: no test may ever reach a real account.
 os.environ.update(
@@ -52,3 +57,35 @@ def cloud() -> Iterator[None]:
         yield
         forget_connection()
         forget_client()
+
+
+@pytest.fixture
+def account(cloud: None) -> str:
+    """The id of a new account, with empty caches."""
+    from chalicelib.domain.ids import new_id
+    from chalicelib.services.caching import clear_caches
+
+    clear_caches()
+    return new_id()
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> "Time":
+    """The service's clock, which the test moves."""
+    from tests.services.moved_time import move_time
+
+    return move_time(monkeypatch)
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
+    """The receiver of every webhook; it responds with 200 until the test sets its answers."""
+    from chalicelib.services.webhooks import send
+    from tests.services.webhooks.delivering import Receiver, answered
+
+    receiver = Receiver([answered(200)])
+    monkeypatch.setattr(send, "post", receiver.post)
+    # Moto copies whole tables in a transaction, which two threads cannot do at once.
+    monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)
+    send.hosts.forget()
+    return receiver

@@ -7,20 +7,10 @@ import pytest
 from admin.terminal import notices, results, show_table
 from chalicelib.services.webhooks import deliveries
 from tests.admin.command import an_account, run
-from tests.services.webhooks.delivering import (
-    Receiver,
-    Time,
-    answered,
-    deliver,
-    executions_of,
-    react,
-    receiver,
-    time,
-)
-from tests.services.webhooks.test_send import start
+from tests.services.moved_time import Time
+from tests.services.queues import WEBHOOK_QUEUE
+from tests.services.webhooks.delivering import Receiver, answered, executions_of, react, start
 from tests.web.opened import open_account
-
-__all__ = ["receiver", "time"]
 
 CONTROLS = [character for character in map(chr, range(0x110000)) if category(character) == "Cc"]
 HOSTILE = "a\x1b]0;owned\x07b\x9b2Jc\rd\x00e\x7ff"
@@ -78,7 +68,7 @@ def test_a_receivers_answer_to_a_delivery_gives_no_orders(receiver: Receiver, ti
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(410, excerpt=HOSTILE)]
-    deliver(start(opened))
+    WEBHOOK_QUEUE.deliver(start(opened))
     (row,) = executions_of(opened.account_id)
     shown = run("deliveries", "show", row.execution_id).stdout
     assert VISIBLE in shown

@@ -1,98 +1,27 @@
-"""The running local cloud that these tests go through: ``make e2e`` starts one of its own for them.
+"""Fixtures for tests of a running local cloud. ``make e2e`` starts one for them.
 
-``E2E_DEMO`` names the demo's description of a running cloud, and its folder is the cloud's own.
+``E2E_DEMO`` is the path of the demo description of a running cloud, in the cloud's folder.
 """
 
 import json
 import os
 import subprocess
-import urllib.parse
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import boto3
-import httpx
 import pytest
+import schemathesis
 
-from infrastructure.deployment.code_stack import STAGE
-from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import Emulator
+from infrastructure.deployment.code_package import PROJECT
+from tests.e2e.cloud import Cloud
+from tests.e2e.importer import Importer, importer_of_a_new_account
+from tests.e2e.public_forms import PublicForms
+from tests.e2e.receiver_process import ReceiverProcess, free_port
 
-
-@dataclass(frozen=True)
-class Cloud:
-    """A running local cloud.
-
-    Attributes:
-        demo: the demo's description: base URL, credentials, ids.
-        folder: where the cloud keeps its state, its log and its functions.
-        stage: the stage that runs in it.
-    """
-
-    demo: Mapping[str, Any]
-    folder: Path
-    stage: str = STAGE
-
-    @property
-    def base_url(self) -> str:
-        """The gateway's address, to which paths are added."""
-        return str(self.demo["baseUrl"])
-
-    @property
-    def port(self) -> int:
-        """The emulator's port."""
-        port = urllib.parse.urlsplit(self.base_url).port
-        assert port is not None
-        return port
-
-    @property
-    def endpoint(self) -> str:
-        """Where the emulator speaks AWS."""
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def emulator(self) -> Emulator:
-        """The emulator's process: its id and port, whether it runs."""
-        return Emulator(self.port, self.folder)
-
-    def environment(self, stage: str = STAGE) -> dict[str, str]:
-        """The environment for a process that is to use this cloud as its AWS."""
-        return local_identity.environment(self.port, stage)
-
-    def client(self, service: str) -> Any:
-        """A boto3 client of this cloud, with every permission."""
-        return boto3.client(
-            service,  # type: ignore[call-overload]
-            endpoint_url=self.endpoint,
-            region_name=local_identity.REGION,
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-            aws_session_token=None,
-        )
-
-    def function_processes(self, function: str = "") -> list[int]:
-        """The ids of the processes that run functions now.
-
-        Args:
-            function: its logical name (``APIHandler``, ``ImportCustomers``); all if empty.
-        """
-        marks = (str(self.emulator.temporary), f"-{function}-" if function else "ministack-lambda-")
-        listed = subprocess.run(
-            ["ps", "-eww", "-o", "pid=,args="], check=True, capture_output=True, text=True
-        ).stdout.splitlines()
-        return [int(line.split()[0]) for line in listed if all(mark in line for mark in marks)]
-
-    def resource_name(self, name: str) -> str:
-        """The full name of a table or queue."""
-        return f"feedback-{self.stage}-{name}"
-
-    @cached_property
-    def http(self) -> httpx.Client:
-        """An HTTP client of the gateway, without credentials."""
-        return httpx.Client(base_url=self.base_url, timeout=30, trust_env=False)
+DEPLOYED_STAGE = "test"
 
 
 @pytest.fixture(scope="session")
@@ -100,8 +29,68 @@ def cloud() -> Any:
     """The local cloud under test."""
     description = os.environ.get("E2E_DEMO")
     if not description:
-        pytest.fail("There is no cloud to test: run make e2e, or set E2E_DEMO to a demo.json.")
+        pytest.fail("No cloud to test. Run make e2e, or set E2E_DEMO to a demo.json.")
     path = Path(description).resolve()
     cloud = Cloud(demo=json.loads(path.read_text()), folder=path.parent)
     yield cloud
     cloud.http.close()
+
+
+@pytest.fixture(scope="module")
+def forms(cloud: Cloud) -> PublicForms:
+    """The demo's forms."""
+    return PublicForms(cloud)
+
+
+@pytest.fixture
+def sink(tmp_path: Path) -> Iterator[ReceiverProcess]:
+    """The process of a webhook receiver."""
+    sink = ReceiverProcess.start(free_port(), tmp_path / "received.jsonl")
+    yield sink
+    sink.stop()
+
+
+@pytest.fixture
+def new_importer(cloud: Cloud) -> Iterator[Callable[[], Importer]]:
+    """A function that creates an account and returns its partner."""
+    with ExitStack() as clients:
+        yield lambda: importer_of_a_new_account(cloud, clients)
+
+
+@pytest.fixture(scope="module")
+def described(cloud: Cloud) -> Any:
+    """The OpenAPI description that the gateway returns."""
+    return schemathesis.openapi.from_url(f"{cloud.base_url}/openapi.json")
+
+
+@pytest.fixture(scope="module")
+def credentials(cloud: Cloud) -> dict[str, str]:
+    """The headers of the demo's partner."""
+    return {"X-API-KEY": cloud.demo["apiKey"], "X-API-SECRET": cloud.demo["apiSecret"]}
+
+
+@pytest.fixture(scope="module")
+def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The output of the deployment of a stage that nothing else uses."""
+    functions = cloud.client("lambda").list_functions()["Functions"]
+    if f"feedback-{DEPLOYED_STAGE}" in {function["FunctionName"] for function in functions}:
+        pytest.skip("An earlier run deployed this stage; the emulator deploys it only once.")
+    records: Path = tmp_path_factory.mktemp("deployed")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "infrastructure.deployment.deploy",
+            "--stage",
+            DEPLOYED_STAGE,
+            "--records",
+            records,
+        ],
+        cwd=PROJECT,
+        env=cloud.environment(DEPLOYED_STAGE),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (records / f"{DEPLOYED_STAGE}.json").exists()
+    return done.stdout

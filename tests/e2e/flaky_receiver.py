@@ -1,7 +1,8 @@
-"""A receiver of webhooks, as a process that can be killed: ``python -m … PORT LOG``.
+"""A webhook receiver in a process that can be killed: ``python -m … PORT LOG``.
 
-Each request becomes a line of the log before it is answered. Paths say what to expect of it: under
-``/flaky`` a third of the webhooks fail at first, ``/silent`` never answers, all else is taken.
+It writes each request to the log before it responds. The path selects the response: ``/flaky``
+fails the first attempt of a third of the webhooks, ``/silent`` never responds and logs the end of
+the connection as ``/silent/ended``, and every other path responds with 200.
 """
 
 import json
@@ -15,7 +16,7 @@ from uuid import UUID
 
 
 class Receiver(ThreadingHTTPServer):
-    """The receiver; what it had before it was killed it reads from its log."""
+    """The receiver. After a kill, it reads the requests that it has seen from its log."""
 
     request_queue_size = 256
     daemon_threads = True
@@ -27,6 +28,11 @@ class Receiver(ThreadingHTTPServer):
         self.log = log.open("a", buffering=1)
         self.lock = threading.Lock()
 
+    def record(self, line: dict[str, Any]) -> None:
+        """Write a line to the log, with the current time."""
+        with self.lock:
+            self.log.write(json.dumps(line | {"at": time.time()}) + "\n")
+
 
 class Handler(BaseHTTPRequestHandler):
     """One request."""
@@ -34,34 +40,36 @@ class Handler(BaseHTTPRequestHandler):
     server: Receiver
 
     def do_POST(self) -> None:
-        """Take the webhook in, and answer as its path and id want it."""
+        """Log the webhook and respond by its path and id."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         own_id = self.headers["X-Service-Webhook-Id"]
         if self.path.startswith("/silent"):
-            time.sleep(60)
+            self.server.record({"id": own_id, "path": "/silent"})
+            self.rfile.read(1)  # until the sender closes the connection
+            self.server.record({"id": own_id, "path": "/silent/ended"})
             return
         with self.server.lock:
             is_first = own_id not in self.server.seen
             self.server.seen.add(own_id)
             fails = self.path.startswith("/flaky") and is_first and UUID(own_id).int % 3 == 0
             status = 500 if fails else 200
-            line = {
+        self.server.record(
+            {
                 "id": own_id,
                 "status": status,
-                "at": time.time(),
                 "path": self.path,
                 "timestamp": self.headers["X-Service-Webhook-Timestamp"],
                 "signature": self.headers["X-Service-Webhook-Signature"],
                 "body": body.decode(),
             }
-            self.server.log.write(json.dumps(line) + "\n")
-        time.sleep(0.02)  # so that a kill finds some that are not answered yet
+        )
+        time.sleep(0.02)  # so that a kill interrupts some responses
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: the log is a file."""
+        """Write nothing to stderr."""
 
 
 if __name__ == "__main__":

@@ -1,42 +1,9 @@
 """The way to AWS, walked to its end against the emulator, with a stage that nothing else uses."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from infrastructure.deployment.code_package import PROJECT
-from tests.e2e.conftest import Cloud
-
-STAGE = "test"
-
-
-@pytest.fixture(scope="module")
-def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
-    functions = cloud.client("lambda").list_functions()["Functions"]
-    if f"feedback-{STAGE}" in {function["FunctionName"] for function in functions}:
-        pytest.skip("An earlier run deployed here already, and the emulator takes it only once.")
-    records: Path = tmp_path_factory.mktemp("deployed")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "infrastructure.deployment.deploy",
-            "--stage",
-            STAGE,
-            "--records",
-            records,
-        ],
-        cwd=PROJECT,
-        env=cloud.environment(STAGE),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (records / f"{STAGE}.json").exists()
-    return done.stdout
+from tests.e2e.cloud import Cloud
+from tests.e2e.conftest import DEPLOYED_STAGE as STAGE
 
 
 def test_deployment_ends_with_the_address_of_its_gateway(deployment: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.conftest import Cloud
+from tests.e2e.cloud import Cloud
 
 
 def test_app_answers_through_the_gateway(cloud: Cloud) -> None:

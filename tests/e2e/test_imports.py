@@ -1,104 +1,14 @@
 """Imports through the gateway: much at once, and with functions killed in the middle."""
 
 import os
-import re
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
-import httpx
-import pytest
-
-from tests.e2e.conftest import Cloud
-
-LONGEST_S = 420  # a killed chunk's message is hidden for a minute and a half before it comes again
-
-
-@dataclass(frozen=True)
-class Importer:
-    """A partner who imports."""
-
-    http: httpx.Client
-
-    def post(self, path: str, body: Any) -> Any:
-        """Posts, again when the gateway or a killed function fails, and answers the body."""
-        headers = {"Idempotency-Key": os.urandom(8).hex()}
-        for _ in range(8):
-            answer = self.http.post(path, json=body, headers=headers)
-            if answer.status_code < 500:
-                assert answer.status_code == 201, answer.text
-                return answer.json()
-            time.sleep(0.5)
-        raise AssertionError(f"{path} keeps failing: {answer.status_code} {answer.text}")
-
-    def import_rows(self, rows: list[dict[str, Any]]) -> str:
-        """Sends a batch and answers the import's id."""
-        return str(self.post("/partners/customer/batch", {"batch": rows})["id"])
-
-    def progress(self, import_id: str) -> Any:
-        """How far an import has come."""
-        return self.http.get("/partners/customer/batch", params={"id": import_id}).json()
-
-    def finish(self, import_id: str) -> Any:
-        """Waits until an import has ended, and answers its progress."""
-        deadline = time.monotonic() + LONGEST_S
-        while time.monotonic() < deadline:
-            progress = self.progress(import_id)
-            if progress.get("completedAt"):
-                return progress
-            time.sleep(0.5)
-        raise AssertionError(f"the import does not end: {progress}")
-
-    def all_accounts(self) -> list[dict[str, Any]]:
-        """Every customer, page by page, in list order."""
-        first = self.list_page(1)
-        pages = range(2, first["meta"]["totalPages"] + 1)
-        with ThreadPoolExecutor(4) as pool:
-            rest = list(pool.map(self.list_page, pages))
-        customers = [customer for page in (first, *rest) for customer in page["items"]]
-        assert len(customers) == first["meta"]["totalItems"]
-        assert len({customer["id"] for customer in customers}) == len(customers)
-        return customers
-
-    def list_page(self, page: int) -> Any:
-        return self.post("/partners/customer/list", {"limit": 100, "page": page})
-
-
-@pytest.fixture
-def new_importer(cloud: Cloud) -> Iterator[Callable[[], Importer]]:
-    """Makes partners, each of a new account."""
-    with ExitStack() as clients:
-        yield lambda: importer_of_a_new_account(cloud, clients)
-
-
-def importer_of_a_new_account(cloud: Cloud, clients: ExitStack) -> Importer:
-    account = admin(cloud, "account", "create", "Import test").split()[-1]
-    issued = admin(cloud, "key", "issue", account)
-    key = re.search(r"fk_[0-9a-f]{24}", issued)
-    secret = re.search(r"\b[\w-]{43}\b", issued)
-    assert key
-    assert secret
-    headers = {"X-API-KEY": key[0], "X-API-SECRET": secret[0]}
-    client = httpx.Client(base_url=cloud.base_url, headers=headers, timeout=60, trust_env=False)
-    return Importer(clients.enter_context(client))
-
-
-def admin(cloud: Cloud, *arguments: str) -> str:
-    """Runs the operator's command line and answers what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "admin", *arguments],
-        env=cloud.environment(),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout
+from tests.e2e.cloud import Cloud
+from tests.e2e.importer import LONGEST_S, Importer
 
 
 def rows(count: int, name: str) -> list[dict[str, Any]]:
@@ -138,7 +48,7 @@ def test_a_batch_is_imported_and_repeated_with_its_key(
     assert len({answer.json()["id"] for answer in answers}) == 1
     progress = importer.finish(answers[0].json()["id"])
     assert numbers(progress) == {"created": 60, "filled": 1, "unchanged": 0, "failed": 0}
-    customers = importer.all_accounts()
+    customers = importer.all_customers()
     assert [customer["firstName"] for customer in customers] == [f"a {n}" for n in range(60)]
     assert customers[0]["company"] == "Lumen"
 
@@ -175,13 +85,13 @@ def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
     assert killed
     assert progress["status"] == "COMPLETED"
     assert numbers(progress) == {"created": 10_000, "filled": 0, "unchanged": 0, "failed": 0}
-    customers = large.all_accounts()
+    customers = large.all_customers()
     assert len(customers) == 10_000 + singles
     assert {c["metadata"]["import"]["row"] for c in customers if c["metadata"]} == {
         str(number) for number in range(10_000)
     }
     for partner in small:
-        assert len(partner.all_accounts()) == 1_000
+        assert len(partner.all_customers()) == 1_000
     assert positions(cloud, large) == list(range(1, 10_000 + singles + 1))
 
 

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from tests.e2e.browser import opened_page, served
-from tests.e2e.conftest import Cloud
+from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.public_forms import PublicForms
 
 Parts = Sequence[tuple[str, str]]
@@ -27,11 +27,6 @@ fetch(url, {method: 'POST', body, headers}).then(async answer => {
   console.log(JSON.stringify([answer.status, await answer.text()]));
 });
 """
-
-
-@pytest.fixture(scope="module")
-def forms(cloud: Cloud) -> PublicForms:
-    return PublicForms(cloud)
 
 
 def with_curl(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
@@ -47,13 +42,13 @@ def with_curl(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
 
 def with_requests(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
     files = [(name, (None, text)) for name, text in parts]
-    answer = requests.post(url, files=files, timeout=30, proxies={"http": "", "https": ""})
+    answer = requests.post(url, files=files, timeout=TIMEOUT_S, proxies={"http": "", "https": ""})
     return answer.status_code, answer.text
 
 
 def with_httpx(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
     files = [(name, (None, text.encode())) for name, text in parts]
-    answer = httpx.post(url, files=files, timeout=30, trust_env=False)
+    answer = httpx.post(url, files=files, timeout=TIMEOUT_S, trust_env=False)
     return answer.status_code, answer.text
 
 
@@ -209,7 +204,7 @@ def test_one_tracker_takes_one_of_many_submissions_at_once(forms: PublicForms) -
 
     def submit(number: int) -> tuple[int, str]:
         headers = {"Idempotency-Key": f"{tracker}-{number % 6}"}
-        answer = httpx.post(url, files=files, headers=headers, timeout=30, trust_env=False)
+        answer = httpx.post(url, files=files, headers=headers, timeout=TIMEOUT_S, trust_env=False)
         return answer.status_code, headers["Idempotency-Key"]
 
     with ThreadPoolExecutor(12) as pool:

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import pytest
 
-from tests.e2e.conftest import Cloud
+from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.public_forms import PublicForms, wait_until
 
 SUBMISSIONS = 2_000
@@ -36,8 +35,8 @@ from datetime import timedelta
 from chalicelib.domain import clock
 real = clock.now
 clock.now = lambda: real() + timedelta(minutes=6)
-from chalicelib.services.kinds_of_work import FEEDBACK
-from chalicelib.services.sweep import sweep
+from chalicelib.services.work.kinds import FEEDBACK
+from chalicelib.services.work.sweep import sweep
 sweep(FEEDBACK)
 """
 
@@ -167,11 +166,6 @@ def sweep_as_if_later(cloud: Cloud) -> None:
     subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
 
 
-@pytest.fixture(scope="module")
-def forms(cloud: Cloud) -> PublicForms:
-    return PublicForms(cloud)
-
-
 def test_what_is_accepted_is_stored_and_counted_to_the_one(forms: PublicForms) -> None:
     cloud, load = forms.cloud, Load()
     available = open_forms(forms)
@@ -179,7 +173,7 @@ def test_what_is_accepted_is_stored_and_counted_to_the_one(forms: PublicForms) -
     before = Counter(row["form_id"] for row in stored(cloud))
     started = time.monotonic()
     with (
-        httpx.Client(base_url=cloud.base_url, timeout=120, trust_env=False) as http,
+        httpx.Client(base_url=cloud.base_url, timeout=TIMEOUT_S, trust_env=False) as http,
         functions_killed(cloud, load),
         ThreadPoolExecutor(CLIENTS) as pool,
     ):
@@ -197,7 +191,7 @@ def test_what_is_accepted_is_stored_and_counted_to_the_one(forms: PublicForms) -
         time.sleep(3)
         return False
 
-    wait_until(is_finished, within_s=180)
+    wait_until(is_finished, within_s=600)
     rows = stored(cloud)
     now = Counter(row["form_id"] for row in rows)
     fast = sorted(load.durations_s)

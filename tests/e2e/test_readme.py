@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.e2e.conftest import Cloud
+from tests.e2e.cloud import Cloud
 from tests.e2e.public_forms import wait_until
 
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 
 from tests import schemathesis_hooks
-from tests.e2e.conftest import Cloud
+from tests.e2e.cloud import Cloud
 
 # The gateway answers 404, with no Allow header, to a method that a path does not have.
 NOT_CHECKED = "unsupported_method,allow_header_conformance"
@@ -23,17 +22,6 @@ KNOWN = {
 }
 WRITES = ["/partners/customer", "/partners/customer/batch"]
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
-
-
-@pytest.fixture(scope="module")
-def described(cloud: Cloud) -> Any:
-    """The description, as the gateway answers it."""
-    return schemathesis.openapi.from_url(f"{cloud.base_url}/openapi.json")
-
-
-@pytest.fixture(scope="module")
-def credentials(cloud: Cloud) -> dict[str, str]:
-    return {"X-API-KEY": cloud.demo["apiKey"], "X-API-SECRET": cloud.demo["apiSecret"]}
 
 
 def test_the_description_names_the_address_that_it_was_read_from(

@@ -19,10 +19,7 @@ from chalicelib.services.work.sweep import sweep as sweep_some
 from chalicelib.storage import executions
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
-from tests.services.conftest import account
-from tests.services.queue_by_hand import QueueByHand
-
-__all__ = ["account"]
+from tests.services.queues import WEBHOOK_QUEUE
 
 EVENT = dict.fromkeys(
     ("version", "account", "region", "detail-type", "source", "time", "id", "detail", "resources")
@@ -62,7 +59,7 @@ def in_another_group(account_id: str) -> str:
 
 
 def queued_for(account_id: str) -> int:
-    return len(QueueByHand("webhooks", lambda _: {}).queued_messages(account_id))
+    return len(WEBHOOK_QUEUE.queued_messages(account_id))
 
 
 def test_one_accounts_backlog_leaves_others_their_turn(account: str) -> None:

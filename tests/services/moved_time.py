@@ -9,7 +9,7 @@ from chalicelib.domain import clock
 
 
 class Time:
-    """The real time, and how far ahead of it everybody believes to be."""
+    """The real time plus an offset that the test sets."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()
@@ -19,7 +19,7 @@ class Time:
 
 
 def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    """Puts the project's clock into the test's hands, and makes its pauses none."""
+    """Replace the service's clock with a movable one and skip its pauses."""
     moved, real = Time(), clock.now
     monkeypatch.setattr(clock, "now", lambda: moved.now(real))
     monkeypatch.setattr("chalicelib.storage.dynamodb.transactions.time.sleep", lambda _: None)

@@ -1,28 +1,32 @@
-"""A queue worked off by hand: its messages are read by the test and given to the function.
+"""Queues whose messages a test receives and delivers to the function behind them.
 
-The function may do what its policy allows, and no more.
+The function runs with no more permissions than its policy grants.
 """
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import boto3
 from chalice.app import SQSEvent
 
+from chalicelib.functions.import_customers import import_customers
+from chalicelib.functions.process_feedback import process_feedback
+from chalicelib.functions.send_webhook import send_webhook
 from tests.policies import allowed
+from tests.services.faults import Killed
 
 
 @dataclass(frozen=True)
-class QueueByHand:
-    """A queue of the stage, and the function behind it."""
+class FunctionQueue:
+    """A queue of the stage and the function that its messages trigger."""
 
     name: str
     function: Callable[[SQSEvent], dict[str, list[dict[str, str]]]]
 
     def queued_messages(self, account_id: str) -> list[str]:
-        """The bodies of the account's messages, which are taken off the queue."""
+        """Remove all messages from the queue and return the bodies of this account's messages."""
         sqs = boto3.client("sqs")
         url = sqs.get_queue_url(QueueName=f"feedback-test-{self.name}")["QueueUrl"]
         bodies: list[str] = []
@@ -35,7 +39,7 @@ class QueueByHand:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def deliver(self, bodies: Sequence[str], receive_count: int = 1) -> list[str]:
-        """Gives messages to the function in one event; answers those that are to come again."""
+        """Deliver messages to the function in one event; return those that it reports as failed."""
         event: dict[str, Any] = {
             "Records": [
                 {
@@ -50,3 +54,21 @@ class QueueByHand:
         with allowed(self.function.__name__):
             failures = self.function(SQSEvent(event, None))["batchItemFailures"]
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
+
+    def deliver_all(self, account_id: str, batch_size: int = 10) -> None:
+        """Deliver the account's messages; deliver failed and killed batches up to twice more."""
+        left = self.queued_messages(account_id)
+        for receive_count in (1, 2, 3):
+            failed: list[str] = []
+            for start in range(0, len(left), batch_size):
+                batch = left[start : start + batch_size]
+                try:
+                    failed += self.deliver(batch, receive_count)
+                except Killed:
+                    failed += batch
+            left = failed
+
+
+IMPORT_QUEUE: Final = FunctionQueue("imports.fifo", import_customers)
+FEEDBACK_QUEUE: Final = FunctionQueue("feedback", process_feedback)
+WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", send_webhook)

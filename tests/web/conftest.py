@@ -1,78 +1,20 @@
-"""A partner's HTTP client over the whole app, in process."""
+"""Fixtures for tests of the app over HTTP, in process."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from io import StringIO
 
 import pytest
 from chalice.test import Client
 
-from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.manage import create_account, issue_key
+from chalicelib.log import logger
 from chalicelib.services.caching import clear_caches
-from tests.policies import allowed
-
-ROOT = Path(__file__).parent.parent.parent
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An HTTP answer.
-
-    Attributes:
-        headers: by name in lower case.
-    """
-
-    status: int
-    headers: dict[str, str]
-    body: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def errors(self) -> list[tuple[str, str]]:
-        """Pointer and code of each fault, after a check of the problem's own shape."""
-        assert self.headers["content-type"] == "application/problem+json"
-        assert self.json["status"] == self.status == 400
-        assert self.json["faultCount"] >= len(self.json["errors"])
-        assert all(error["detail"] for error in self.json["errors"])
-        return [(error["pointer"], error["code"]) for error in self.json["errors"]]
-
-
-@dataclass(frozen=True)
-class Partner:
-    """An account's partner who asks over HTTP."""
-
-    client: Client
-    account_id: str
-    headers: dict[str, str] = field(default_factory=dict)
-
-    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
-        return self._ask("GET", path, b"", headers or {})
-
-    def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
-        """Posts JSON, or the body as it is when it is bytes."""
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return self._ask("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
-
-    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
-        given = {k: v for k, v in (self.headers | headers).items() if v is not None}
-        with allowed("api_handler"):
-            response = self.client.http.request(method, path, headers=given, body=body)
-        return Answer(
-            response.status_code,
-            {name.lower(): value for name, value in response.headers.items()},
-            response.body.decode(),
-        )
+from tests.web.one_of_each import Loaded, load
+from tests.web.partner_client import ROOT, Partner, new_partner
 
 
 @pytest.fixture(scope="module")
 def client(cloud: None) -> Iterator[Client]:
-    """The app in process."""
+    """The app."""
     from app import app
 
     clear_caches()
@@ -83,12 +25,35 @@ def client(cloud: None) -> Iterator[Client]:
 
 @pytest.fixture
 def partner(client: Client) -> Partner:
-    """A partner of a new account."""
+    """The partner of a new account."""
     return new_partner(client)
 
 
-def new_partner(client: Client) -> Partner:
-    """A partner of one more account."""
-    account = create_account("Maison Lumen", new_id())
-    credential, secret = issue_key(account.id)
-    return Partner(client, account.id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret})
+@pytest.fixture
+def loaded(partner: Partner) -> Loaded:
+    """A new account with one record of each kind."""
+    return load(partner)
+
+
+@pytest.fixture(scope="module")
+def warm(client: Client) -> Loaded:
+    """An account whose credentials and names are cached, shared by the tests of a module."""
+    loaded = load(new_partner(client))
+    loaded.partner.get(loaded.paths["contact form"])
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def known(client: Client) -> Partner:
+    """The partner of an account, shared by the tests of a module."""
+    return new_partner(client)
+
+
+@pytest.fixture
+def log() -> Iterator[StringIO]:
+    """The lines that the logger writes."""
+    handler = logger.registered_handler
+    written = StringIO()
+    before = handler.setStream(written)  # type: ignore[attr-defined]
+    yield written
+    handler.setStream(before)  # type: ignore[attr-defined]

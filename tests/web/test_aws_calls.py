@@ -3,23 +3,14 @@
 from collections.abc import Callable
 
 import pytest
-from chalice.test import Client
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.services.customers.save import save_customer
-from tests.web.conftest import Answer, Partner, new_partner
 from tests.web.loading import customer_document
-from tests.web.partner.test_reading import Loaded, load
+from tests.web.one_of_each import Loaded
+from tests.web.partner_client import Answer, Partner
 
 Ask = Callable[[Loaded], Answer]
-
-
-@pytest.fixture(scope="module")
-def loaded(client: Client) -> Loaded:
-    """An account whose credentials and names a warm function already holds."""
-    loaded = load(new_partner(client))
-    loaded.partner.get(loaded.paths["contact form"])
-    return loaded
 
 
 def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
@@ -57,8 +48,8 @@ def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
         "a page past the end",
     ],
 )  # fmt: skip
-def test_reading_stays_within_its_budget(loaded: Loaded, ask: Ask, cost: dict[str, int]) -> None:
-    assert cost_of(ask, loaded) == cost
+def test_reading_stays_within_its_budget(warm: Loaded, ask: Ask, cost: dict[str, int]) -> None:
+    assert cost_of(ask, warm) == cost
 
 
 def test_the_last_page_costs_what_the_first_costs(partner: Partner) -> None:

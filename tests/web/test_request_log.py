@@ -1,26 +1,13 @@
 """The one line that a request leaves in the log."""
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
-import pytest
-
 from chalicelib.log import logger
 from chalicelib.services.customers.save import save_customer
-from tests.web.conftest import Partner
 from tests.web.loading import customer_document
-
-
-@pytest.fixture
-def log() -> Iterator[StringIO]:
-    """What the logger writes."""
-    handler = logger.registered_handler
-    written = StringIO()
-    before = handler.setStream(written)  # type: ignore[attr-defined]
-    yield written
-    handler.setStream(before)  # type: ignore[attr-defined]
+from tests.web.partner_client import Partner
 
 
 def lines_of(log: StringIO) -> list[dict[str, Any]]:

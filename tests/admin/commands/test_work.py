@@ -6,7 +6,8 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.services.customers.accept_batch import read_import
 from tests.admin.command import an_account, run
-from tests.services.customers.importing import accept_batch, deliver, queued_messages
+from tests.services.customers.importing import accept_batch
+from tests.services.queues import IMPORT_QUEUE
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -14,11 +15,11 @@ pytestmark = pytest.mark.usefixtures("cloud")
 def park_an_import(account: str) -> str:
     """The id of an import whose one chunk was given up."""
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
-    bodies = queued_messages(account)
+    bodies = IMPORT_QUEUE.queued_messages(account)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("chalicelib.services.customers.import_chunk.increment_total", _fail)
         for _ in range(8):
-            deliver(bodies)
+            IMPORT_QUEUE.deliver(bodies)
     return accepted.id
 
 
@@ -45,7 +46,7 @@ def test_replayed_work_is_done(name_the_part: bool) -> None:
     part = f"chunk#{_edition(import_id)}#00001"
     result = run("work", "replay", import_id, *([part] if name_the_part else []))
     assert (result.exit_code, result.stderr.strip()) == (0, "Queued again: 1.")
-    deliver(queued_messages(account))
+    IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert read_import(account, import_id).created == 2
 
 

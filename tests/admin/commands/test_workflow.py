@@ -19,20 +19,10 @@ from chalicelib.services.webhooks import deliveries
 from chalicelib.storage import webhook_secrets, workflows
 from tests.admin.command import an_account, run
 from tests.domain.workflows.factories import URL, feedback, workflow_document
-from tests.services.webhooks.delivering import (
-    Receiver,
-    Time,
-    answered,
-    deliver,
-    executions_of,
-    react,
-    receiver,
-    time,
-)
-from tests.services.webhooks.test_send import start
+from tests.services.moved_time import Time
+from tests.services.queues import WEBHOOK_QUEUE
+from tests.services.webhooks.delivering import Receiver, answered, executions_of, react, start
 from tests.web.opened import open_account
-
-__all__ = ["receiver", "time"]
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -92,7 +82,7 @@ def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(410, excerpt="no more"), answered(200)]
-    deliver(start(opened))
+    WEBHOOK_QUEUE.deliver(start(opened))
     (row,) = executions_of(opened.account_id)
     listed = run("deliveries", "list", opened.account_id, "--state", "stopped").stdout
     assert row.execution_id in "".join(listed.split())
@@ -117,7 +107,7 @@ def test_what_waits_is_shown_with_when_it_is_looked_at_next(receiver: Receiver, 
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(500, retry_after="3600")]
-    deliver(start(opened))
+    WEBHOOK_QUEUE.deliver(start(opened))
     (row,) = executions_of(opened.account_id)
     due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
     assert f"Next look  {due}" in run("deliveries", "show", row.execution_id).stdout

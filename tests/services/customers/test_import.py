@@ -13,11 +13,10 @@ from chalicelib.services.customers.save import save_customer
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
-    deliver,
     numbers,
-    queued_messages,
     run_import,
 )
+from tests.services.queues import IMPORT_QUEUE
 
 
 def rows(count: int, first: int = 0) -> list[dict[str, str]]:
@@ -105,11 +104,11 @@ def test_the_oldest_of_a_pair_is_filled(account: str) -> None:
 
 def test_a_chunk_delivered_again_changes_nothing(account: str) -> None:
     accepted = accept_batch(account, {"batch": [*rows(60), {"firstName": "No pair"}]})
-    messages = queued_messages(account)
-    deliver(messages)
+    messages = IMPORT_QUEUE.queued_messages(account)
+    IMPORT_QUEUE.deliver(messages)
     before = all_customers(account), read_import(account, accepted.id)
-    deliver(messages)
-    deliver(list(reversed(messages)), receive_count=5)
+    IMPORT_QUEUE.deliver(messages)
+    IMPORT_QUEUE.deliver(list(reversed(messages)), receive_count=5)
     assert (all_customers(account), read_import(account, accepted.id)) == before
 
 
@@ -119,7 +118,11 @@ def test_a_batch_repeated_with_its_key_makes_no_second_import(account: str) -> N
     assert accept_batch(account, batch, idempotency_key="monday") == first
     assert numbers(run_import(account, first.id)) == {"created": 3}
     again = accept_batch(account, batch, idempotency_key="monday")
-    assert (again.id, again.status, queued_messages(account)) == (first.id, "COMPLETED", [])
+    assert (again.id, again.status, IMPORT_QUEUE.queued_messages(account)) == (
+        first.id,
+        "COMPLETED",
+        [],
+    )
     with pytest.raises(IdempotencyKeyReused):
         accept_batch(account, {"batch": rows(4)}, idempotency_key="monday")
     with pytest.raises(IdempotencyKeyReused):
@@ -130,12 +133,12 @@ def test_one_bad_row_refuses_the_batch_unless_it_is_partial(account: str) -> Non
     batch = {"batch": [*rows(1), {"email": "nobody"}, 7, {}, *rows(1, first=1)]}
     with pytest.raises(InvalidInput) as caught:
         accept_batch(account, batch)
-    assert [(fault.pointer, fault.code) for fault in caught.value.faults] == [
+    assert [(fault.pointer, fault.code) for fault in caught.value.errors] == [
         ("/batch/1/email", "invalid_email"),
         ("/batch/2", "wrong_type"),
         ("/batch/3", "empty"),
     ]
-    assert queued_messages(account) == []
+    assert IMPORT_QUEUE.queued_messages(account) == []
     accepted = accept_batch(account, batch, partial=True)
     assert accepted.row_count == 2
     assert [row.index for row in accepted.rejected] == [1, 2, 3]
@@ -203,9 +206,9 @@ def test_a_chunk_costs_at_most_three_requests(account: str, known: bool) -> None
     if known:
         run_import(account, accept_batch(account, {"batch": [{"email": "p0@example.test"}]}).id)
     accept_batch(account, {"batch": rows(49)})
-    (message,) = queued_messages(account)
+    (message,) = IMPORT_QUEUE.queued_messages(account)
     with counted_calls() as calls:
-        deliver([message])
+        IMPORT_QUEUE.deliver([message])
     assert calls == {
         "dynamodb.BatchGetItem": 2 if known else 1, "dynamodb.TransactWriteItems": 1
     }  # fmt: skip

@@ -20,13 +20,14 @@ from chalicelib.services.work.sweep import sweep
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
-    deliver,
     numbers,
-    queued_messages,
     run_import,
 )
 from tests.services.faults import InjectedFault, Killed, faulty
-from tests.services.moved_time import Time, move_time
+from tests.services.moved_time import Time
+from tests.services.queues import IMPORT_QUEUE
+
+pytestmark = pytest.mark.usefixtures("small_chunks")
 
 BATCH = {
     "batch": [
@@ -50,14 +51,6 @@ REQUESTS = [
 ]
 
 
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    moved = move_time(monkeypatch)
-    # Small chunks, so that a small batch has two.
-    monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 8)
-    return moved
-
-
 def accept(account: str) -> str:
     """Sends the batch as a careful partner does: again with its key, until it is answered."""
     with contextlib.suppress(Exception, Killed):  # the one fault: an answer of 500 or 503
@@ -66,16 +59,8 @@ def accept(account: str) -> str:
 
 
 def deliver_all(account: str) -> None:
-    """Delivers what is queued, and what is left on the queue a second time."""
-    left: list[str] = queued_messages(account)
-    for receive_count in (1, 2, 3):
-        failed: list[str] = []
-        for message in left:
-            try:
-                failed += [message] if deliver([message], receive_count) else []
-            except Killed:
-                failed.append(message)
-        left = failed
+    """Deliver the account's messages one by one, with redelivery."""
+    IMPORT_QUEUE.deliver_all(account, batch_size=1)
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
@@ -95,7 +80,7 @@ def test_the_requests_of_an_import_are_those_that_go_wrong_below(
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
     with faulty(monkeypatch) as requests:
         accept(account)
-        deliver(queued_messages(account))
+        IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert requests.operations == REQUESTS
 
 
@@ -124,7 +109,7 @@ def assert_nothing_is_left(account: str, time: Time) -> None:
         deliver_all(account)
         time.ahead += timedelta(days=1)
         sweep(IMPORTS)
-    assert queued_messages(account) == []
+    assert IMPORT_QUEUE.queued_messages(account) == []
 
 
 def test_a_batch_that_was_never_accepted_is_never_done(
@@ -142,13 +127,13 @@ def test_a_batch_that_was_never_accepted_is_never_done(
 
 def test_overdue_work_is_queued_once_by_two_sweeps(account: str, time: Time) -> None:
     accept_batch(account, {"batch": [{"firstName": "A"}]})
-    queued_messages(account)
+    IMPORT_QUEUE.queued_messages(account)
     sweep(IMPORTS)
-    assert queued_messages(account) == []
+    assert IMPORT_QUEUE.queued_messages(account) == []
     time.ahead += timedelta(minutes=3)
     sweep(IMPORTS)
     sweep(IMPORTS)
-    assert len(queued_messages(account)) == 1
+    assert len(IMPORT_QUEUE.queued_messages(account)) == 1
 
 
 def always_cancelled(patch: pytest.MonkeyPatch, account: str) -> Any:
@@ -167,13 +152,13 @@ def test_a_chunk_that_cannot_be_done_is_parked_and_others_go_on(
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     other = new_id()
     others = accept_batch(other, {"batch": [{"firstName": "C"}]})
-    bodies = queued_messages(account)
+    bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
         always_cancelled(patch, account)
         for _ in range(7):
-            assert deliver(bodies) == []
+            assert IMPORT_QUEUE.deliver(bodies) == []
             assert read_import(account, accepted.id).status == "QUEUED"
-        assert deliver(bodies) == []
+        assert IMPORT_QUEUE.deliver(bodies) == []
     progress = read_import(account, accepted.id)
     assert (progress.status, numbers(progress)) == ("FAILED", {"failed": 2})
     assert [(error.index, error.code) for error in progress.errors] == [
@@ -184,7 +169,7 @@ def test_a_chunk_that_cannot_be_done_is_parked_and_others_go_on(
     sweep(IMPORTS)
     deliver_all(other)
     assert numbers(read_import(other, others.id)) == {"created": 1}
-    deliver(bodies)
+    IMPORT_QUEUE.deliver(bodies)
     assert all_customers(account) == []
 
 
@@ -192,11 +177,11 @@ def test_an_operator_replays_what_was_parked(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
-    bodies = queued_messages(account)
+    bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
         always_cancelled(patch, account)
         for _ in range(8):
-            deliver(bodies)
+            IMPORT_QUEUE.deliver(bodies)
     (parked,) = [work for work in list_parked_work() if work.account_id == account]
     assert (parked.kind, parked.owner_id, parked.claims) == ("import", accepted.id, 8)
     assert parked.reason == "RuntimeError"
@@ -214,14 +199,14 @@ def test_a_message_that_kills_its_process_again_and_again_is_parked(
     account: str, time: Time
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
-    bodies = queued_messages(account)
+    bodies = IMPORT_QUEUE.queued_messages(account)
     import_id = accepted.id
     for receive_count in range(2, 9):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _die)
             with pytest.raises(Killed):
-                deliver(bodies, receive_count)
-    deliver(bodies, 9)
+                IMPORT_QUEUE.deliver(bodies, receive_count)
+    IMPORT_QUEUE.deliver(bodies, 9)
     assert read_import(account, import_id).status == "FAILED"
 
 
@@ -231,11 +216,11 @@ def test_everything_of_an_import_that_is_parked_is_replayed(
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
     rows = [{"firstName": f"P{n}"} for n in range(105)]
     accepted = accept_batch(account, {"batch": rows})
-    bodies = queued_messages(account)
+    bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
         patch.setattr("chalicelib.storage.dynamodb.work_records.MAX_CLAIMS", 1)
         always_cancelled(patch, account)
-        deliver(bodies)
+        IMPORT_QUEUE.deliver(bodies)
     assert len(list_parked_work()) == 100
     assert replay(accepted.id) == 105
     assert numbers(run_import(account, accepted.id)) == {"created": 105}
@@ -245,10 +230,10 @@ def test_a_database_that_is_too_busy_is_not_held_against_a_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
-    bodies = queued_messages(account)
+    bodies = IMPORT_QUEUE.queued_messages(account)
     for _ in range(9):
         with faulty(monkeypatch, 0, InjectedFault.THROTTLED):
-            assert deliver(bodies) == []
+            assert IMPORT_QUEUE.deliver(bodies) == []
     finish(account, accepted.id, time)
     assert numbers(read_import(account, accepted.id)) == {"created": 1}
 
@@ -258,7 +243,7 @@ def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(4)]})
-    queued_messages(account)
+    IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
     cached: list[str] = []
 
@@ -273,7 +258,7 @@ def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
         patch.setattr(BaseClient, "_make_api_call", hold_the_first)
         sweep(IMPORTS)
     assert cached
-    assert len(queued_messages(account)) == 3
+    assert len(IMPORT_QUEUE.queued_messages(account)) == 3
 
 
 def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
@@ -281,7 +266,7 @@ def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(3)]})
-    queued_messages(account)
+    IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
     reschedule = IMPORTS.records.reschedule
     seen: list[Any] = []
@@ -292,10 +277,10 @@ def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
             raise Unavailable("busy")
         return reschedule(due, now)
 
-    monkeypatch.setattr(IMPORTS.records, "put_off", fail_at_the_third)
+    monkeypatch.setattr(IMPORTS.records, "reschedule", fail_at_the_third)
     with pytest.raises(Unavailable):
         sweep(IMPORTS)
-    assert len(queued_messages(account)) == 2
+    assert len(IMPORT_QUEUE.queued_messages(account)) == 2
 
 
 def test_a_queue_out_of_reach_is_not_asked_again_for_every_ten_messages(
@@ -313,8 +298,8 @@ def test_a_message_that_cannot_be_read_does_not_harm_its_neighbours(
     account: str, time: Time
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
-    (good,) = queued_messages(account)
-    assert deliver([good, "{", good]) == ["{", good]
+    (good,) = IMPORT_QUEUE.queued_messages(account)
+    assert IMPORT_QUEUE.deliver([good, "{", good]) == ["{", good]
     assert numbers(read_import(account, accepted.id)) == {"created": 1}
 
 

@@ -18,13 +18,8 @@ from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
-from tests.services.feedback.work import deliver, queued_messages
-from tests.web.opened import Opened, open_account
-
-
-@pytest.fixture
-def opened(account: str) -> Opened:
-    return open_account()
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.web.opened import Opened
 
 
 def answer_contact_form(opened: Opened, **answers: str) -> Feedback:
@@ -40,7 +35,7 @@ def answer_survey(opened: Opened, tracker: str | None = None, **answers: str) ->
 
 
 def work(opened: Opened) -> None:
-    assert deliver(queued_messages(opened.account_id)) == []
+    assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(opened.account_id)) == []
 
 
 def respondents(opened: Opened) -> list[Customer]:
@@ -144,10 +139,14 @@ def test_a_feedback_counts_for_its_form_though_its_customer_is_gone(opened: Open
 def test_whatever_is_delivered_again_changes_nothing(opened: Opened) -> None:
     answer_contact_form(opened, mail="zoe@example.test", nps="5")
     answer_survey(opened, opened.tracker(), nps="9")
-    messages = queued_messages(opened.account_id)
-    deliver([*messages, *messages])
+    messages = FEEDBACK_QUEUE.queued_messages(opened.account_id)
+    FEEDBACK_QUEUE.deliver([*messages, *messages])
     before = opened.counts, opened.customer, respondents(opened)
-    assert deliver(messages) == deliver(messages[::-1], receive_count=5) == []
+    assert (
+        FEEDBACK_QUEUE.deliver(messages)
+        == FEEDBACK_QUEUE.deliver(messages[::-1], receive_count=5)
+        == []
+    )
     assert (opened.counts, opened.customer, respondents(opened)) == before
     assert opened.counts == (1, 0, 1)
 
@@ -156,11 +155,11 @@ def test_a_batch_costs_three_requests_whatever_its_size(opened: Opened) -> None:
     for _ in range(12):
         answer_contact_form(opened)
         answer_survey(opened, opened.tracker(), nps="9")
-    messages = queued_messages(opened.account_id)
+    messages = FEEDBACK_QUEUE.queued_messages(opened.account_id)
     assert len(messages) == 24
     assert workflows_of(opened.account_id) == ()
     with counted_calls() as calls:
-        deliver(messages)
+        FEEDBACK_QUEUE.deliver(messages)
     assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 1}
     assert opened.counts == (12, 0, 12)
 
@@ -175,7 +174,7 @@ def test_one_that_fails_keeps_no_other_from_its_end(
         raise ZeroDivisionError
 
     monkeypatch.setattr("chalicelib.storage.customers.find_or_create", failing)
-    assert deliver(queued_messages(opened.account_id)) == []
+    assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(opened.account_id)) == []
     states = [feedback.find(each.id) for each in (good, bad)]
     assert [kept.state for kept in states if kept] == ["DONE", "PENDING"]
     assert opened.counts == (1, 0, 0)
@@ -188,11 +187,11 @@ def test_a_message_that_cannot_be_read_is_left_for_the_dead_letters(
     opened: Opened, body: str
 ) -> None:
     answer_contact_form(opened)
-    (good,) = queued_messages(opened.account_id)
-    assert deliver([body, good]) == [body]
+    (good,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
+    assert FEEDBACK_QUEUE.deliver([body, good]) == [body]
     assert opened.counts == (1, 0, 0)
 
 
 def test_a_message_of_a_feedback_that_is_not_there_is_dropped(opened: Opened) -> None:
     body = json.dumps({"accountId": opened.account_id, "feedbackId": opened.account_id})
-    assert deliver([body]) == deliver([body], receive_count=2) == []
+    assert FEEDBACK_QUEUE.deliver([body]) == FEEDBACK_QUEUE.deliver([body], receive_count=2) == []

@@ -11,7 +11,6 @@ from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
-from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.feedback.submit import Submitter, submit_contact_form, submit_survey
 from chalicelib.services.forms import cached_forms as held_forms
 from chalicelib.services.forms.cached_forms import Respondent
@@ -19,14 +18,15 @@ from chalicelib.services.work.kinds import FEEDBACK
 from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.cached_workflows import workflows_of
-from chalicelib.settings import Settings
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
 from tests.services.faults import InjectedFault, Killed, faulty
 from tests.services.feedback.test_process import respondents
-from tests.services.feedback.work import deliver, queued_messages
-from tests.services.moved_time import Time, move_time
-from tests.web.opened import Opened, open_account
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.web.opened import Opened
+
+pytestmark = pytest.mark.usefixtures("time", "submission_limit")
 
 REQUESTS = {
     "contact form": [
@@ -49,19 +49,6 @@ REQUESTS = {
     ],
 }
 CASES = [(kind, number) for kind, requests in REQUESTS.items() for number in range(len(requests))]
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    moved = move_time(monkeypatch)
-    limited = Settings("test", "eu-west-1", submissions=50)
-    monkeypatch.setattr(limit_submissions, "settings", lambda: limited)
-    return moved
-
-
-@pytest.fixture
-def opened(account: str, time: Time) -> Opened:
-    return open_account()
 
 
 def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
@@ -87,15 +74,8 @@ def submit_at_last(submit: Callable[[], Feedback]) -> Feedback:
 
 
 def deliver_all(opened: Opened) -> None:
-    """Delivers what is queued, and what is left on the queue again and again."""
-    left = queued_messages(opened.account_id)
-    for receive_count in (1, 2, 3):
-        if not left:
-            return
-        try:
-            left = deliver(left, receive_count)
-        except Killed:
-            continue
+    """Deliver the account's messages, with redelivery."""
+    FEEDBACK_QUEUE.deliver_all(opened.account_id)
 
 
 def finish(opened: Opened, feedback_id: str, time: Time) -> None:
@@ -118,7 +98,7 @@ def test_the_requests_of_a_feedback_are_those_that_go_wrong_below(
     warm(opened)
     with faulty(monkeypatch) as requests:
         submit()
-        deliver(queued_messages(opened.account_id))
+        FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(opened.account_id))
     assert requests.operations == REQUESTS[kind]
 
 
@@ -208,7 +188,7 @@ def test_what_fails_eight_times_is_parked_and_replayed_by_an_operator(
     assert (parked.kind, parked.claims, parked.reason) == ("feedback", 8, "ZeroDivisionError")
     time.ahead += timedelta(hours=2)
     sweep(FEEDBACK)
-    assert queued_messages(opened.account_id) == []
+    assert FEEDBACK_QUEUE.queued_messages(opened.account_id) == []
     assert opened.counts == (0, 0, 0)
     replay(parked.owner_id, parked.part)
     deliver_all(opened)
@@ -219,14 +199,14 @@ def test_what_fails_eight_times_is_parked_and_replayed_by_an_operator(
 
 def test_a_backlog_is_not_queued_again_every_minute(opened: Opened, time: Time) -> None:
     submission_of(opened, "contact form")()
-    (message,) = queued_messages(opened.account_id)
+    (message,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
     sweep(FEEDBACK)
-    assert queued_messages(opened.account_id) == []
+    assert FEEDBACK_QUEUE.queued_messages(opened.account_id) == []
     time.ahead += timedelta(minutes=3)
     sweep(FEEDBACK)
     sweep(FEEDBACK)
-    (again,) = queued_messages(opened.account_id)
+    (again,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
     assert json.loads(again) == json.loads(message)
     time.ahead += timedelta(minutes=1)
     sweep(FEEDBACK)
-    assert queued_messages(opened.account_id) == []
+    assert FEEDBACK_QUEUE.queued_messages(opened.account_id) == []

@@ -1,23 +1,26 @@
-"""Delivering webhooks by hand: messages are given to the function, answers come from the test."""
+"""Trigger and deliver webhooks to a receiver whose responses the test sets."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
-import pytest
-
-from chalicelib.functions.send_webhook import send_webhook
+from chalicelib.domain.webhooks.execution import Attempt, ExecutionState
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
-from chalicelib.services.webhooks import send as service
+from chalicelib.services.webhooks.deliveries import read_delivery
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.manage import save_workflow
 from chalicelib.storage.executions import ExecutionRow
 from tests.domain.workflows.factories import workflow_document
-from tests.services.moved_time import Time, move_time
-from tests.services.queue_by_hand import QueueByHand
+from tests.services.feedback.test_process import answer_contact_form
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
+from tests.web.opened import Opened
+
+A_WHILE = timedelta(hours=7)
+"""Longer than any delay between two attempts."""
 
 TIMED_OUT = WebhookResponse(
     10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No answer."
@@ -33,7 +36,7 @@ def answered(status: int, **more: Any) -> WebhookResponse:
 
 @dataclass(frozen=True)
 class Got:
-    """A request as the receiver got it."""
+    """A request that the receiver got, and the status that it responded with."""
 
     url: str
     headers: dict[str, str]
@@ -47,7 +50,7 @@ class Got:
 
 @dataclass
 class Receiver:
-    """A receiver that answers as it is told, the last answer again and again."""
+    """A receiver that responds with each of its answers, and then repeats the last one."""
 
     answers: list[WebhookResponse | BaseException] = field(default_factory=list)
     got: list[Got] = field(default_factory=list)
@@ -63,43 +66,37 @@ class Receiver:
         raise answer
 
 
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    return move_time(monkeypatch)
+def start(opened: Opened, **answers: str) -> list[str]:
+    """Submit the contact form, process the feedback, and return the messages of its webhooks."""
+    answer_contact_form(opened, **answers)
+    assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(opened.account_id)) == []
+    return WEBHOOK_QUEUE.queued_messages(opened.account_id)
 
 
-@pytest.fixture
-def receiver(monkeypatch: pytest.MonkeyPatch) -> Receiver:
-    made = Receiver([answered(200)])
-    monkeypatch.setattr(service, "post", made.post)
-    # Moto copies whole tables in a transaction, which two threads cannot do at once.
-    monkeypatch.setattr(service, "MAX_CONCURRENCY", 1)
-    service.hosts.forget()
-    return made
+def only(opened: Opened) -> tuple[ExecutionState, bool, list[Attempt]]:
+    """Return state, ambiguity and attempts of the account's only execution."""
+    (row,) = executions_of(opened.account_id)
+    execution, attempts = read_delivery(row.execution_id)
+    return execution.state, execution.ambiguous, list(attempts)
 
 
 def react(account_id: str, *actions: dict[str, Any], **document: Any) -> Any:
-    """Gives the account a secret and a workflow; answers the workflow."""
+    """Give the account a secret and a workflow, and return the workflow."""
     rotate_webhook_secret(account_id)
     if actions:
         document["actions"] = list(actions)
     return save_workflow(account_id, workflow_document(**document))
 
 
-_QUEUE: Final = QueueByHand("webhooks", send_webhook)
-queued_messages = _QUEUE.queued_messages
-deliver = _QUEUE.deliver
-
-
 def pass_time(account_id: str, time: Time, ahead: timedelta) -> None:
-    """Lets time pass, then sweeps and delivers what is due."""
+    """Move time ahead, then sweep and deliver the webhooks that are due."""
     time.ahead += ahead
     sweep(WEBHOOKS)
-    bodies = queued_messages(account_id)
+    bodies = WEBHOOK_QUEUE.queued_messages(account_id)
     if bodies:
-        assert deliver(bodies) == []
+        assert WEBHOOK_QUEUE.deliver(bodies) == []
 
 
 def executions_of(account_id: str) -> list[ExecutionRow]:
-    """The account's executions as they are kept."""
+    """Return the stored executions of the account."""
     return list(ExecutionRow.scan(ExecutionRow.account_id == account_id))

@@ -24,22 +24,19 @@ from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE
 from tests.domain.workflows.factories import action_document
 from tests.services.faults import InjectedFault, Killed, faulty
+from tests.services.moved_time import Time
+from tests.services.queues import WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
+    A_WHILE,
     Receiver,
-    Time,
     answered,
-    deliver,
     executions_of,
+    only,
     pass_time,
-    queued_messages,
     react,
-    receiver,
-    time,
+    start,
 )
-from tests.services.webhooks.test_send import A_WHILE, only, opened, start
 from tests.web.opened import Opened, open_account
-
-__all__ = ["opened", "receiver", "time"]
 
 SUCCESS = Outcome(ExecutionState.SUCCEEDED)
 OUTCOME = 1
@@ -89,7 +86,7 @@ def test_nobody_claims_an_execution_in_the_name_of_another_account(
         "workflowId": workflow.id,
         "actionId": workflow.actions[0].id,
     }
-    assert deliver([json.dumps(forged)]) == []
+    assert WEBHOOK_QUEUE.deliver([json.dumps(forged)]) == []
     assert receiver.got == []
 
 
@@ -116,7 +113,7 @@ def test_a_claim_whose_answer_is_lost_is_gone_on_with(
     messages = start(opened)
     with monkeypatch.context() as patch:
         lose_the_first_answer(patch, "UpdateItem")
-        deliver(messages)
+        WEBHOOK_QUEUE.deliver(messages)
     assert len(receiver.got) == 1
     execution, made = read_delivery(json.loads(messages[0])["executionId"])
     assert (execution.state, execution.ambiguous) == ("SUCCEEDED", False)
@@ -151,7 +148,7 @@ def test_conflicts_do_not_lose_what_the_receiver_said(
 
     with monkeypatch.context() as patch:
         patch.setattr(BaseClient, "_make_api_call", conflict)
-        deliver(messages)
+        WEBHOOK_QUEUE.deliver(messages)
     assert len(conflicts) == 5
     assert only(opened)[0] == "SUCCEEDED"
     pass_time(opened.account_id, time, A_WHILE)
@@ -162,11 +159,11 @@ def test_an_outcome_whose_answer_is_lost_counts_as_written(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     react(opened.account_id)
-    deliver(start(opened))
+    WEBHOOK_QUEUE.deliver(start(opened))
     messages = start(opened)
     caplog.clear()
     with faulty(monkeypatch, OUTCOME, InjectedFault.DONE_BUT_UNANSWERED):
-        deliver(messages)
+        WEBHOOK_QUEUE.deliver(messages)
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 
 
@@ -177,7 +174,7 @@ def test_one_that_was_parked_with_an_attempt_under_way_repeats_with_a_mark(
     messages = start(opened)
     receiver.answers = [Killed(), answered(200)]
     with pytest.raises(Killed):
-        deliver(messages)
+        WEBHOOK_QUEUE.deliver(messages)
 
     def refuse(*_: Any) -> Any:
         raise PermissionError
@@ -186,11 +183,11 @@ def test_one_that_was_parked_with_an_attempt_under_way_repeats_with_a_mark(
         patch.setattr(executions, "claim", refuse)
         for _ in range(7):
             time.ahead += A_WHILE
-            deliver(messages)
+            WEBHOOK_QUEUE.deliver(messages)
     state, ambiguous, _ = only(opened)
     assert (state, ambiguous) == ("PARKED", True)
     replay_delivery(json.loads(messages[0])["executionId"])
-    deliver(queued_messages(opened.account_id))
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(opened.account_id))
     state, ambiguous, attempts = only(opened)
     assert (state, ambiguous) == ("SUCCEEDED", True)
     assert [(each.ambiguous, each.repeat) for each in attempts] == [(True, False), (False, True)]
@@ -202,7 +199,7 @@ def test_a_failure_before_the_wait_is_over_is_not_counted(
     react(opened.account_id)
     receiver.answers = [answered(429, retry_after="3600"), answered(200)]
     messages = start(opened)
-    deliver(messages)
+    WEBHOOK_QUEUE.deliver(messages)
 
     def refuse(*_: Any) -> Any:
         raise PermissionError
@@ -210,7 +207,7 @@ def test_a_failure_before_the_wait_is_over_is_not_counted(
     with monkeypatch.context() as patch:
         patch.setattr(executions, "claim", refuse)
         for _ in range(9):
-            deliver(messages)
+            WEBHOOK_QUEUE.deliver(messages)
     assert only(opened)[0] == "PENDING"
     pass_time(opened.account_id, time, timedelta(minutes=61))
     assert only(opened)[0] == "SUCCEEDED"
@@ -221,11 +218,11 @@ def test_what_ends_without_an_attempt_counts_none(
 ) -> None:
     workflow = react(opened.account_id)
     receiver.answers = [answered(500)]
-    deliver(start(opened))
+    WEBHOOK_QUEUE.deliver(start(opened))
     set_workflow_enabled(opened.account_id, workflow.id, enabled=False)
     time.ahead += timedelta(minutes=10)
     sweep(WEBHOOKS)
-    deliver(queued_messages(opened.account_id))
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(opened.account_id))
     # What is held for a minute may still be enabled.
     (row,) = executions_of(opened.account_id)
     execution, attempts = read_delivery(row.execution_id)
@@ -269,7 +266,7 @@ def test_a_message_nested_without_end_harms_no_other(opened: Opened, receiver: R
     react(opened.account_id)
     (good,) = start(opened)
     nested = "[" * 100_000
-    assert deliver([nested, good]) == [nested]
+    assert WEBHOOK_QUEUE.deliver([nested, good]) == [nested]
     assert len(receiver.got) == 1
 
 

@@ -3,7 +3,6 @@
 Nothing is sent after a success that was recorded, and whatever is sent twice is marked as a repeat.
 """
 
-import contextlib
 from datetime import timedelta
 
 import pytest
@@ -11,24 +10,14 @@ import pytest
 from chalicelib.services.webhooks.deliveries import read_delivery
 from chalicelib.services.work.kinds import FEEDBACK, WEBHOOKS
 from chalicelib.services.work.sweep import sweep
-from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
-from tests.domain.workflows.factories import action_document
 from tests.services.faults import InjectedFault, Killed, faulty
-from tests.services.feedback import work as feedback_work
 from tests.services.feedback.test_process import answer_contact_form
-from tests.services.webhooks import delivering
-from tests.services.webhooks.delivering import (
-    Receiver,
-    Time,
-    answered,
-    executions_of,
-    react,
-    receiver,
-    time,
-)
-from tests.web.opened import Opened, open_account
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
+from tests.services.webhooks.delivering import Receiver, answered, executions_of
+from tests.web.opened import Opened
 
-__all__ = ["receiver", "time"]
+pytestmark = pytest.mark.usefixtures("two_actions")
 
 REQUESTS = [
     "BatchGetItem",  # the feedback
@@ -42,27 +31,10 @@ REQUESTS = [
 ]
 
 
-@pytest.fixture
-def opened(account: str, time: Time, receiver: Receiver) -> Opened:
-    opened = open_account()
-    react(opened.account_id, action_document(key="a"), action_document(key="b"))
-    assert workflows_of(opened.account_id)
-    assert signing_secrets_of(opened.account_id)
-    return opened
-
-
 def work(opened: Opened) -> None:
-    """Delivers what is queued, and what is left on a queue again."""
-    for deliver, queued in (
-        (feedback_work.deliver, feedback_work.queued_messages),
-        (delivering.deliver, delivering.queued_messages),
-    ):
-        left = queued(opened.account_id)
-        for receive_count in (1, 2, 3):
-            if not left:
-                break
-            with contextlib.suppress(Killed):
-                left = deliver(left, receive_count)
+    """Process the feedback and deliver its webhooks, with redelivery."""
+    FEEDBACK_QUEUE.deliver_all(opened.account_id)
+    WEBHOOK_QUEUE.deliver_all(opened.account_id)
 
 
 def finish(opened: Opened, time: Time) -> None:
@@ -142,15 +114,15 @@ def test_the_same_message_twice_at_once_is_one_request(
     opened: Opened, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(opened)
-    feedback_work.deliver(feedback_work.queued_messages(opened.account_id))
-    messages = delivering.queued_messages(opened.account_id)
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(opened.account_id))
+    messages = WEBHOOK_QUEUE.queued_messages(opened.account_id)
     real = receiver.post
 
     def post_while_it_comes_again(*args: object, **kwargs: object) -> object:
         monkeypatch.setattr("chalicelib.services.webhooks.send.post", real)
-        assert delivering.deliver([messages[0]]) == []
+        assert WEBHOOK_QUEUE.deliver([messages[0]]) == []
         return real(*args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr("chalicelib.services.webhooks.send.post", post_while_it_comes_again)
-    delivering.deliver([messages[0]])
+    WEBHOOK_QUEUE.deliver([messages[0]])
     assert len(receiver.got) == 1

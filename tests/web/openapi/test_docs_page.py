@@ -4,16 +4,14 @@ import base64
 import hashlib
 import re
 import shlex
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from chalice.test import Client
 
 from chalicelib.web.openapi.docs_page import curl, docs_page, inline, kind_of, prose, rows
 from chalicelib.web.openapi.document import description
-from tests.web.conftest import ROOT, Partner
+from tests.web.partner_client import Partner
 
 DOCUMENT = description()
 OPERATIONS = [
@@ -48,15 +46,6 @@ class Respondent(HTMLParser):
 
 HTML = docs_page().html
 PAGE = Respondent(HTML)
-
-
-@pytest.fixture(scope="module")
-def respondent() -> Iterator[Partner]:
-    """Somebody without credentials."""
-    from app import app
-
-    with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
-        yield Partner(client, "")
 
 
 def test_it_is_whole_html() -> None:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chalice.test import Client
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS, METADATA_KEYS
 from chalicelib.domain.language import LANGUAGE_CODES
 from chalicelib.web.openapi.document import description
-from tests.web.conftest import ROOT, Partner
+from tests.web.partner_client import ROOT, Partner
 
 Json = dict[str, Any]
 
@@ -26,15 +25,6 @@ OPERATIONS = {
     for method, operation in methods.items()
 }
 PARTNER_OPERATIONS = {name: op for name, op in OPERATIONS.items() if "/partners/" in name}
-
-
-@pytest.fixture(scope="module")
-def respondent() -> Iterator[Partner]:
-    """Somebody without credentials."""
-    from app import app
-
-    with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
-        yield Partner(client, "")
 
 
 def _validator(schema: Json, components: Json = DOCUMENT["components"]) -> Draft202012Validator:

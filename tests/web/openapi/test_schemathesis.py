@@ -1,7 +1,6 @@
 """The app keeps to its own description, whatever is sent to it; in process."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -10,13 +9,8 @@ import schemathesis
 from chalice.test import Client
 from hypothesis import HealthCheck, given, settings
 
-from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.ids import new_id
-from chalicelib.storage import customers
 from tests import schemathesis_hooks
-from tests.web.conftest import ROOT, Partner, new_partner
-
-NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+from tests.web.partner_client import ROOT, Partner
 
 
 def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -48,26 +42,16 @@ partners = described.include(path_regex="^/partners/")
 OPERATIONS = [found.ok() for found in partners.get_all_operations()]
 
 
-@pytest.fixture(scope="module")
-def known(client: Client) -> Partner:
-    """A partner whose account has customers."""
-    partner = new_partner(client)
-    for number in range(3):
-        customer = Customer(id=new_id(), created_at=NOW, updated_at=NOW, first_name=f"C{number}")
-        customers.create(partner.account_id, customer)
-    return partner
-
-
 @pytest.mark.parametrize("mode", schemathesis.GenerationMode)
 @pytest.mark.parametrize("operation", [pytest.param(each, id=each.label) for each in OPERATIONS])
 def test_answers_are_as_described(
     operation: schemathesis.APIOperation[Any, Any, Any, Any],
     mode: schemathesis.GenerationMode,
-    known: Partner,
+    with_customers: Partner,
 ) -> None:
     @settings(max_examples=10, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def keeps_to_it(case: schemathesis.Case) -> None:
-        case.call_and_validate(headers=known.headers)
+        case.call_and_validate(headers=with_customers.headers)
 
     keeps_to_it()

@@ -6,7 +6,7 @@ from chalice.test import Client
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.manage import revoke_key
 from chalicelib.services.caching import clear_caches
-from tests.web.conftest import Partner
+from tests.web.partner_client import Partner
 
 PATHS = [
     ("GET", "/partners/purchase"),

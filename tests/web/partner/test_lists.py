@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib.services.customers.save import save_customer
-from tests.web.conftest import Partner
 from tests.web.loading import customer_document
+from tests.web.partner_client import Partner
 
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
 
@@ -29,7 +29,7 @@ def test_an_empty_body_means_the_defaults(partner: Partner, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "faults"),
+    ("body", "errors"),
     [
         ({"limit": 0}, [("/limit", "out_of_range")]),
         ({"limit": 101}, [("/limit", "out_of_range")]),

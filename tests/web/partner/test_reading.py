@@ -1,62 +1,14 @@
 """Endpoints 1 to 6: what is read back, by whom, and in which shape."""
 
 import json
-from dataclasses import dataclass
 
 import pytest
 from chalice.test import Client
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.save_places import save_brand, save_store
-from chalicelib.services.customers.save import save_customer
-from chalicelib.services.forms.save import save_contact_form, save_survey
-from chalicelib.services.purchases.record import record_purchase
-from tests.domain.forms import factories as form_factories
-from tests.web.conftest import Partner, new_partner
-from tests.web.loading import brand_document, customer_document, purchase_document, store_document
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """An account with one thing of each kind, and the path that reads each."""
-
-    partner: Partner
-    brand_id: str
-    store_id: str
-    paths: dict[str, str]
-
-
-def load(partner: Partner) -> Loaded:
-    account = partner.account_id
-    brand = save_brand(account, brand_document())
-    store = save_store(account, store_document(brand.id))
-    customer = save_customer(account, customer_document(email="zoe@example.test"))
-    purchase = record_purchase(account, purchase_document(store.id, customerId=customer.id))
-    form = save_contact_form(account, form_factories.contact_form(id=new_id(), brandId=brand.id))
-    survey = save_survey(
-        account,
-        form_factories.survey(
-            id=new_id(), targets=[{"type": "STORE", "targetId": store.id, "enabled": True}]
-        ),
-    )
-    return Loaded(
-        partner,
-        brand.id,
-        store.id,
-        {
-            "purchase": f"/partners/purchase?id={purchase.id}",
-            "customer": f"/partners/customer?id={customer.id}",
-            "contact form": f"/partners/contact-form?id={form.id}",
-            "survey": f"/partners/survey?id={survey.id}",
-        },
-    )
-
-
-@pytest.fixture
-def loaded(partner: Partner) -> Loaded:
-    return load(partner)
-
+from tests.web.one_of_each import Loaded
+from tests.web.partner_client import new_partner
 
 KINDS = ["purchase", "customer", "contact form", "survey"]
 

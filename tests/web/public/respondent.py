@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.policies import allowed
-from tests.web.conftest import Answer
+from tests.web.partner_client import Answer
 
 BOUNDARY = "----WebKitFormBoundaryx7"
 Parts = Sequence[tuple[str, str]]

@@ -14,19 +14,14 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.web.public.multipart import MAX_PARTS, parse_parts
 from chalicelib.web.public.submission_body import submission_in
-from tests.web.conftest import Answer
 from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
+from tests.web.partner_client import Answer
 from tests.web.public.respondent import BOUNDARY, EndUser, multipart
 from tests.web.public.test_submissions import kept
 
 USER = EndUser()
 NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
-
-
-@pytest.fixture(scope="module")
-def opened(client: Client) -> Opened:
-    return open_account()
 
 
 def submit(opened: Opened, *parts: tuple[str, str]) -> Answer:
@@ -91,7 +86,7 @@ def test_a_huge_number_costs_no_more_than_a_small_one(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "faults"),
+    ("parts", "errors"),
     [
         ([("more", "x")], [("/more", "unknown_key")]),
         ([("tracker", "x")], [("/tracker", "unknown_key")]),
@@ -123,7 +118,7 @@ def test_parts_that_mean_nothing_are_named(
 
 
 @pytest.mark.parametrize(
-    ("value", "fault"),
+    ("value", "error"),
     [
         ({"values": 7}, ("/fields/0/values", "wrong_type")),
         ({"values": ["\ud800"]}, ("/fields/0/values/0", "not_unicode")),
@@ -189,7 +184,7 @@ NAMED = 'Content-Disposition: form-data; name="store"'
 
 
 @pytest.mark.parametrize(
-    ("body", "fault"),
+    ("body", "error"),
     [
         (b"", ("", "malformed")),
         (b"x", ("", "malformed")),

@@ -1,97 +1,86 @@
 """How often one source may submit to one form."""
 
-from datetime import UTC, datetime
-
 import pytest
-from chalice.test import Client
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.services.feedback import limit_submissions
-from chalicelib.settings import Settings, settings
+from chalicelib.settings import settings
 from chalicelib.storage import rate_limits
-from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
+from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened
 from tests.web.public.respondent import EndUser
 from tests.web.public.test_submissions import kept
 
-START = datetime(2026, 11, 20, 10, 0, 20, tzinfo=UTC)
+pytestmark = pytest.mark.usefixtures("limit_of_two")
+
 ONE, ANOTHER = EndUser("203.0.113.7"), EndUser("203.0.113.8")
 
 
-@pytest.fixture
-def opened(client: Client, monkeypatch: pytest.MonkeyPatch) -> Opened:
-    """An account whose forms take two submissions of a source in a minute."""
-    limited = Settings("test", "eu-west-1", submissions=2, submission_window_s=60)
-    monkeypatch.setattr(limit_submissions, "settings", lambda: limited)
-    monkeypatch.setattr(clock, "now", lambda: START)
-    return open_account()
-
-
-def submit(opened: Opened, user: EndUser = ONE, **parts: str) -> int:
+def submit(fresh: Opened, user: EndUser = ONE, **parts: str) -> int:
     return user.submit_fields(
-        SUBMIT_CONTACT, opened.contact_form_id, opened.answered(), **parts
+        SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered(), **parts
     ).status
 
 
-def test_the_third_of_two_is_refused_and_nothing_of_it_kept(opened: Opened) -> None:
-    assert [submit(opened), submit(opened)] == [204, 204]
-    answer = ONE.submit_fields(SUBMIT_CONTACT, opened.contact_form_id, opened.answered())
+def test_the_third_of_two_is_refused_and_nothing_of_it_kept(fresh: Opened) -> None:
+    assert [submit(fresh), submit(fresh)] == [204, 204]
+    answer = ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered())
     assert (answer.status, answer.headers["retry-after"]) == (429, "40")
     assert answer.headers["access-control-allow-origin"] == "*"
-    assert len(kept(opened.contact_form_id)) == 2
+    assert len(kept(fresh.contact_form_id)) == 2
 
 
-def test_other_sources_and_other_forms_are_counted_for_themselves(opened: Opened) -> None:
-    assert [submit(opened) for _ in range(3)] == [204, 204, 429]
-    assert submit(opened, ANOTHER) == 204
-    survey = ONE.submit_fields(SUBMIT_SURVEY, opened.survey_id, opened.answered())
+def test_other_sources_and_other_forms_are_counted_for_themselves(fresh: Opened) -> None:
+    assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
+    assert submit(fresh, ANOTHER) == 204
+    survey = ONE.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answered())
     assert survey.status == 201
 
 
-def test_the_next_window_begins_anew(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [submit(opened) for _ in range(3)] == [204, 204, 429]
-    monkeypatch.setattr(clock, "now", lambda: START.replace(minute=1, second=0))
-    assert submit(opened) == 204
+def test_the_next_window_begins_anew(fresh: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
+    next_minute = clock.now().replace(minute=1, second=0)
+    monkeypatch.setattr(clock, "now", lambda: next_minute)
+    assert submit(fresh) == 204
 
 
-def test_the_source_is_what_the_gateway_says_and_no_header(opened: Opened) -> None:
+def test_the_source_is_what_the_gateway_says_and_no_header(fresh: Opened) -> None:
     statuses = []
     for number in range(3):
         user = EndUser(headers={"x-forwarded-for": f"198.51.100.{number}"})
-        statuses.append(submit(opened, user))
+        statuses.append(submit(fresh, user))
     assert statuses == [204, 204, 429]
 
 
-def test_a_network_of_ipv6_is_one_source(opened: Opened) -> None:
+def test_a_network_of_ipv6_is_one_source(fresh: Opened) -> None:
     addresses = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff::3", "2001:db8:1:3::1"]
-    assert [submit(opened, EndUser(a)) for a in addresses] == [204, 204, 429, 204]
+    assert [submit(fresh, EndUser(a)) for a in addresses] == [204, 204, 429, 204]
 
 
-def test_what_is_refused_for_its_answers_is_not_counted(opened: Opened) -> None:
+def test_what_is_refused_for_its_answers_is_not_counted(fresh: Opened) -> None:
     for _ in range(3):
-        assert ONE.submit_fields(SUBMIT_CONTACT, opened.contact_form_id, []).status == 400
-    assert [submit(opened), submit(opened)] == [204, 204]
+        assert ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, []).status == 400
+    assert [submit(fresh), submit(fresh)] == [204, 204]
 
 
-def test_trackers_are_not_counted(opened: Opened) -> None:
+def test_trackers_are_not_counted(fresh: Opened) -> None:
     for _ in range(3):
         answer = ONE.submit_fields(
             SUBMIT_SURVEY,
-            opened.private_survey_id,
-            opened.answered(),
-            tracker=opened.tracker(),
+            fresh.private_survey_id,
+            fresh.answered(),
+            tracker=fresh.tracker(),
         )
         assert answer.status == 201
 
 
 def test_a_counter_that_fails_lets_everything_pass(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    fresh: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> int:
         raise Unavailable("The database is busy.")
 
     monkeypatch.setattr(rate_limits, "count", failing)
-    assert [submit(opened) for _ in range(3)] == [204, 204, 204]
+    assert [submit(fresh) for _ in range(3)] == [204, 204, 204]
 
 
 @pytest.mark.parametrize(

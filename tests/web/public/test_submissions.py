@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from chalice.test import Client
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.feedback import Feedback
@@ -21,7 +20,6 @@ from chalicelib.settings import Settings
 from chalicelib.storage import feedback as stored_feedback
 from chalicelib.storage import trackers
 from chalicelib.storage.feedback import FeedbackRow
-from tests.web.conftest import Answer
 from tests.web.loading import brand_document, store_document
 from tests.web.opened import (
     REVIEW_PAGE,
@@ -31,20 +29,10 @@ from tests.web.opened import (
     Opened,
     open_account,
 )
+from tests.web.partner_client import Answer
 from tests.web.public.respondent import EndUser, multipart
 
 USER = EndUser()
-
-
-@pytest.fixture(scope="module")
-def opened(client: Client) -> Opened:
-    return open_account()
-
-
-@pytest.fixture
-def fresh(client: Client) -> Opened:
-    """An account whose forms a test may change."""
-    return open_account()
 
 
 def kept(form_id: str) -> list[Feedback]:

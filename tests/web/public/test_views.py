@@ -23,11 +23,6 @@ from tests.web.public.respondent import EndUser
 USER = EndUser()
 
 
-@pytest.fixture(scope="module")
-def opened(client: Client) -> Opened:
-    return open_account()
-
-
 def test_a_contact_form_is_shown_to_anybody(opened: Opened) -> None:
     answer = USER.get(f"{CONTACT}?id={opened.contact_form_id.upper()}")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
@@ -86,7 +81,7 @@ def test_a_tracker_that_is_unknown_or_of_another_survey_is_not_found(opened: Ope
 
 
 @pytest.mark.parametrize(
-    ("path", "faults"),
+    ("path", "errors"),
     [
         (CONTACT, [("?id", "required")]),
         (f"{CONTACT}?id=", [("?id", "invalid_uuid")]),

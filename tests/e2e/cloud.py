@@ -1,0 +1,92 @@
+"""A running local cloud: its address, its AWS clients and its function processes."""
+
+import subprocess
+import urllib.parse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import boto3
+import httpx
+
+from infrastructure.deployment.code_stack import STAGE
+from infrastructure.local_cloud import identity as local_identity
+from infrastructure.local_cloud.emulator import Emulator
+
+TIMEOUT_S = 120
+"""Time-out of a request, long enough for a slow machine."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A running local cloud.
+
+    Attributes:
+        demo: base URL, credentials and ids of the demo data.
+        folder: the folder of its state, its log and its functions.
+        stage: the stage that it runs.
+    """
+
+    demo: Mapping[str, Any]
+    folder: Path
+    stage: str = STAGE
+
+    @property
+    def base_url(self) -> str:
+        """The address of the gateway, without a path."""
+        return str(self.demo["baseUrl"])
+
+    @property
+    def port(self) -> int:
+        """The emulator's port."""
+        port = urllib.parse.urlsplit(self.base_url).port
+        assert port is not None
+        return port
+
+    @property
+    def endpoint(self) -> str:
+        """The AWS endpoint of the emulator."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def emulator(self) -> Emulator:
+        """The process of the emulator."""
+        return Emulator(self.port, self.folder)
+
+    def environment(self, stage: str = STAGE) -> dict[str, str]:
+        """Return the environment for a process that uses this cloud as AWS."""
+        return local_identity.environment(self.port, stage)
+
+    def client(self, service: str) -> Any:
+        """Return a boto3 client of this cloud with all permissions."""
+        return boto3.client(
+            service,  # type: ignore[call-overload]
+            endpoint_url=self.endpoint,
+            region_name=local_identity.REGION,
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+            aws_session_token=None,
+        )
+
+    def function_processes(self, function: str = "") -> list[int]:
+        """Return the ids of the processes that run functions.
+
+        Args:
+            function: the logical name, for example ``APIHandler``; empty for all functions.
+        """
+        marks = (str(self.emulator.temporary), f"-{function}-" if function else "ministack-lambda-")
+        listed = subprocess.run(
+            ["ps", "-eww", "-o", "pid=,args="], check=True, capture_output=True, text=True
+        ).stdout.splitlines()
+        return [int(line.split()[0]) for line in listed if all(mark in line for mark in marks)]
+
+    def resource_name(self, name: str) -> str:
+        """Return the full name of a table or queue."""
+        return f"feedback-{self.stage}-{name}"
+
+    @cached_property
+    def http(self) -> httpx.Client:
+        """An HTTP client of the gateway, without credentials."""
+        return httpx.Client(base_url=self.base_url, timeout=TIMEOUT_S, trust_env=False)

@@ -1,0 +1,81 @@
+"""A partner who imports customers through the gateway."""
+
+import os
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tests.e2e.admin import admin
+from tests.e2e.cloud import TIMEOUT_S, Cloud
+
+LONGEST_S = 420
+"""A killed chunk's message is invisible for a minute and a half before it is redelivered."""
+
+
+@dataclass(frozen=True)
+class Importer:
+    """A partner with an account of their own."""
+
+    http: httpx.Client
+
+    def post(self, path: str, body: Any) -> Any:
+        """Send a request and return the response body; repeat it after a server error."""
+        headers = {"Idempotency-Key": os.urandom(8).hex()}
+        for _ in range(8):
+            answer = self.http.post(path, json=body, headers=headers)
+            if answer.status_code < 500:
+                assert answer.status_code == 201, answer.text
+                return answer.json()
+            time.sleep(0.5)
+        raise AssertionError(f"{path} fails again and again: {answer.status_code} {answer.text}")
+
+    def import_rows(self, rows: list[dict[str, Any]]) -> str:
+        """Send a batch and return the id of the import."""
+        return str(self.post("/partners/customer/batch", {"batch": rows})["id"])
+
+    def progress(self, import_id: str) -> Any:
+        """Return the progress of an import."""
+        return self.http.get("/partners/customer/batch", params={"id": import_id}).json()
+
+    def finish(self, import_id: str) -> Any:
+        """Wait until an import has ended and return its progress."""
+        deadline = time.monotonic() + LONGEST_S
+        while time.monotonic() < deadline:
+            progress = self.progress(import_id)
+            if progress.get("completedAt"):
+                return progress
+            time.sleep(0.5)
+        raise AssertionError(f"the import does not end: {progress}")
+
+    def all_customers(self) -> list[dict[str, Any]]:
+        """Return every customer in list order; check that pages and total agree."""
+        first = self.list_page(1)
+        pages = range(2, first["meta"]["totalPages"] + 1)
+        with ThreadPoolExecutor(4) as pool:
+            rest = list(pool.map(self.list_page, pages))
+        customers = [customer for page in (first, *rest) for customer in page["items"]]
+        assert len(customers) == first["meta"]["totalItems"]
+        assert len({customer["id"] for customer in customers}) == len(customers)
+        return customers
+
+    def list_page(self, page: int) -> Any:
+        return self.post("/partners/customer/list", {"limit": 100, "page": page})
+
+
+def importer_of_a_new_account(cloud: Cloud, clients: ExitStack) -> Importer:
+    account = admin(cloud, "account", "create", "Import test").split()[-1]
+    issued = admin(cloud, "key", "issue", account)
+    key = re.search(r"fk_[0-9a-f]{24}", issued)
+    secret = re.search(r"\b[\w-]{43}\b", issued)
+    assert key
+    assert secret
+    headers = {"X-API-KEY": key[0], "X-API-SECRET": secret[0]}
+    client = httpx.Client(
+        base_url=cloud.base_url, headers=headers, timeout=TIMEOUT_S, trust_env=False
+    )
+    return Importer(clients.enter_context(client))

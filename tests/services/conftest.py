@@ -1,0 +1,11 @@
+"""Fixtures for tests of services."""
+
+import pytest
+
+from tests.web.opened import Opened, open_account
+
+
+@pytest.fixture
+def opened(account: str) -> Opened:
+    """A new account with forms that accept submissions."""
+    return open_account()

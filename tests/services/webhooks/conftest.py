@@ -1,0 +1,23 @@
+"""Fixtures for tests of webhooks."""
+
+import pytest
+
+from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
+from tests.domain.workflows.factories import action_document
+from tests.services.moved_time import Time
+from tests.services.webhooks.delivering import Receiver, react
+from tests.web.opened import Opened, open_account
+
+
+@pytest.fixture
+def opened(account: str, time: Time, receiver: Receiver) -> Opened:
+    """A new account with forms that accept submissions, whose webhooks go to the receiver."""
+    return open_account()
+
+
+@pytest.fixture
+def two_actions(opened: Opened) -> None:
+    """A workflow with two actions, which the function has cached together with the secrets."""
+    react(opened.account_id, action_document(key="a"), action_document(key="b"))
+    assert workflows_of(opened.account_id)
+    assert signing_secrets_of(opened.account_id)

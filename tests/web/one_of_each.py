@@ -1,0 +1,48 @@
+"""An account with one record of each kind."""
+
+from dataclasses import dataclass
+
+from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.forms.save import save_contact_form, save_survey
+from chalicelib.services.purchases.record import record_purchase
+from tests.domain.forms import factories as form_factories
+from tests.web.loading import brand_document, customer_document, purchase_document, store_document
+from tests.web.partner_client import Partner
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The account's partner, and the path that reads each record."""
+
+    partner: Partner
+    brand_id: str
+    store_id: str
+    paths: dict[str, str]
+
+
+def load(partner: Partner) -> Loaded:
+    account = partner.account_id
+    brand = save_brand(account, brand_document())
+    store = save_store(account, store_document(brand.id))
+    customer = save_customer(account, customer_document(email="zoe@example.test"))
+    purchase = record_purchase(account, purchase_document(store.id, customerId=customer.id))
+    form = save_contact_form(account, form_factories.contact_form(id=new_id(), brandId=brand.id))
+    survey = save_survey(
+        account,
+        form_factories.survey(
+            id=new_id(), targets=[{"type": "STORE", "targetId": store.id, "enabled": True}]
+        ),
+    )
+    return Loaded(
+        partner,
+        brand.id,
+        store.id,
+        {
+            "purchase": f"/partners/purchase?id={purchase.id}",
+            "customer": f"/partners/customer?id={customer.id}",
+            "contact form": f"/partners/contact-form?id={form.id}",
+            "survey": f"/partners/survey?id={survey.id}",
+        },
+    )

@@ -1,0 +1,33 @@
+"""Fixtures for tests of the OpenAPI description."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from chalice.test import Client
+
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.ids import new_id
+from chalicelib.storage import customers
+from tests.web.partner_client import ROOT, Partner, new_partner
+
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def respondent() -> Iterator[Partner]:
+    """A client without credentials."""
+    from app import app
+
+    with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
+        yield Partner(client, "")
+
+
+@pytest.fixture(scope="module")
+def with_customers(client: Client) -> Partner:
+    """The partner of an account with customers."""
+    partner = new_partner(client)
+    for number in range(3):
+        customer = Customer(id=new_id(), created_at=NOW, updated_at=NOW, first_name=f"C{number}")
+        customers.create(partner.account_id, customer)
+    return partner

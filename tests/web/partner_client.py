@@ -1,0 +1,74 @@
+"""A partner's HTTP client over the whole app, in process."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from chalice.test import Client
+
+from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.manage import create_account, issue_key
+from tests.policies import allowed
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP response.
+
+    Attributes:
+        headers: by lower-case name.
+    """
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """Pointer and code of each error; also checks the problem document."""
+        assert self.headers["content-type"] == "application/problem+json"
+        assert self.json["status"] == self.status == 400
+        assert self.json["faultCount"] >= len(self.json["errors"])
+        assert all(error["detail"] for error in self.json["errors"])
+        return [(error["pointer"], error["code"]) for error in self.json["errors"]]
+
+
+@dataclass(frozen=True)
+class Partner:
+    """The partner of an account."""
+
+    client: Client
+    account_id: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
+        return self._ask("GET", path, b"", headers or {})
+
+    def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
+        """Send a body as JSON, or unchanged if it is bytes."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self._ask("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
+
+    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
+        given = {k: v for k, v in (self.headers | headers).items() if v is not None}
+        with allowed("api_handler"):
+            response = self.client.http.request(method, path, headers=given, body=body)
+        return Answer(
+            response.status_code,
+            {name.lower(): value for name, value in response.headers.items()},
+            response.body.decode(),
+        )
+
+
+def new_partner(client: Client) -> Partner:
+    """Create an account and return its partner."""
+    account = create_account("Maison Lumen", new_id())
+    credential, secret = issue_key(account.id)
+    return Partner(client, account.id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret})
