@@ -1,4 +1,4 @@
-"""Receivers over real sockets on loopback that do whatever a test wants of them."""
+"""Webhook receivers on loopback sockets whose behaviour a test defines."""
 
 import contextlib
 import socket
@@ -15,12 +15,12 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"
 
 @dataclass
 class Receiver:
-    """A receiver under way.
+    """A running receiver.
 
     Attributes:
-        requests: what each connection sent, as far as it was read.
-        connections: how many were taken.
-        ended: set when the test is over, so that whatever waits can stop.
+        requests: the bytes read from each connection.
+        connections: the number of accepted connections.
+        ended: set when the test is over, to end every wait.
     """
 
     port: int
@@ -29,7 +29,7 @@ class Receiver:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def read_request(self, connection: socket.socket) -> bytes:
-        """Read a request with its body, and keep it."""
+        """Read a request with its body, and store it."""
         request = b""
         while b"\r\n\r\n" not in request:
             request += connection.recv(65536) or b"\r\n\r\n"
@@ -48,7 +48,7 @@ class Receiver:
         return self.requests[-1]
 
     def trickle(self, connection: socket.socket, data: bytes, pause_s: float = 0.01) -> None:
-        """Send byte by byte until the test is over or the other side is gone."""
+        """Send byte by byte until the test is over or the connection is closed."""
         for byte in data:
             if self.ended.wait(pause_s):
                 return
@@ -59,13 +59,13 @@ class Receiver:
 def receiving(
     behave: Callable[[Receiver, socket.socket], None], tls: ssl.SSLContext | None = None
 ) -> Iterator[Receiver]:
-    """A receiver that does this with each connection, in a thread of its own."""
+    """Run a receiver that handles each connection in a thread of its own."""
     listener = socket.create_server(("127.0.0.1", 0))
     receiver = Receiver(listener.getsockname()[1])
     threads: list[threading.Thread] = []
 
     def serve(connection: socket.socket) -> None:
-        # What goes wrong here is what the test is about, seen from the other side.
+        # The test checks the sender; errors of the receiver are expected.
         with contextlib.suppress(OSError), connection:
             connection.settimeout(5)
             if tls is None:
@@ -90,7 +90,7 @@ def receiving(
         yield receiver
     finally:
         receiver.ended.set()
-        # Closing alone does not wake up a thread that accepts.
+        # Closing alone does not end a blocked accept().
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         accepting.join()
@@ -100,7 +100,7 @@ def receiving(
 
 
 def answering(answer: bytes) -> Callable[[Receiver, socket.socket], None]:
-    """Reads a request and answers this."""
+    """Return a behaviour that reads a request and sends this response."""
 
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
@@ -110,6 +110,6 @@ def answering(answer: bytes) -> Callable[[Receiver, socket.socket], None]:
 
 
 def reset(connection: socket.socket) -> None:
-    """End the connection with a reset instead of an orderly end."""
+    """Close the connection with a reset."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

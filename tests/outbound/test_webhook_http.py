@@ -1,4 +1,4 @@
-"""One POST to receivers that do everything wrong, over real sockets."""
+"""Webhook requests to faulty receivers, over real sockets."""
 
 import gzip
 import itertools
@@ -45,12 +45,12 @@ def send(
 
 
 def leading_to(*addresses: str) -> Network:
-    """Every name resolves to these."""
+    """Return a network in which every host name resolves to these addresses."""
     found = [ip_address(address) for address in addresses]
     return Network(lambda _host, _port: found, client_tls, connect_s=0.5, attempt_s=1)
 
 
-def test_exactly_these_bytes_are_sent_once() -> None:
+def test_request_is_sent_once_with_the_given_bytes() -> None:
     with receiving(answering(OK)) as receiver:
         answer = send(receiver)
     assert answer == WebhookResponse(answer.duration_ms, True, 200, excerpt="OK")
@@ -77,7 +77,7 @@ def test_exactly_these_bytes_are_sent_once() -> None:
     )
 
 
-def test_the_largest_body_arrives_whole() -> None:
+def test_largest_body_arrives_complete() -> None:
     body = bytes(range(256)) * 800
     with receiving(answering(OK)) as receiver:
         assert send(receiver, body=body, network=replace(SHORT, attempt_s=2)).is_success
@@ -87,7 +87,7 @@ def test_the_largest_body_arrives_whole() -> None:
 @pytest.mark.parametrize(
     "status", [200, 201, 202, 204, 226, 299, 300, 304, 400, 401, 404, 410, 429, 500, 503, 599, 999]
 )
-def test_every_status_is_told_and_only_2xx_is_success(status: int) -> None:
+def test_only_2xx_status_is_a_success(status: int) -> None:
     length = "" if status in (204, 304) else "Content-Length: 0\r\n"
     with receiving(answering(f"HTTP/1.1 {status} X\r\n{length}\r\n".encode())) as receiver:
         answer = send(receiver)
@@ -98,7 +98,7 @@ def test_every_status_is_told_and_only_2xx_is_success(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed(status: int) -> None:
+def test_redirect_is_not_followed(status: int) -> None:
     with receiving(answering(OK)) as elsewhere:
         location = f"Location: http://127.0.0.1:{elsewhere.port}/"
         moved = f"HTTP/1.1 {status} X\r\n{location}\r\nContent-Length: 0\r\n\r\n".encode()
@@ -109,7 +109,7 @@ def test_a_redirect_is_not_followed(status: int) -> None:
     assert (receiver.connections, elsewhere.connections) == (1, 0)
 
 
-def test_interim_answers_are_passed_over() -> None:
+def test_interim_responses_are_skipped() -> None:
     interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     with receiving(answering(interim + OK)) as receiver:
         assert send(receiver).status == 200
@@ -118,7 +118,7 @@ def test_interim_answers_are_passed_over() -> None:
 @pytest.mark.parametrize(
     "retry_after", ["120", "0", "-1", "soon", "Sun, 01 Mar 2026 12:10:00 GMT", ""]
 )
-def test_retry_after_is_handed_on_as_it_is(retry_after: str) -> None:
+def test_retry_after_is_returned_unparsed(retry_after: str) -> None:
     told = f"HTTP/1.1 429 X\r\nRetry-After: {retry_after}\r\nContent-Length: 0\r\n\r\n"
     with receiving(answering(told.encode())) as receiver:
         assert send(receiver).retry_after == (retry_after or None)
@@ -147,7 +147,7 @@ def trickle_interim_headers(receiver: Receiver, connection: socket.socket) -> No
 @pytest.mark.parametrize(
     "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_interim_headers]
 )
-def test_no_status_in_time_is_a_timeout_that_may_have_arrived(behave: object) -> None:
+def test_missing_status_is_an_ambiguous_timeout(behave: object) -> None:
     with receiving(behave) as receiver:  # type: ignore[arg-type]
         answer = send(receiver)
     assert answer.error is WebhookFailure.TIMEOUT
@@ -155,7 +155,7 @@ def test_no_status_in_time_is_a_timeout_that_may_have_arrived(behave: object) ->
     assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_a_receiver_that_reads_nothing_of_a_large_body_is_a_timeout() -> None:
+def test_unread_large_request_times_out() -> None:
     with receiving(hang_before_reading) as receiver:
         answer = send(receiver, body=b"x" * 20_000_000)
     assert answer.error is WebhookFailure.TIMEOUT
@@ -166,7 +166,7 @@ def test_a_receiver_that_reads_nothing_of_a_large_body_is_a_timeout() -> None:
 @pytest.mark.parametrize(
     "framing", [b"", b"Content-Length: 60000\r\n", b"Content-Encoding: gzip\r\n"]
 )
-def test_a_trickling_body_ends_with_the_time_and_the_status_counts(framing: bytes) -> None:
+def test_slow_body_ends_at_the_deadline_and_keeps_the_status(framing: bytes) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 202 Accepted\r\n" + framing + b"\r\n")
@@ -181,7 +181,7 @@ def test_a_trickling_body_ends_with_the_time_and_the_status_counts(framing: byte
         assert set(answer.excerpt) == {"a"}
 
 
-def test_a_trickling_chunked_body_ends_with_the_time_too() -> None:
+def test_slow_chunked_body_ends_at_the_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -194,7 +194,7 @@ def test_a_trickling_chunked_body_ends_with_the_time_too() -> None:
 
 
 @pytest.mark.parametrize("rest", [b"", b"b" * 60_000], ids=["hangs", "trickles"])
-def test_a_body_is_waited_for_a_second_and_no_longer(rest: bytes) -> None:
+def test_incomplete_body_is_awaited_for_one_second(rest: bytes) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\nThanks")
@@ -216,7 +216,7 @@ def test_a_body_is_waited_for_a_second_and_no_longer(rest: bytes) -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n",
     ],
 )
-def test_a_flood_is_cut_off_without_waiting(start: bytes) -> None:
+def test_endless_body_is_cut_off_immediately(start: bytes) -> None:
     sent = 0
 
     def behave(receiver: Receiver, connection: socket.socket) -> None:
@@ -243,7 +243,7 @@ def test_a_flood_is_cut_off_without_waiting(start: bytes) -> None:
     ],
     ids=["interim", "interim headers", "status line"],
 )
-def test_a_flood_before_there_is_a_status_is_no_answer(flood: "itertools.repeat[bytes]") -> None:
+def test_endless_data_before_the_status_is_a_bad_answer(flood: "itertools.repeat[bytes]") -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         for piece in flood:
@@ -270,14 +270,14 @@ def test_a_flood_before_there_is_a_status_is_no_answer(flood: "itertools.repeat[
     ],
     ids=["none", "half of one", "no end", "too many", "too long"],
 )
-def test_faulty_headers_leave_the_status_as_it_is(status: int, headers: bytes) -> None:
+def test_invalid_headers_keep_the_status(status: int, headers: bytes) -> None:
     with receiving(answering(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
         answer = send(receiver, network=Network())
     assert answer == WebhookResponse(answer.duration_ms, True, status)
     assert receiver.connections == 1
 
 
-def test_a_reset_among_the_headers_leaves_the_status_as_it_is() -> None:
+def test_reset_during_the_headers_keeps_the_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nX-A: b\r\n")
@@ -289,7 +289,7 @@ def test_a_reset_among_the_headers_leaves_the_status_as_it_is() -> None:
     assert answer == WebhookResponse(answer.duration_ms, True, 200)
 
 
-def test_trickling_headers_end_with_the_time_and_the_status_counts() -> None:
+def test_slow_headers_end_at_the_deadline_and_keep_the_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
@@ -301,7 +301,7 @@ def test_trickling_headers_end_with_the_time_and_the_status_counts() -> None:
     assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_a_flood_of_headers_leaves_the_status_as_it_is() -> None:
+def test_endless_headers_keep_the_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\n")
@@ -314,7 +314,7 @@ def test_a_flood_of_headers_leaves_the_status_as_it_is() -> None:
     assert answer.duration_ms < 5000
 
 
-def test_a_bare_cr_in_a_header_starts_no_other_header() -> None:
+def test_bare_cr_in_a_header_does_not_start_another_header() -> None:
     told = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
     with receiving(answering(told)) as receiver:
         answer = send(receiver)
@@ -335,7 +335,7 @@ PARTS_WITHIN_PARTS = b"".join(
     ],
     ids=["messages", "parts"],
 )
-def test_no_message_in_a_header_is_followed(interim: bytes, header: bytes) -> None:
+def test_nested_message_in_a_header_is_not_parsed(interim: bytes, header: bytes) -> None:
     before = interim and interim + header + b"\r\n"
     after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
     with receiving(answering(before + after + b"\r\nOK")) as receiver:
@@ -345,25 +345,25 @@ def test_no_message_in_a_header_is_followed(interim: bytes, header: bytes) -> No
 
 
 @pytest.mark.parametrize(("length", "kept"), [(1024, 1024), (1025, 1024)])
-def test_the_first_1024_characters_of_an_answer_are_kept(length: int, kept: int) -> None:
+def test_excerpt_is_cut_at_1024_characters(length: int, kept: int) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
     with receiving(answering(head + b"a" * length)) as receiver:
         assert send(receiver).excerpt == "a" * kept
 
 
 @pytest.mark.parametrize(("length", "kept"), [(100, 100), (101, 100)])
-def test_the_first_100_characters_of_retry_after_are_kept(length: int, kept: int) -> None:
+def test_retry_after_is_cut_at_100_characters(length: int, kept: int) -> None:
     told = f"HTTP/1.1 429 X\r\nRetry-After: {'1' * length}\r\nContent-Length: 0\r\n\r\n"
     with receiving(answering(told.encode())) as receiver:
         assert send(receiver).retry_after == "1" * kept
 
 
 @pytest.mark.parametrize(("beyond", "status"), [(0, 204), (1, None)])
-def test_a_status_may_come_within_128_kilobytes(beyond: int, status: int | None) -> None:
+def test_status_is_accepted_within_128_kilobytes(beyond: int, status: int | None) -> None:
     final = b"HTTP/1.1 204 No Content\r\n"
     interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
     room = 128 * 1024 - len(final) + beyond
-    # The last interim response is made as long as what is left.
+    # The last interim response is padded to the remaining size.
     whole, left = divmod(room - 2 * len(interim), len(interim))
     padded = interim[:-2] + b"x: " + b"a" * (len(interim) + left - 5) + b"\r\n\r\n"
     before = interim * whole + padded
@@ -382,7 +382,7 @@ def test_a_status_may_come_within_128_kilobytes(beyond: int, status: int | None)
         ("deflate", zlib.compress(b"a" * 50_000_000)),
     ],
 )
-def test_a_bomb_does_not_go_off(
+def test_compressed_bomb_is_decoded_up_to_the_limit(
     encoding: str, packed: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = 0
@@ -417,7 +417,7 @@ def test_a_bomb_does_not_go_off(
         ("identity", b"\xff\xfe", "��"),
     ],
 )
-def test_an_answers_body_never_changes_the_outcome(
+def test_response_body_does_not_change_the_outcome(
     encoding: str, body: bytes, excerpt: str
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(body)}\r\n"
@@ -437,7 +437,7 @@ def test_an_answers_body_never_changes_the_outcome(
         b"HTTP/1.1 103 Early Hints\r\n",
     ],
 )
-def test_an_end_before_there_is_a_status_is_a_lost_connection(answer_bytes: bytes) -> None:
+def test_close_before_the_status_is_a_lost_connection(answer_bytes: bytes) -> None:
     with receiving(answering(answer_bytes)) as receiver:
         answer = send(receiver)
     assert answer.error is WebhookFailure.CONNECTION_LOST
@@ -454,14 +454,14 @@ def test_an_end_before_there_is_a_status_is_a_lost_connection(answer_bytes: byte
         b"HTTP/2.0 200 OK\r\n\r\n",
     ],
 )
-def test_what_is_not_http_is_no_answer(noise: bytes) -> None:
+def test_response_that_is_not_http_is_a_bad_answer(noise: bytes) -> None:
     with receiving(answering(noise)) as receiver:
         answer = send(receiver)
     assert answer.error is WebhookFailure.BAD_ANSWER
     assert answer.is_ambiguous
 
 
-def test_a_reset_after_the_request_is_ambiguous_and_not_tried_again() -> None:
+def test_reset_after_the_request_is_ambiguous_and_not_retried() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         reset(connection)
@@ -473,10 +473,10 @@ def test_a_reset_after_the_request_is_ambiguous_and_not_tried_again() -> None:
     assert receiver.connections == 1
 
 
-def test_a_reset_before_the_request_is_a_failure_and_not_tried_again() -> None:
+def test_reset_before_the_request_is_a_failure_and_not_retried() -> None:
     with receiving(lambda _receiver, connection: reset(connection)) as receiver:
         answer = send(receiver, body=b"x" * 5_000_000)
-    # The reset is seen while connecting or after it, as it happens.
+    # The reset arrives either while connecting or afterwards.
     if answer.was_sent:
         assert answer.error is WebhookFailure.CONNECTION_LOST
     else:
@@ -484,7 +484,7 @@ def test_a_reset_before_the_request_is_a_failure_and_not_tried_again() -> None:
     assert receiver.connections == 1
 
 
-def test_an_answer_before_the_whole_request_was_read_counts() -> None:
+def test_response_before_the_end_of_the_request_counts() -> None:
     def behave(_receiver: Receiver, connection: socket.socket) -> None:
         connection.recv(100)
         connection.sendall(b"HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n")
@@ -497,7 +497,7 @@ def test_an_answer_before_the_whole_request_was_read_counts() -> None:
     assert answer.status == 413
 
 
-def test_nobody_there_was_not_sent() -> None:
+def test_refused_connection_sends_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     answer = send(Receiver(port))
@@ -505,7 +505,7 @@ def test_nobody_there_was_not_sent() -> None:
     assert not answer.was_sent
 
 
-def test_a_full_backlog_is_a_connect_timeout() -> None:
+def test_full_backlog_is_a_connect_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]
@@ -533,7 +533,7 @@ def test_a_full_backlog_is_a_connect_timeout() -> None:
         ("fd00:ec2::254",),
     ],
 )
-def test_no_connection_is_made_when_any_address_is_forbidden(
+def test_forbidden_address_prevents_every_connection(
     addresses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[object] = []
@@ -552,7 +552,7 @@ def test_no_connection_is_made_when_any_address_is_forbidden(
     assert receiver.connections == 0
 
 
-def test_the_connection_goes_to_the_vetted_address_without_resolving_again(
+def test_connection_uses_the_checked_address_without_resolving_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
@@ -575,14 +575,14 @@ def test_the_connection_goes_to_the_vetted_address_without_resolving_again(
     assert went == [("93.184.216.34", 443)]
 
 
-def test_another_address_is_tried_when_the_first_takes_no_connection() -> None:
+def test_second_address_is_tried_when_the_first_refuses() -> None:
     with receiving(answering(OK)) as receiver:
         answer = send(receiver, host="a.example", network=leading_to("127.0.0.2", "127.0.0.1"))
     assert answer.is_success
     assert receiver.connections == 1
 
 
-def test_a_name_without_address_was_not_sent() -> None:
+def test_host_without_address_sends_nothing() -> None:
     def fail(_host: str, _port: int) -> Sequence[Address]:
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
@@ -592,7 +592,7 @@ def test_a_name_without_address_was_not_sent() -> None:
         assert not answer.was_sent
 
 
-def test_a_resolver_that_hangs_is_left_behind() -> None:
+def test_unresponsive_resolver_is_a_connect_timeout() -> None:
     ended = threading.Event()
 
     def hang(_host: str, _port: int) -> Sequence[Address]:
@@ -605,7 +605,7 @@ def test_a_resolver_that_hangs_is_left_behind() -> None:
     assert answer.duration_ms < 100 + TOLERANCE_MS
 
 
-def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_proxies_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with receiving(answering(OK)) as proxy, receiving(answering(OK)) as receiver:
         for name in ("http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
@@ -623,7 +623,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
         ("https://a.example/", {"Host": "b.example"}),
     ],
 )
-def test_what_is_unfit_is_not_even_resolved(url: str, headers: dict[str, str]) -> None:
+def test_invalid_request_is_not_resolved(url: str, headers: dict[str, str]) -> None:
     def fail(_host: str, _port: int) -> Sequence[Address]:
         raise AssertionError("resolved")
 
@@ -632,7 +632,7 @@ def test_what_is_unfit_is_not_even_resolved(url: str, headers: dict[str, str]) -
     assert not answer.was_sent
 
 
-def test_tls_is_checked_against_the_name_which_is_told_to_the_receiver() -> None:
+def test_tls_checks_the_host_name_and_sends_it() -> None:
     names: list[str | None] = []
     tls = server_tls("a.example")
     tls.sni_callback = lambda _socket, name, _context: names.append(name)
@@ -652,7 +652,7 @@ def test_tls_is_checked_against_the_name_which_is_told_to_the_receiver() -> None
     ],
     ids=["other authority", "other name", "the address's", "expired"],
 )
-def test_a_certificate_that_is_not_the_hosts_gets_nothing(tls: ssl.SSLContext, reason: str) -> None:
+def test_invalid_certificate_prevents_sending(tls: ssl.SSLContext, reason: str) -> None:
     with receiving(answering(OK), tls) as receiver:
         answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
     assert answer.error is WebhookFailure.TLS
@@ -661,7 +661,7 @@ def test_a_certificate_that_is_not_the_hosts_gets_nothing(tls: ssl.SSLContext, r
     assert BODY not in b"".join(receiver.requests)
 
 
-def test_the_systems_authorities_do_not_vouch_for_just_anybody() -> None:
+def test_system_trust_store_rejects_an_unknown_authority() -> None:
     network = replace(leading_to("127.0.0.1"), tls=system_tls)
     with receiving(answering(OK), server_tls("a.example")) as receiver:
         answer = send(receiver, host="a.example", scheme="https", network=network)
@@ -672,14 +672,14 @@ def test_the_systems_authorities_do_not_vouch_for_just_anybody() -> None:
 @pytest.mark.parametrize(
     "first", [b"HTTP/1.1 400 Plain\r\n\r\n", b"\x15\x03\x03\x00\x02\x02\x28", b""]
 )
-def test_a_receiver_without_tls_gets_nothing(first: bytes) -> None:
+def test_receiver_without_tls_gets_no_request(first: bytes) -> None:
     with receiving(lambda _receiver, connection: connection.sendall(first)) as receiver:
         answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
     assert answer.error is WebhookFailure.TLS
     assert not answer.was_sent
 
 
-def test_a_trickling_handshake_ends_with_the_time() -> None:
+def test_slow_handshake_ends_at_the_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         connection.recv(4096)
         receiver.trickle(connection, b"\x16\x03\x03\x3f\x00" + b"\x02" * 10_000)
@@ -692,7 +692,7 @@ def test_a_trickling_handshake_ends_with_the_time() -> None:
     assert answer.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_a_trickle_through_tls_ends_with_the_time() -> None:
+def test_slow_tls_response_ends_at_the_deadline() -> None:
     network = replace(leading_to("127.0.0.1"), attempt_s=0.25)
     with receiving(trickle_status, server_tls("a.example")) as receiver:
         answer = send(receiver, host="a.example", scheme="https", network=network)
@@ -701,7 +701,7 @@ def test_a_trickle_through_tls_ends_with_the_time() -> None:
     assert answer.duration_ms < 250 + TOLERANCE_MS
 
 
-def test_many_side_by_side_do_not_wait_for_one_another() -> None:
+def test_concurrent_attempts_do_not_wait_for_each_other() -> None:
     started = time.monotonic()
     with receiving(hang_after_reading) as slow, receiving(answering(OK)) as healthy:
         waiting = [threading.Thread(target=send, args=(slow,)) for _ in range(10)]

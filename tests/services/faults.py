@@ -1,4 +1,4 @@
-"""Faults of AWS, put into one chosen request of a run."""
+"""AWS faults, injected into one chosen request of a run."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 
 class InjectedFault(StrEnum):
-    """What goes wrong with a request."""
+    """The way in which a request fails."""
 
     REFUSED = "refused"
     THROTTLED = "throttled"
@@ -26,16 +26,16 @@ class InjectedFault(StrEnum):
 
 
 class Killed(BaseException):
-    """The process ends here: nothing of the project may catch this."""
+    """The process is killed. The service must not catch this."""
 
 
 _NOT_COUNTED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
-"""Asked once in a process's life, or by the tests themselves."""
+"""Requests that a process sends once, or that tests send."""
 
 
 @dataclass
 class Requests:
-    """The requests of a run so far, by operation, in order."""
+    """The operations of the requests so far, in order."""
 
     operations: list[str]
 
@@ -44,7 +44,7 @@ class Requests:
 def faulty(
     patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
-    """Counts requests to AWS inside the block, and makes the one of this number (from 0) fail."""
+    """Record AWS requests in the block, and let the request with this number (from 0) fail."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     seen = Requests([])
 
@@ -55,14 +55,14 @@ def faulty(
         seen.operations.append(operation)
         if place != number or fault is None:
             return real(client, operation, arguments)
-        return _go_wrong(fault, operation, arguments, lambda sent: real(client, operation, sent))
+        return _fail(fault, operation, arguments, lambda sent: real(client, operation, sent))
 
     with patch.context() as scope:
         scope.setattr(BaseClient, "_make_api_call", request)
         yield seen
 
 
-def _go_wrong(
+def _fail(
     fault: InjectedFault,
     operation: str,
     arguments: dict[str, Any],

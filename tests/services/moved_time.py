@@ -1,4 +1,4 @@
-"""A clock that tests move."""
+"""A clock that a test moves ahead."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The table of customers."""
+"""The customers table."""
 
 from datetime import UTC, datetime
 
@@ -20,7 +20,7 @@ def a_customer(**fields: object) -> Customer:
     return Customer(**{"id": new_id(), "created_at": NOW, "updated_at": NOW, **fields})  # type: ignore[arg-type]
 
 
-def test_a_customer_is_read_back_as_it_was_kept() -> None:
+def test_customer_is_loaded_as_it_was_saved() -> None:
     account = new_id()
     customer = a_customer(
         first_name="ليلى",
@@ -35,12 +35,12 @@ def test_a_customer_is_read_back_as_it_was_kept() -> None:
     assert customers.find(account, customer.id) == customer
 
 
-def test_another_account_does_not_find_it() -> None:
+def test_customer_is_not_found_by_another_account() -> None:
     customer = customers.create(new_id(), a_customer())[0]
     assert customers.find(new_id(), customer.id) is None
 
 
-def test_pages_keep_creation_order_and_add_up() -> None:
+def test_pages_are_complete_and_in_creation_order() -> None:
     account = new_id()
     made = [customers.create(account, a_customer(first_name=str(n)))[0].id for n in range(7)]
     pages = [customers.page(account, PageRequest(limit=3, page=n)) for n in (1, 2, 3, 4)]
@@ -48,7 +48,7 @@ def test_pages_keep_creation_order_and_add_up() -> None:
     assert {total for _, total in pages} == {7}
 
 
-def test_creating_twice_under_one_id_makes_one_customer() -> None:
+def test_customer_created_twice_with_one_id_exists_once() -> None:
     account = new_id()
     customer = a_customer(email="a@example.test")
     customers.create(account, customer)
@@ -56,7 +56,7 @@ def test_creating_twice_under_one_id_makes_one_customer() -> None:
     assert customers.page(account, PageRequest())[1] == 1
 
 
-def test_the_oldest_customer_of_a_pair_is_found() -> None:
+def test_pair_finds_its_oldest_customer() -> None:
     account = new_id()
     oldest = customers.create(account, a_customer(email="A@example.test", phone_number="0033 1"))[0]
     customers.create(account, a_customer(email="a@example.test", phone_number="+33-1"))
@@ -65,7 +65,7 @@ def test_the_oldest_customer_of_a_pair_is_found() -> None:
     assert customers.find_by_pair(account, pair) == oldest.id
 
 
-def test_replacing_keeps_place_and_counts() -> None:
+def test_replaced_customer_keeps_position_and_counts() -> None:
     account = new_id()
     first = customers.create(account, a_customer(email="a@example.test"))[0]
     customers.create(account, a_customer())
@@ -79,7 +79,7 @@ def test_replacing_keeps_place_and_counts() -> None:
     assert customers.find_by_pair(account, new) == first.id
 
 
-def test_a_page_of_more_than_one_answer_is_read_to_its_end() -> None:
+def test_page_of_more_than_one_response_is_complete() -> None:
     account = new_id()
     large = {"import": {"note": "x" * 350_000}}
     made = [customers.create(account, a_customer(metadata=large))[0].id for _ in range(4)]

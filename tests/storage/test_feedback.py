@@ -1,4 +1,4 @@
-"""Keeping new feedback, by itself and in a transaction."""
+"""Saving new feedback, by itself and in a transaction."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ BOTH_WAYS = pytest.mark.parametrize(
 
 @BOTH_WAYS
 @pytest.mark.parametrize(("input_hash", "customer_id"), [(None, None), ("a1", "c1")])
-def test_feedback_is_read_back_as_it_was_kept(
+def test_feedback_is_loaded_as_it_was_saved(
     keep: Keep, input_hash: str | None, customer_id: str | None
 ) -> None:
     made = a_feedback(customer_id)
@@ -62,7 +62,7 @@ def test_feedback_is_read_back_as_it_was_kept(
 
 
 @BOTH_WAYS
-def test_feedback_that_is_there_already_stays_as_it_is(keep: Keep) -> None:
+def test_existing_feedback_is_not_overwritten(keep: Keep) -> None:
     first = a_feedback()
     keep(first, "first")
     assert not keep(first.model_copy(update={"rating": 7}), "second")

@@ -1,4 +1,4 @@
-"""Importing a batch, from its acceptance to the customers that come of it."""
+"""Import of a batch, from its acceptance to the resulting customers."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def rows(count: int, first: int = 0) -> list[dict[str, str]]:
     ]
 
 
-def test_a_batch_makes_customers_in_row_order(account: str) -> None:
+def test_batch_creates_customers_in_row_order(account: str) -> None:
     accepted = accept_batch(account, {"batch": rows(130)})
     assert (accepted.status, accepted.row_count, accepted.rejected) == ("QUEUED", 130, ())
     assert read_import(account, accepted.id).status == "QUEUED"
@@ -36,7 +36,7 @@ def test_a_batch_makes_customers_in_row_order(account: str) -> None:
     assert [c.first_name for c in all_customers(account)] == [f"P{n}" for n in range(130)]
 
 
-def test_only_what_was_null_is_filled(account: str) -> None:
+def test_batch_fills_only_null_fields(account: str) -> None:
     body = {"email": "Zoe@Example.test", "phoneNumber": "+33 6 12", "company": "Lumen"}
     existing = create_customer(account, parse(body, CustomerBody))
     row = {
@@ -65,7 +65,7 @@ def test_only_what_was_null_is_filled(account: str) -> None:
     )
 
 
-def test_a_missing_half_is_part_of_the_pair(account: str) -> None:
+def test_missing_email_or_phone_is_part_of_the_pair(account: str) -> None:
     batch = [
         {"email": "a@example.test"},
         {"email": "a@example.test", "phoneNumber": "+331"},
@@ -92,7 +92,7 @@ def test_repeated_rows_create_once_and_then_fill(account: str) -> None:
     assert (customer.sms_optin, customer.email_optin) == (True, False)
 
 
-def test_the_oldest_of_a_pair_is_filled(account: str) -> None:
+def test_row_fills_the_oldest_customer_of_its_pair(account: str) -> None:
     oldest, younger = (
         create_customer(account, parse({"email": "a@example.test"}, CustomerBody)) for _ in "12"
     )
@@ -102,7 +102,7 @@ def test_the_oldest_of_a_pair_is_filled(account: str) -> None:
     assert companies == {oldest.id: "L", younger.id: None}
 
 
-def test_a_chunk_delivered_again_changes_nothing(account: str) -> None:
+def test_redelivered_chunk_changes_nothing(account: str) -> None:
     accepted = accept_batch(account, {"batch": [*rows(60), {"firstName": "No pair"}]})
     messages = IMPORT_QUEUE.queued_messages(account)
     IMPORT_QUEUE.deliver(messages)
@@ -112,7 +112,7 @@ def test_a_chunk_delivered_again_changes_nothing(account: str) -> None:
     assert (all_customers(account), read_import(account, accepted.id)) == before
 
 
-def test_a_batch_repeated_with_its_key_makes_no_second_import(account: str) -> None:
+def test_repeated_batch_with_the_same_key_is_imported_once(account: str) -> None:
     batch = {"batch": rows(3)}
     first = accept_batch(account, batch, idempotency_key="monday")
     assert accept_batch(account, batch, idempotency_key="monday") == first
@@ -129,7 +129,7 @@ def test_a_batch_repeated_with_its_key_makes_no_second_import(account: str) -> N
         accept_batch(account, batch, partial=True, idempotency_key="monday")
 
 
-def test_one_bad_row_refuses_the_batch_unless_it_is_partial(account: str) -> None:
+def test_invalid_row_rejects_the_batch_unless_partial(account: str) -> None:
     batch = {"batch": [*rows(1), {"email": "nobody"}, 7, {}, *rows(1, first=1)]}
     with pytest.raises(InvalidInput) as caught:
         accept_batch(account, batch)
@@ -145,19 +145,19 @@ def test_one_bad_row_refuses_the_batch_unless_it_is_partial(account: str) -> Non
     assert numbers(run_import(account, accepted.id)) == {"created": 2}
 
 
-def test_a_partial_batch_without_a_good_row_is_complete_at_once(account: str) -> None:
+def test_partial_batch_without_valid_rows_is_completed_immediately(account: str) -> None:
     accepted = accept_batch(account, {"batch": [{}]}, partial=True)
     assert (accepted.status, accepted.row_count) == ("COMPLETED", 0)
     assert read_import(account, accepted.id).status == "COMPLETED"
 
 
-def test_another_account_does_not_see_the_import(account: str) -> None:
+def test_import_is_not_found_by_another_account(account: str) -> None:
     accepted = accept_batch(account, {"batch": rows(1)})
     with pytest.raises(NotFound):
         read_import(new_id(), accepted.id)
 
 
-def test_a_customer_that_would_grow_too_large_fails_alone(account: str) -> None:
+def test_row_that_makes_a_customer_too_large_fails_alone(account: str) -> None:
     large = {f"k{n}": "\u20ac" * 400 for n in range(24)}
     body = {"email": "a@example.test", "description": "\u20ac" * 2000}
     create_customer(account, parse(body, CustomerBody))
@@ -168,7 +168,7 @@ def test_a_customer_that_would_grow_too_large_fails_alone(account: str) -> None:
     assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
 
 
-def test_of_rows_that_together_are_too_large_only_the_one_too_many_fails(account: str) -> None:
+def test_row_that_exceeds_the_combined_size_fails_alone(account: str) -> None:
     email = {"email": "a@example.test"}
     first = email | {"metadata": {f"k{n}": "\u20ac" * 400 for n in range(19)}}
     too_many = email | {"description": "\u20ac" * 2000, "company": "\u20ac" * 255}
@@ -182,14 +182,14 @@ def test_of_rows_that_together_are_too_large_only_the_one_too_many_fails(account
     assert (customer.first_name, customer.company) == ("Zoé", None)
 
 
-def test_replacing_a_customer_keeps_the_mark_of_the_request_that_made_it(account: str) -> None:
+def test_replaced_customer_keeps_its_idempotency_key(account: str) -> None:
     body = parse({"email": "a@example.test"}, CustomerBody)
     made = create_customer(account, body, idempotency_key="k")
     save_customer(account, {"id": made.id, "email": "a@example.test", "company": "Lumen"})
     assert create_customer(account, body, idempotency_key="k").company == "Lumen"
 
 
-def test_accepting_costs_one_request_and_some_for_chunks_and_messages(account: str) -> None:
+def test_accepted_batch_costs_one_request_plus_chunks_and_messages(account: str) -> None:
     accept_batch(account, {"batch": rows(1)})
     with counted_calls() as calls:
         accept_batch(account, {"batch": rows(49 * 26)})
@@ -202,7 +202,7 @@ def test_accepting_costs_one_request_and_some_for_chunks_and_messages(account: s
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["new rows", "rows to fill"])
-def test_a_chunk_costs_at_most_three_requests(account: str, known: bool) -> None:
+def test_chunk_costs_at_most_three_requests(account: str, known: bool) -> None:
     if known:
         run_import(account, accept_batch(account, {"batch": [{"email": "p0@example.test"}]}).id)
     accept_batch(account, {"batch": rows(49)})

@@ -1,4 +1,4 @@
-"""Every request of an import goes wrong once, in every way; the end is always the same."""
+"""Each AWS request of an import fails once, in every way; the result is always the same."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -39,21 +39,21 @@ BATCH = {
 }
 EXPECTED = {"created": 5, "filled": 1, "unchanged": 1}
 REQUESTS = [
-    "BatchGetItem",  # is the key known already?
+    "BatchGetItem",  # the import with this idempotency key
     "BatchWriteItem",  # the chunks
     "PutItem",  # the header
     "SendMessageBatch",
     "BatchGetItem",  # the first chunk
     "TransactWriteItems",
-    "BatchGetItem",  # the second
-    "BatchGetItem",  # its known customers
+    "BatchGetItem",  # the second chunk
+    "BatchGetItem",  # its existing customers
     "TransactWriteItems",
 ]
 
 
 def accept(account: str) -> str:
-    """Sends the batch as a careful partner does: again with its key, until it is answered."""
-    with contextlib.suppress(Exception, Killed):  # the one fault: an answer of 500 or 503
+    """Send the batch; repeat it with its idempotency key after an error."""
+    with contextlib.suppress(Exception, Killed):  # the injected fault: a 500 or 503 response
         return accept_batch(account, BATCH, idempotency_key="key").id
     return accept_batch(account, BATCH, idempotency_key="key").id
 
@@ -64,7 +64,7 @@ def deliver_all(account: str) -> None:
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Sweeps and delivers until the import has ended."""
+    """Sweep and deliver until the import has ended."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return
@@ -74,7 +74,7 @@ def finish(account: str, import_id: str, time: Time) -> None:
     raise AssertionError("the import does not end")
 
 
-def test_the_requests_of_an_import_are_those_that_go_wrong_below(
+def test_import_sends_the_requests_that_these_tests_fail(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
@@ -86,7 +86,7 @@ def test_the_requests_of_an_import_are_those_that_go_wrong_below(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_one_fault_changes_nothing_in_the_end(
+def test_single_fault_does_not_change_the_result(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
@@ -104,7 +104,7 @@ def test_one_fault_changes_nothing_in_the_end(
 
 
 def assert_nothing_is_left(account: str, time: Time) -> None:
-    """What a request left behind before it was accepted is cleared away, and then all is quiet."""
+    """Check that chunks of unaccepted batches are removed and that nothing is requeued."""
     for _ in range(2):
         deliver_all(account)
         time.ahead += timedelta(days=1)
@@ -112,11 +112,11 @@ def assert_nothing_is_left(account: str, time: Time) -> None:
     assert IMPORT_QUEUE.queued_messages(account) == []
 
 
-def test_a_batch_that_was_never_accepted_is_never_done(
+def test_unaccepted_batch_is_never_imported(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with faulty(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
-        accept_batch(account, BATCH)  # its chunks are written, its header is not
+        accept_batch(account, BATCH)  # the chunks are saved, the header is not
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
         sweep(IMPORTS)
@@ -125,7 +125,7 @@ def test_a_batch_that_was_never_accepted_is_never_done(
     assert_nothing_is_left(account, time)
 
 
-def test_overdue_work_is_queued_once_by_two_sweeps(account: str, time: Time) -> None:
+def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) -> None:
     accept_batch(account, {"batch": [{"firstName": "A"}]})
     IMPORT_QUEUE.queued_messages(account)
     sweep(IMPORTS)
@@ -137,7 +137,7 @@ def test_overdue_work_is_queued_once_by_two_sweeps(account: str, time: Time) -> 
 
 
 def always_cancelled(patch: pytest.MonkeyPatch, account: str) -> Any:
-    """Makes every write to the account's list of customers fail."""
+    """Make every write to the account's list of customers fail."""
 
     def refuse(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
         if account_id == account:
@@ -146,7 +146,7 @@ def always_cancelled(patch: pytest.MonkeyPatch, account: str) -> Any:
     patch.setattr("chalicelib.services.customers.import_chunk.increment_total", refuse)
 
 
-def test_a_chunk_that_cannot_be_done_is_parked_and_others_go_on(
+def test_failing_chunk_is_parked_without_blocking_others(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
@@ -173,7 +173,7 @@ def test_a_chunk_that_cannot_be_done_is_parked_and_others_go_on(
     assert all_customers(account) == []
 
 
-def test_an_operator_replays_what_was_parked(
+def test_parked_chunk_is_replayed_by_an_operator(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
@@ -195,9 +195,7 @@ def test_an_operator_replays_what_was_parked(
     assert [work for work in list_parked_work() if work.account_id == account] == []
 
 
-def test_a_message_that_kills_its_process_again_and_again_is_parked(
-    account: str, time: Time
-) -> None:
+def test_message_that_always_kills_the_function_is_parked(account: str, time: Time) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     import_id = accepted.id
@@ -210,7 +208,7 @@ def test_a_message_that_kills_its_process_again_and_again_is_parked(
     assert read_import(account, import_id).status == "FAILED"
 
 
-def test_everything_of_an_import_that_is_parked_is_replayed(
+def test_replay_of_an_import_includes_every_parked_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -226,7 +224,7 @@ def test_everything_of_an_import_that_is_parked_is_replayed(
     assert numbers(run_import(account, accepted.id)) == {"created": 105}
 
 
-def test_a_database_that_is_too_busy_is_not_held_against_a_chunk(
+def test_throttling_does_not_count_as_a_failure(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
@@ -238,7 +236,7 @@ def test_a_database_that_is_too_busy_is_not_held_against_a_chunk(
     assert numbers(read_import(account, accepted.id)) == {"created": 1}
 
 
-def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
+def test_record_in_a_transaction_does_not_stop_the_sweep(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -261,7 +259,7 @@ def test_a_record_that_a_worker_holds_does_not_stop_the_sweep(
     assert len(IMPORT_QUEUE.queued_messages(account)) == 3
 
 
-def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
+def test_rescheduled_chunks_are_queued_when_the_sweep_fails(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -283,7 +281,7 @@ def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2
 
 
-def test_a_queue_out_of_reach_is_not_asked_again_for_every_ten_messages(
+def test_unreachable_queue_is_called_once(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -294,9 +292,7 @@ def test_a_queue_out_of_reach_is_not_asked_again_for_every_ten_messages(
     assert numbers(read_import(account, accepted.id)) == {"created": 30}
 
 
-def test_a_message_that_cannot_be_read_does_not_harm_its_neighbours(
-    account: str, time: Time
-) -> None:
+def test_unreadable_message_does_not_affect_other_messages(account: str, time: Time) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     (good,) = IMPORT_QUEUE.queued_messages(account)
     assert IMPORT_QUEUE.deliver([good, "{", good]) == ["{", good]

@@ -1,4 +1,4 @@
-"""Silent hosts: left alone for a minute after three time-outs in a row, by who saw them."""
+"""The circuit breaker opens for a minute after three consecutive timeouts of an account's host."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -22,13 +22,13 @@ def after_time_outs(count: int) -> CircuitBreaker:
     return hosts
 
 
-def test_a_host_is_silent_from_the_third_time_out_on() -> None:
+def test_circuit_opens_at_the_third_timeout() -> None:
     assert after_time_outs(OPEN_AFTER_TIMEOUTS - 1).open_until("account", "host", NOW) is None
     until = after_time_outs(OPEN_AFTER_TIMEOUTS).open_until("account", "host", NOW)
     assert until == NOW + timedelta(minutes=1)
 
 
-def test_it_gets_another_chance_after_a_minute() -> None:
+def test_circuit_allows_an_attempt_after_a_minute() -> None:
     hosts = after_time_outs(OPEN_AFTER_TIMEOUTS)
     assert hosts.open_until("account", "host", NOW + OPEN_FOR - MOMENT)
     assert hosts.open_until("account", "host", NOW + OPEN_FOR) is None
@@ -36,21 +36,21 @@ def test_it_gets_another_chance_after_a_minute() -> None:
     assert hosts.open_until("account", "host", NOW + OPEN_FOR)
 
 
-def test_an_answer_forgets_its_time_outs() -> None:
+def test_response_resets_the_timeouts() -> None:
     hosts = after_time_outs(OPEN_AFTER_TIMEOUTS - 1)
     hosts.note("account", "host", NOW, timed_out=False)
     hosts.note("account", "host", NOW, timed_out=True)
     assert hosts.open_until("account", "host", NOW) is None
 
 
-def test_what_one_account_sees_says_nothing_to_another() -> None:
+def test_circuit_of_one_account_does_not_affect_another() -> None:
     hosts = after_time_outs(OPEN_AFTER_TIMEOUTS)
     assert hosts.open_until("other", "host", NOW) is None
     hosts.note("other", "host", NOW, timed_out=False)
     assert hosts.open_until("account", "host", NOW)
 
 
-def test_no_more_than_so_many_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_hosts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(silent_hosts, "_MAX_HOSTS", 2)
     hosts = after_time_outs(OPEN_AFTER_TIMEOUTS)
     hosts.note("account", "second", NOW, timed_out=True)

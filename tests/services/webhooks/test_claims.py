@@ -1,4 +1,4 @@
-"""Claims of executions: who may send, for how long, and who may say what came of it."""
+"""Claims of executions: who may send, for how long, and who may record the outcome."""
 
 import json
 from dataclasses import replace
@@ -44,12 +44,12 @@ OUTCOME = 1
 
 
 def pointer_of(opened: Opened) -> ExecutionPointer:
-    """The pointer to the one execution of a feedback that was just given."""
+    """Submit feedback and return the pointer of its only execution."""
     (message,) = start(opened)
     return pointer_in(message)
 
 
-def test_a_claim_holds_as_long_as_its_lease(opened: Opened) -> None:
+def test_claim_lasts_until_its_lease_ends(opened: Opened) -> None:
     react(opened.account_id)
     pointer, now = pointer_of(opened), clock.now().replace(microsecond=0)
     first = executions.claim(pointer, now)
@@ -60,7 +60,7 @@ def test_a_claim_holds_as_long_as_its_lease(opened: Opened) -> None:
     assert (second.attempt, list(second.interrupted)) == (2, [1])
 
 
-def test_only_the_last_claim_may_say_what_came_of_it(opened: Opened) -> None:
+def test_only_the_last_claim_may_record_an_outcome(opened: Opened) -> None:
     react(opened.account_id)
     pointer, now = pointer_of(opened), clock.now()
     first = executions.claim(pointer, now)
@@ -74,9 +74,7 @@ def test_only_the_last_claim_may_say_what_came_of_it(opened: Opened) -> None:
     assert executions.claim(pointer, now + A_WHILE) is None
 
 
-def test_nobody_claims_an_execution_in_the_name_of_another_account(
-    opened: Opened, receiver: Receiver
-) -> None:
+def test_execution_is_not_claimed_for_another_account(opened: Opened, receiver: Receiver) -> None:
     react(opened.account_id)
     other = open_account()
     workflow = react(other.account_id)
@@ -91,7 +89,7 @@ def test_nobody_claims_an_execution_in_the_name_of_another_account(
 
 
 def lose_the_first_answer(patch: pytest.MonkeyPatch, operation: str) -> None:
-    """Has botocore believe that the first of these requests, which is done, was not answered."""
+    """Drop the response of the first request of this operation, after AWS has processed it."""
     real, lost = Endpoint._get_response, []
 
     def get_response(endpoint: Endpoint, request: Any, model: Any, context: Any) -> Any:
@@ -106,7 +104,7 @@ def lose_the_first_answer(patch: pytest.MonkeyPatch, operation: str) -> None:
 
 
 @pytest.mark.parametrize("attempts", [1, 8])
-def test_a_claim_whose_answer_is_lost_is_gone_on_with(
+def test_claim_with_a_lost_response_continues(
     opened: Opened, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, attempts: int
 ) -> None:
     react(opened.account_id, action_document(attempts=attempts))
@@ -120,7 +118,7 @@ def test_a_claim_whose_answer_is_lost_is_gone_on_with(
     assert [(each.number, each.repeat) for each in made] == [(1, False)]
 
 
-def test_an_outcome_is_written_for_the_claim_that_bears_its_mark_only(opened: Opened) -> None:
+def test_outcome_is_recorded_only_with_its_claim_token(opened: Opened) -> None:
     react(opened.account_id)
     pointer, now = pointer_of(opened), clock.now()
     mine = executions.claim(pointer, now)
@@ -131,7 +129,7 @@ def test_an_outcome_is_written_for_the_claim_that_bears_its_mark_only(opened: Op
     assert executions.settle(mine, [Attempt(1, now, status=200)], SUCCESS, now)
 
 
-def test_conflicts_do_not_lose_what_the_receiver_said(
+def test_conflicts_do_not_lose_the_outcome(
     opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     react(opened.account_id)
@@ -155,7 +153,7 @@ def test_conflicts_do_not_lose_what_the_receiver_said(
     assert len(receiver.got) == 1
 
 
-def test_an_outcome_whose_answer_is_lost_counts_as_written(
+def test_outcome_with_a_lost_response_counts_as_recorded(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     react(opened.account_id)
@@ -167,7 +165,7 @@ def test_an_outcome_whose_answer_is_lost_counts_as_written(
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 
 
-def test_one_that_was_parked_with_an_attempt_under_way_repeats_with_a_mark(
+def test_execution_parked_during_an_attempt_marks_its_repeat(
     opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     react(opened.account_id)
@@ -193,7 +191,7 @@ def test_one_that_was_parked_with_an_attempt_under_way_repeats_with_a_mark(
     assert [(each.ambiguous, each.repeat) for each in attempts] == [(True, False), (False, True)]
 
 
-def test_a_failure_before_the_wait_is_over_is_not_counted(
+def test_failure_before_the_retry_delay_ends_is_not_counted(
     opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     react(opened.account_id)
@@ -213,7 +211,7 @@ def test_a_failure_before_the_wait_is_over_is_not_counted(
     assert only(opened)[0] == "SUCCEEDED"
 
 
-def test_what_ends_without_an_attempt_counts_none(
+def test_execution_that_ends_without_an_attempt_counts_none(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     workflow = react(opened.account_id)
@@ -223,14 +221,14 @@ def test_what_ends_without_an_attempt_counts_none(
     time.ahead += timedelta(minutes=10)
     sweep(WEBHOOKS)
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(opened.account_id))
-    # What is held for a minute may still be enabled.
+    # The cached workflow may still be enabled for a minute.
     (row,) = executions_of(opened.account_id)
     execution, attempts = read_delivery(row.execution_id)
     assert execution.attempt == len(attempts) == len(receiver.got)
 
 
 class Context:
-    """What Lambda tells a function of its time: so much at each look at it."""
+    """A Lambda context that returns the next remaining time at each call."""
 
     def __init__(self, *left_s: float) -> None:
         self.left_s = list(left_s)
@@ -242,7 +240,7 @@ class Context:
 @pytest.mark.parametrize(
     ("left_s", "claims", "sent"), [((16.9,), 0, 0), ((17.0, 11.9), 1, 0), ((17.0, 12.0), 1, 1)]
 )
-def test_nothing_is_sent_that_there_is_no_time_for(
+def test_webhook_is_deferred_when_little_time_remains(
     opened: Opened,
     receiver: Receiver,
     time: Time,
@@ -262,7 +260,9 @@ def test_nothing_is_sent_that_there_is_no_time_for(
     assert (state, ambiguous, len(attempts), len(receiver.got)) == ("SUCCEEDED", False, 1, 1)
 
 
-def test_a_message_nested_without_end_harms_no_other(opened: Opened, receiver: Receiver) -> None:
+def test_deeply_nested_message_does_not_affect_other_messages(
+    opened: Opened, receiver: Receiver
+) -> None:
     react(opened.account_id)
     (good,) = start(opened)
     nested = "[" * 100_000
@@ -270,9 +270,12 @@ def test_a_message_nested_without_end_harms_no_other(opened: Opened, receiver: R
     assert len(receiver.got) == 1
 
 
-def test_looking_for_the_few_that_failed_reads_the_many_together(opened: Opened) -> None:
+def test_search_for_failed_deliveries_costs_two_requests(opened: Opened) -> None:
     react(opened.account_id, *(action_document(key=f"a{n}") for n in range(20)))
     start(opened)
     with counted_calls() as calls:
         assert list_deliveries(opened.account_id, ExecutionState.FAILED, 1) == []
-    assert dict(calls) == {"dynamodb.GetItem": 1, "dynamodb.Query": 1}  # the account, and its own
+    assert dict(calls) == {
+        "dynamodb.GetItem": 1,
+        "dynamodb.Query": 1,
+    }  # the account, its executions

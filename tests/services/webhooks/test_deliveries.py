@@ -1,4 +1,4 @@
-"""Trying a webhook out."""
+"""Test requests of a workflow action."""
 
 import pytest
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("account")
 @pytest.mark.parametrize(
     "name", ["X-Service-Webhook-Test", "x-service-webhook-test", "X_Service_Webhook_Test"]
 )
-def test_the_mark_of_a_test_wins_over_an_actions_own_header(
+def test_test_header_overrides_the_custom_header_of_an_action(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver = Receiver([answered(200)])

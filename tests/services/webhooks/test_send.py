@@ -1,4 +1,4 @@
-"""Webhooks: one for each feedback and action, tried as decided, never after a success."""
+"""Webhooks: one for each feedback and action, retried on schedule, never after a success."""
 
 import json
 from datetime import timedelta
@@ -40,9 +40,7 @@ from tests.services.webhooks.delivering import (
 from tests.web.opened import Opened, open_account
 
 
-def test_each_action_of_each_workflow_that_matches_is_sent_once(
-    opened: Opened, receiver: Receiver
-) -> None:
+def test_each_matching_action_is_sent_once(opened: Opened, receiver: Receiver) -> None:
     react(opened.account_id, action_document(key="a"), action_document(key="b"))
     save_workflow(opened.account_id, workflow_document(name="Third"))
     unmatched = {"subject": "rating", "operator": "$gt", "value": "8"}
@@ -55,7 +53,7 @@ def test_each_action_of_each_workflow_that_matches_is_sent_once(
     assert all(row.due_at is None and row.expires_at for row in executions_of(opened.account_id))
 
 
-def test_what_is_sent_is_signed_and_system_headers_win(opened: Opened, receiver: Receiver) -> None:
+def test_webhook_is_signed_and_system_headers_win(opened: Opened, receiver: Receiver) -> None:
     headers = {"user-agent": "x", "X-SERVICE-webhook-signature": "y", "x-own": "z"}
     react(opened.account_id, action_document(headers=headers, metadata={"k": "v"}))
     WEBHOOK_QUEUE.deliver(start(opened))
@@ -81,7 +79,7 @@ def test_what_is_sent_is_signed_and_system_headers_win(opened: Opened, receiver:
     assert json.loads(got.body)["metadata"] == {"k": "v"}
 
 
-def test_an_attempt_costs_two_requests(opened: Opened) -> None:
+def test_attempt_costs_two_requests(opened: Opened) -> None:
     react(opened.account_id)
     first, second = start(opened), start(opened)
     WEBHOOK_QUEUE.deliver(first)
@@ -90,7 +88,7 @@ def test_an_attempt_costs_two_requests(opened: Opened) -> None:
     assert dict(calls) == {"dynamodb.UpdateItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
-def test_workflows_cost_a_batch_of_feedback_two_requests_more(opened: Opened) -> None:
+def test_workflows_add_two_requests_to_a_feedback_batch(opened: Opened) -> None:
     react(opened.account_id)
     start(opened)
     for _ in range(8):
@@ -105,14 +103,14 @@ def test_workflows_cost_a_batch_of_feedback_two_requests_more(opened: Opened) ->
 
 
 @pytest.mark.parametrize("failure", [answered(500), answered(301), answered(404), NO_CONNECTION])
-def test_a_failure_is_tried_again_with_the_same_body_and_a_fresh_signature(
+def test_retry_has_the_same_body_and_a_new_signature(
     opened: Opened, receiver: Receiver, time: Time, failure: WebhookResponse
 ) -> None:
     react(opened.account_id)
     receiver.answers = [failure, answered(204)]
     messages = start(opened)
     WEBHOOK_QUEUE.deliver(messages)
-    WEBHOOK_QUEUE.deliver(messages)  # stale: nothing before the wait is over
+    WEBHOOK_QUEUE.deliver(messages)  # stale: the retry delay has not ended
     assert len(receiver.got) == 1
     pass_time(opened.account_id, time, timedelta(seconds=50))
     assert len(receiver.got) == 1
@@ -133,7 +131,7 @@ def test_a_failure_is_tried_again_with_the_same_body_and_a_fresh_signature(
     assert len(receiver.got) == 2
 
 
-def test_attempts_end_after_about_a_day_and_an_operator_replays(
+def test_execution_fails_after_eight_attempts_and_is_replayed(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id)
@@ -158,7 +156,7 @@ def test_attempts_end_after_about_a_day_and_an_operator_replays(
         replay_delivery(failed.id)
 
 
-def test_the_number_of_attempts_is_the_actions(
+def test_number_of_attempts_is_set_by_the_action(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id, action_document(attempts=2))
@@ -169,7 +167,7 @@ def test_the_number_of_attempts_is_the_actions(
     assert (len(receiver.got), only(opened)[0]) == (2, "FAILED")
 
 
-def test_gone_stops_it(opened: Opened, receiver: Receiver, time: Time) -> None:
+def test_status_410_stops_the_execution(opened: Opened, receiver: Receiver, time: Time) -> None:
     react(opened.account_id)
     receiver.answers = [answered(410)]
     WEBHOOK_QUEUE.deliver(start(opened))
@@ -177,7 +175,9 @@ def test_gone_stops_it(opened: Opened, receiver: Receiver, time: Time) -> None:
     assert (len(receiver.got), only(opened)[0]) == (1, "STOPPED")
 
 
-def test_retry_after_is_honoured(opened: Opened, receiver: Receiver, time: Time) -> None:
+def test_retry_after_delays_the_next_attempt(
+    opened: Opened, receiver: Receiver, time: Time
+) -> None:
     react(opened.account_id)
     receiver.answers = [answered(429, retry_after="3600"), answered(200)]
     WEBHOOK_QUEUE.deliver(start(opened))
@@ -187,7 +187,7 @@ def test_retry_after_is_honoured(opened: Opened, receiver: Receiver, time: Time)
     assert len(receiver.got) == 2
 
 
-def test_a_time_out_after_sending_is_ambiguous_and_its_repeat_is_marked(
+def test_timeout_after_sending_is_ambiguous_and_its_retry_is_marked(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id)
@@ -199,7 +199,7 @@ def test_a_time_out_after_sending_is_ambiguous_and_its_repeat_is_marked(
     assert [(each.ambiguous, each.repeat) for each in attempts] == [(True, False), (False, True)]
 
 
-def test_with_one_attempt_an_ambiguous_one_is_not_repeated(
+def test_ambiguous_attempt_is_not_retried_when_one_is_allowed(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id, action_document(attempts=1))
@@ -210,7 +210,7 @@ def test_with_one_attempt_an_ambiguous_one_is_not_repeated(
     assert (state, ambiguous, len(attempts), len(receiver.got)) == ("FAILED", True, 1, 1)
 
 
-def test_a_secret_made_between_attempts_signs_the_later_one(
+def test_regenerated_secret_signs_later_attempts(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id)
@@ -228,7 +228,7 @@ def test_a_secret_made_between_attempts_signs_the_later_one(
         verify(secret, stamp, got.headers["X-Service-Webhook-Signature"], got.body, int(stamp))
 
 
-def test_url_and_headers_are_the_present_ones(
+def test_retry_uses_the_current_url_and_headers(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     workflow = react(opened.account_id)
@@ -243,7 +243,7 @@ def test_url_and_headers_are_the_present_ones(
     assert first.body == second.body
 
 
-def test_a_disabled_workflow_sends_nothing_more(
+def test_disabled_workflow_sends_nothing_more(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     workflow = react(opened.account_id)
@@ -256,7 +256,7 @@ def test_a_disabled_workflow_sends_nothing_more(
     assert start(opened) == []
 
 
-def test_a_silent_host_is_put_off_without_an_attempt_and_others_are_not(
+def test_open_circuit_defers_only_the_unresponsive_host(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id)
@@ -274,9 +274,7 @@ def test_a_silent_host_is_put_off_without_an_attempt_and_others_are_not(
     assert {row.state for row in executions_of(opened.account_id)} == {"SUCCEEDED"}
 
 
-def test_without_a_secret_nothing_is_sent_until_there_is_one(
-    opened: Opened, receiver: Receiver, time: Time
-) -> None:
+def test_missing_secret_defers_the_webhook(opened: Opened, receiver: Receiver, time: Time) -> None:
     save_workflow(opened.account_id, workflow_document())
     WEBHOOK_QUEUE.deliver(start(opened))
     assert receiver.got == []
@@ -285,7 +283,7 @@ def test_without_a_secret_nothing_is_sent_until_there_is_one(
     assert len(receiver.got) == 1
 
 
-def test_one_that_always_kills_its_function_is_parked(
+def test_execution_that_always_kills_the_function_is_parked(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     class Killed(BaseException):
@@ -313,7 +311,7 @@ def test_one_that_always_kills_its_function_is_parked(
     assert [each.ambiguous for each in attempts] == [True] * 8 + [False]
 
 
-def test_one_that_cannot_be_claimed_is_parked_and_keeps_no_other_waiting(
+def test_unclaimable_execution_is_parked_without_blocking_others(
     opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     react(opened.account_id)
@@ -340,7 +338,7 @@ def test_one_that_cannot_be_claimed_is_parked_and_keeps_no_other_waiting(
 
 
 @pytest.mark.parametrize("body", ["", "x", "[]", "{}", '{"accountId": 1, "executionId": "x"}'])
-def test_a_message_that_cannot_be_read_is_left_for_the_dead_letters(
+def test_unreadable_message_goes_to_the_dead_letter_queue(
     opened: Opened, receiver: Receiver, body: str
 ) -> None:
     react(opened.account_id)
@@ -349,14 +347,14 @@ def test_a_message_that_cannot_be_read_is_left_for_the_dead_letters(
     assert len(receiver.got) == 1
 
 
-def test_a_message_of_an_execution_that_is_not_there_is_dropped(opened: Opened) -> None:
+def test_message_without_execution_is_dropped(opened: Opened) -> None:
     react(opened.account_id)
     (message,) = start(opened)
     elsewhere = json.loads(message) | {"executionId": opened.account_id}
     assert WEBHOOK_QUEUE.deliver([json.dumps(elsewhere)]) == []
 
 
-def test_messages_of_a_batch_are_sent_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_a_batch_are_sent_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
     from threading import Barrier
 
     together = Barrier(4, timeout=5)

@@ -1,6 +1,6 @@
-"""Every request of a webhook goes wrong once, in every way; the end is always one success.
+"""Each AWS request of a webhook fails once, in every way; the result is always one success.
 
-Nothing is sent after a success that was recorded, and whatever is sent twice is marked as a repeat.
+Nothing is sent after a recorded success, and a webhook that is sent twice is marked as a repeat.
 """
 
 from datetime import timedelta
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.usefixtures("two_actions")
 REQUESTS = [
     "BatchGetItem",  # the feedback
     "TransactWriteItems",  # its executions
-    "TransactWriteItems",  # the mark that all is done
+    "TransactWriteItems",  # the completion flag
     "SendMessageBatch",
-    "UpdateItem",  # the claims
-    "TransactWriteItems",  # and the outcomes
+    "UpdateItem",  # the claim
+    "TransactWriteItems",  # the outcome
     "UpdateItem",
     "TransactWriteItems",
 ]
@@ -50,7 +50,7 @@ def finish(opened: Opened, time: Time) -> None:
 
 
 def assert_sound(opened: Opened, receiver: Receiver) -> None:
-    """Two executions, each with one success at its end, and no repeat that is not marked."""
+    """Check that both executions end with one success and that every repeat is marked."""
     rows = executions_of(opened.account_id)
     assert [row.state for row in rows] == ["SUCCEEDED"] * 2
     for row in rows:
@@ -66,7 +66,7 @@ def assert_sound(opened: Opened, receiver: Receiver) -> None:
         assert len([each for each in attempts if each.status == 200]) == 1
 
 
-def test_the_requests_of_a_webhook_are_those_that_go_wrong_below(
+def test_webhook_sends_the_requests_that_these_tests_fail(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(opened)
@@ -77,7 +77,7 @@ def test_the_requests_of_a_webhook_are_those_that_go_wrong_below(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_one_fault_changes_nothing_in_the_end(
+def test_single_fault_does_not_change_the_result(
     opened: Opened,
     receiver: Receiver,
     time: Time,
@@ -97,7 +97,7 @@ def test_one_fault_changes_nothing_in_the_end(
     assert len(receiver.got) == sent
 
 
-def test_killed_around_the_request_at_most_a_marked_repeat_follows(
+def test_kill_during_the_attempt_causes_one_marked_repeat(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     answer_contact_form(opened)
@@ -110,7 +110,7 @@ def test_killed_around_the_request_at_most_a_marked_repeat_follows(
     assert sorted(repeats, key=len) == [[False], [False, True]]
 
 
-def test_the_same_message_twice_at_once_is_one_request(
+def test_concurrent_duplicate_message_is_sent_once(
     opened: Opened, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(opened)

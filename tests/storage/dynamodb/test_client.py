@@ -1,4 +1,4 @@
-"""The client reads what botocore's own would, and asks where it would."""
+"""The DynamoDB client parses responses and selects endpoints as botocore does."""
 
 import json
 from base64 import b64encode
@@ -41,21 +41,21 @@ def parsed(parser: JSONParser, operation: str, body: Any, status: int = 200) -> 
 
 
 @given(ITEMS)
-def test_an_item_is_read_as_botocore_reads_it(item: dict[str, Any]) -> None:
+def test_item_is_parsed_as_by_botocore(item: dict[str, Any]) -> None:
     body = {"Item": item, "ConsumedCapacity": {"TableName": "t", "CapacityUnits": 0.5}}
     mine, stock = (parsed(parser, "GetItem", body) for parser in (DynamoDbParser(), JSONParser()))
     assert mine == stock
 
 
 @given(st.lists(ITEMS, max_size=3))
-def test_a_page_is_read_as_botocore_reads_it(items: list[dict[str, Any]]) -> None:
+def test_page_is_parsed_as_by_botocore(items: list[dict[str, Any]]) -> None:
     page = {"Items": items, "Count": len(items), "LastEvaluatedKey": {"key": {"S": "x"}}}
     batch = {"Responses": {"t": items}, "UnprocessedKeys": {"t": {"Keys": items}}}
     for operation, body in (("Query", page), ("BatchGetItem", batch)):
         assert parsed(DynamoDbParser(), operation, body) == parsed(JSONParser(), operation, body)
 
 
-def test_a_refusal_is_read_as_botocore_reads_it() -> None:
+def test_error_is_parsed_as_by_botocore() -> None:
     body = {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": "cancelled",
@@ -73,12 +73,12 @@ def test_a_refusal_is_read_as_botocore_reads_it() -> None:
     }  # fmt: skip
 
 
-def test_an_answer_that_is_no_json_is_no_crash() -> None:
+def test_response_that_is_not_json_is_parsed_as_by_botocore() -> None:
     answer = {"body": b"<html>", "headers": {}, "status_code": 503}
     shape = SERVICE.operation_model("GetItem").output_shape
     assert DynamoDbParser().parse(answer, shape) == JSONParser().parse(answer, shape)
 
 
-def test_a_request_goes_where_botocore_would_send_it() -> None:
+def test_client_uses_the_endpoint_of_botocore() -> None:
     stock = get_session().create_client("dynamodb", region_name=settings().region)
     assert sent_to(dynamodb_client(), "list_tables") == sent_to(stock, "list_tables")

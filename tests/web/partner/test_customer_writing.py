@@ -123,7 +123,7 @@ def test_a_row_is_an_object(known: Partner, row: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "error"),
+    ("body", "input_error"),
     [
         ({}, ("/batch", "required")),
         ({"batch": None}, ("/batch", "required")),
@@ -171,7 +171,7 @@ def test_null_and_blank_are_not_given(known: Partner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "error"),
+    ("body", "input_error"),
     [
         ({"fristName": "Zoé"}, ("/fristName", "unknown_key")),
         ({"fristName": None, "lastName": "M"}, ("/fristName", "unknown_key")),

@@ -118,7 +118,7 @@ def test_parts_that_mean_nothing_are_named(
 
 
 @pytest.mark.parametrize(
-    ("value", "error"),
+    ("value", "input_error"),
     [
         ({"values": 7}, ("/fields/0/values", "wrong_type")),
         ({"values": ["\ud800"]}, ("/fields/0/values/0", "not_unicode")),
@@ -184,7 +184,7 @@ NAMED = 'Content-Disposition: form-data; name="store"'
 
 
 @pytest.mark.parametrize(
-    ("body", "error"),
+    ("body", "input_error"),
     [
         (b"", ("", "malformed")),
         (b"x", ("", "malformed")),
