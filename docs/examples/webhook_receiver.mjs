@@ -28,10 +28,10 @@ const server = createServer(async (request, response) => {
     response.writeHead(401).end();
     return;
   }
-  const execution = request.headers["x-service-webhook-id"];
-  if (!seen.has(execution)) {
-    seen.add(execution);
-    const event = JSON.parse(rawBody);
+  const event = JSON.parse(rawBody);
+  const delivery = `${event.feedback.id} ${event.action.id}`; // Signed, unlike the headers.
+  if (!seen.has(delivery)) {
+    seen.add(delivery);
     console.log(event.workflow.name, event.feedback.id);
   }
   response.writeHead(204).end();

@@ -33,10 +33,10 @@ class Receiver(BaseHTTPRequestHandler):
         if not is_genuine(timestamp, signature, raw_body):
             self.respond(401)
             return
-        execution = self.headers["X-Service-Webhook-Id"]
-        if execution not in seen:
-            seen.add(execution)
-            event = json.loads(raw_body)
+        event = json.loads(raw_body)
+        delivery = (event["feedback"]["id"], event["action"]["id"])  # Signed, unlike the headers.
+        if delivery not in seen:
+            seen.add(delivery)
             print(event["workflow"]["name"], event["feedback"]["id"], flush=True)
         self.respond(204)
 
