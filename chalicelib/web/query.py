@@ -36,7 +36,7 @@ def _parsed(name: str, given: str) -> str:
     parsed = parse_id(given)
     if parsed is None:
         input_error = InputError(
-            f"?{name}", "invalid_uuid", "This must be a UUID of the form 8-4-4-4-12."
+            f"?{name}", "invalid_uuid", "Must be a UUID in the form 8-4-4-4-12."
         )
         raise InvalidInput([input_error])
     return parsed

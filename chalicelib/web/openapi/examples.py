@@ -185,7 +185,7 @@ _ACCEPTED_BATCH: Final = AcceptedBatch(
                 RowInputError(
                     pointer="/batch/1/email",
                     code="invalid_email",
-                    detail="This must be an e-mail address.",
+                    detail="Must be an e-mail address.",
                 ),
             ),
         ),
