@@ -151,9 +151,7 @@ def _json_object(value: Any) -> Any:
     except UnicodeEncodeError:
         raise PydanticCustomError("not_unicode", "Contains a lone surrogate.") from None
     except (TypeError, ValueError, RecursionError):
-        raise PydanticCustomError(
-            "wrong_type", "Contains a value that JSON cannot represent."
-        ) from None
+        raise PydanticCustomError("wrong_type", "Contains a value outside JSON.") from None
     return value
 
 

@@ -53,7 +53,7 @@ def validate_headers(custom: Mapping[str, str]) -> None:
         if len(name) > _MAX_NAME_LENGTH or not _NAME.fullmatch(name):
             raise InvalidHeader(
                 name,
-                f"Invalid header name (1 to {_MAX_NAME_LENGTH} characters from RFC 9110's token set).",
+                f"Invalid header name (1 to {_MAX_NAME_LENGTH} token characters, RFC 9110).",
             )
         if is_framing_header(name):
             raise InvalidHeader(name, "This header controls the transport and cannot be set.")

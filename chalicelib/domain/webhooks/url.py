@@ -147,9 +147,7 @@ def _port(parts: SplitResult) -> int:
 def _target(parts: SplitResult) -> str:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not _TARGET.fullmatch(target):
-        raise InvalidWebhookUrl(
-            "Characters that are not allowed in a path or query must be percent-encoded."
-        )
+        raise InvalidWebhookUrl("Path and query: percent-encode reserved characters.")
     return target
 
 

@@ -133,9 +133,7 @@ def send_webhook(
         return DeliveryOutcome.NOTHING_TO_DO
     end = _end_without_attempt(execution, delivery)
     if end is None and time_left_s() < _REQUEST_S:
-        end = Outcome(
-            ExecutionState.PENDING, "too little time left after the claim", retry_at=clock.now()
-        )
+        end = Outcome(ExecutionState.PENDING, "too little time left", retry_at=clock.now())
     if end:
         return _settle(execution, [], end)
     assert delivery.action  # noqa: S101 - without one it has just been stopped
@@ -151,7 +149,7 @@ def send_webhook(
 
 
 def record_failure(execution_id: str, reason: str) -> bool:
-    """Record a failed claim and schedule the next one. Return True if the execution is now parked."""
+    """Record a failed claim, schedule the next one, and return True if it is now parked."""
     return executions.WORK.record_failure(execution_id, executions.PART, reason, clock.now())
 
 
