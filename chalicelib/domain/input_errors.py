@@ -31,7 +31,7 @@ _CODES: Final = {
 }
 
 _DETAILS: Final = {
-    "missing": "This is required.",
+    "missing": "Required.",
     "extra_forbidden": "This key is not known here.",
     "string_unicode": "This text holds a lone surrogate, which is no Unicode character.",
     "model_type": "Must be an object.",
