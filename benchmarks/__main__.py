@@ -1,4 +1,4 @@
-"""Measures what the service costs, prints the report and writes it down."""
+"""Run the benchmarks, print the report and write it to a file."""
 
 import argparse
 import os
@@ -28,13 +28,13 @@ _WIDTH: Final = 110
 
 
 def main() -> None:
-    """Runs the sections that are asked for."""
+    """Run the requested sections."""
     options = _parser().parse_args()
-    # Asked to end, the process ends what it has started.
+    # On SIGTERM, exit normally so that child processes are stopped.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # What turns this process to a local cloud comes last.
+    # Sections that direct this process to a local cloud come last.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,

@@ -1,4 +1,4 @@
-"""What an import of customers costs, beside one that goes row by row."""
+"""The cost of importing customers, compared with an importer that processes row by row."""
 
 import os
 import time
@@ -34,10 +34,10 @@ ROWS_ONE_BY_ONE: Final = 1_000
 ROWS_TO_WARM_UP: Final = 100
 ADDED_MS: Final = (0, 5)
 MESSAGES_AT_ONCE: Final = 5
-"""As many as the queue hands to the deployed function."""
+"""The batch size of the deployed function's event source."""
 
 AIMS: Final = (5, 10)
-"""Times the row by row's rows a second: through the gateway as it is; with the network added."""
+"""Minimum ratio to the row-by-row importer: through the gateway, and with added network time."""
 AIM_REQUESTS: Final = 0.1
 
 GATEWAY: Final = "this service, through the gateway"
@@ -52,12 +52,12 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Import:
-    """One import that was measured.
+    """The measurements of one import.
 
     Attributes:
-        dynamodb: its requests to DynamoDB; like all that follows, zero where it was not counted.
-        sqs: its requests to SQS.
-        consumed: what the requests to DynamoDB consumed.
+        dynamodb: requests to DynamoDB; this and the following are zero if not counted.
+        sqs: requests to SQS.
+        consumed: capacity consumed by the requests to DynamoDB.
     """
 
     importer: str
@@ -70,12 +70,12 @@ class Import:
 
     @property
     def rows_a_second(self) -> float:
-        """How fast it was."""
+        """The throughput in rows a second."""
         return self.rows / self.seconds
 
 
 def measure(rows: int = ROWS, rows_one_by_one: int = ROWS_ONE_BY_ONE) -> Section:
-    """Imports new customers into a local cloud of its own, in each of the ways."""
+    """Import new customers into a temporary local cloud with each importer."""
     with own_cloud() as cloud, _without_log():
         imports = [_through_gateway(deploy_app(cloud), rows)]
         _take_the_function_off_its_queue()
@@ -96,7 +96,7 @@ def measure(rows: int = ROWS, rows_one_by_one: int = ROWS_ONE_BY_ONE) -> Section
 
 
 def batch_of(count: int) -> Rows:
-    """Rows of new customers, each with a pair."""
+    """Build rows of new customers, each with a pair."""
     return [
         {
             "firstName": "Zoé",
@@ -112,7 +112,7 @@ def batch_of(count: int) -> Rows:
 
 
 def import_in_process(batch: Rows) -> None:
-    """Imports a batch as a new account: takes it in, then does what the queue hands out."""
+    """Import a batch into a new account: accept it, then process the queue."""
     account_id = new_id()
     accepted = accept_batch(account_id, validate_batch({"batch": batch}))
     _work_off_the_queue()
@@ -185,7 +185,7 @@ def _import_through_gateway(address: str, batch: Rows) -> float:
 
 @contextmanager
 def _without_log() -> Iterator[None]:
-    # The lines are made, as in a function, and go nowhere.
+    # Log lines are formatted, as in a function, and discarded.
     with (
         Path(os.devnull).open("w") as nowhere,
         patch.object(logger.registered_handler, "stream", nowhere),

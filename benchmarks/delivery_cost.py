@@ -1,4 +1,4 @@
-"""The CPU time of a webhook's delivery, beside a bare script that signs and posts."""
+"""The CPU time of delivering a webhook, compared with a bare script that signs and posts."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ _NAMES: Final = {
 
 
 def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
-    """Compares them, turn by turn."""
+    """Measure the contenders in alternating rounds."""
     metric_fields: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
     with _receiver() as port:
         for _ in range(rounds):

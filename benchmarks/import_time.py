@@ -1,4 +1,4 @@
-"""How long the deployed app takes to import, beside the libraries that it stands on."""
+"""The import time of the deployed app, compared with the libraries that it needs."""
 
 import json
 from statistics import median
@@ -28,10 +28,10 @@ _PROGRAM: Final = (
 
 
 def measure(rounds: int = ROUNDS) -> Section:
-    """Imports each in fresh interpreters, in turn."""
+    """Import each in fresh interpreters, in turn."""
     metric_fields: dict[str, list[tuple[float, float, int]]] = {name: [] for name in STATEMENTS}
     for name in STATEMENTS:
-        _imported(name)  # writes the byte code
+        _imported(name)  # write the byte code
     for _ in range(rounds):
         for name in STATEMENTS:
             metric_fields[name].append(_imported(name))

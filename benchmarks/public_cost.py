@@ -1,4 +1,4 @@
-"""What showing, submitting and judging forms costs, beside handlers of boto3 alone."""
+"""The cost of viewing, submitting and validating forms, compared with bare boto3 handlers."""
 
 import json
 
@@ -7,7 +7,7 @@ from benchmarks.report import Section, Table
 
 
 def measure() -> Section:
-    """Measures in a process of its own, whose network answers at once."""
+    """Measure in a child process whose network responds at once."""
     printed = run("-m", "benchmarks.public_cost_process").splitlines()
     figures = json.loads(next(line for line in reversed(printed) if '"judging"' in line))
     requests = Table(

@@ -1,4 +1,4 @@
-"""The demo's workflows, which send their webhooks to a receiver that is told apart from them."""
+"""The demo's workflows, which send webhooks to a given receiver."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from admin.demo.ids import demo_id
 
 
 def main_workflows(url: str) -> list[dict[str, Any]]:
-    """Workflows that react to the main account's public survey and to its contact form."""
+    """Return workflows for the main account's public survey and contact form."""
     return [
         {
             "id": demo_id("workflow visit"),
@@ -22,7 +22,7 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
                     "headers": {
                         "Authorization": "Bearer demo",
                         "X-Team": "care",
-                        # These two are the system's own, whatever is asked for.
+                        # System headers, which replace these custom ones.
                         "user-agent": "Custom-Agent",
                         "x-service-webhook-signature": "sha256=custom",
                     },

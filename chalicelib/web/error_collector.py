@@ -18,7 +18,8 @@ class ErrorCollector:
             body = request.body(CustomerBody)
 
     At the end of the block, raises one `InvalidInput` with the collected errors, followed by
-    those of an `InvalidInput` that ended the block. Any other exception replaces the collected errors.
+    those of an `InvalidInput` that ended the block. Any other exception replaces the collected
+    errors.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""The whole service on one machine.
+"""The local cloud: the whole service on one machine.
 
-An emulator of AWS gets the same two stacks as AWS does, then demo data. What is there already is
-kept, and only what changed is deployed again.
+Deploys the same two stacks as on AWS to an emulator and loads demo data. Existing state is kept,
+and only changes are deployed.
 """
 
 import argparse
@@ -34,7 +34,7 @@ GATEWAY_TIMEOUT_S = 60
 
 
 def main(arguments: list[str]) -> int:
-    """Run one command; answer the process's exit status."""
+    """Run one command and return its exit status."""
     options = _parser().parse_args(arguments)
     folder = Path(options.state_dir).resolve()
     signal.signal(signal.SIGTERM, _interrupt)
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(emulator: Emulator) -> int:
-    """Bring the cloud up and keep it until it is stopped, by Ctrl-C or by ``stop``."""
+    """Start the cloud and keep it running until Ctrl-C or ``stop``."""
     process = _start(emulator, printing=True)
     try:
         console.print("Running until you press Ctrl-C.")
@@ -74,7 +74,7 @@ def run(emulator: Emulator) -> int:
 
 
 def up(emulator: Emulator) -> int:
-    """Bring the cloud up, or up to date, and leave it running."""
+    """Start or update the cloud and leave it running in the background."""
     if emulator.is_running():
         _, port = emulator.process_id_and_port()
         if port != emulator.port:
@@ -91,7 +91,7 @@ def up(emulator: Emulator) -> int:
 
 
 def stop(emulator: Emulator) -> int:
-    """End the cloud; its state is kept."""
+    """Stop the cloud and keep its state."""
     receiver_ran = WebhookReceiver(emulator.folder).stop()
     ran = emulator.stop() or receiver_ran
     console.print("Stopped." if ran else "No local cloud is running here.")
@@ -99,7 +99,7 @@ def stop(emulator: Emulator) -> int:
 
 
 def reload(emulator: Emulator, local_port: int) -> int:
-    """Serve the routes from the source, against the running cloud, anew after each change."""
+    """Serve the routes from the source with reload, against the running cloud."""
     if not emulator.is_running():
         raise DeploymentError("No local cloud is running here: start it with make up.")
     _, port = emulator.process_id_and_port()
@@ -111,9 +111,9 @@ def reload(emulator: Emulator, local_port: int) -> int:
 
 
 def run_with(command: list[str]) -> int:
-    """Run a command against a cloud of its own, which goes away with it; answer its exit status.
+    """Run a command with a temporary cloud and return the command's exit status.
 
-    The command finds the demo's description at the path in ``E2E_DEMO``.
+    The environment variable ``E2E_DEMO`` contains the path of the demo's description.
     """
     folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
     emulator = Emulator(_free_port(), folder)
@@ -132,16 +132,16 @@ def run_with(command: list[str]) -> int:
 
 
 def deploy(emulator: Emulator) -> None:
-    """Bring a running emulator to the source as it is: data stack, code stack, demo data.
+    """Deploy the current source to a running emulator: data stack, code stack, demo data.
 
     Raises:
-        DeploymentError: a part of it failed.
+        DeploymentError: a step failed.
     """
     local_identity.adopt(emulator.port, STAGE)
     with step("Data stack") as shown:
         shown.outcome = data_stack.deploy(STAGE)
         if shown.outcome == "created":
-            # Left by a cloud that is no more; its credentials would open nothing here.
+            # The file of an earlier cloud, whose credentials are not valid here.
             demo_file(emulator).unlink(missing_ok=True)
     with step("Code stack") as shown:
         shown.outcome = code_stack.deploy(emulator.folder / "build")
@@ -153,7 +153,7 @@ def deploy(emulator: Emulator) -> None:
 
 
 def demo_file(emulator: Emulator) -> Path:
-    """Where the demo data's ids and credentials are written."""
+    """Return the path of the file with the demo's ids and credentials."""
     return emulator.folder / "demo.json"
 
 
@@ -168,7 +168,7 @@ def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[b
             shown.outcome = receiver.url
         deploy(emulator)
     except BaseException:
-        # What was kept before this start stays as it was: half a deployment is not worth saving.
+        # Keep the state from before this start: a partial deployment is not worth saving.
         emulator.kill(process.pid)
         process.wait()
         receiver.stop()
@@ -212,7 +212,7 @@ def _wait_until_it_answers(base_url: str) -> None:
 
 
 def _stop_in_peace(emulator: Emulator) -> None:
-    # State is written while it stops: a second Ctrl-C must not cut that short.
+    # The emulator saves its state while it stops: ignore a second Ctrl-C.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     emulator.stop()
