@@ -69,13 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--output",
         type=Path,
-        help="where the report is written; docs/performance.md when all sections run",
+        help="file of the report (default: docs/performance.md if all sections run)",
     )
     parser.add_argument(
         "--customers",
         type=int,
         default=page_cost.CUSTOMERS,
-        help="how long the list of customers is (default: %(default)s)",
+        help="length of the list of customers (default: %(default)s)",
     )
     return parser
 

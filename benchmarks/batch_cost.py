@@ -180,7 +180,7 @@ def _import_through_gateway(address: str, batch: Rows) -> float:
                 assert progress["created"] == len(batch), progress
                 ended = datetime.fromisoformat(progress["completedAt"])
                 return (ended - started).total_seconds()
-    raise AssertionError(f"The import does not end: {progress}")
+    raise AssertionError(f"The import did not finish: {progress}")
 
 
 @contextmanager
@@ -206,18 +206,17 @@ def _section(imports: list[Import]) -> Section:
     return Section(
         "Import of a batch",
         [
-            "Rows a second of new customers, each with a pair, on a local cloud, beside the"
-            " straightforward importer on the same emulator: for each row a query by pair, then a"
-            " put or an update, in plain boto3, with a table and an index of its own. That one"
-            " validates nothing, keeps no positions for a list and no progress, and is not safe"
-            " against another one beside it. Through the gateway: from the start of the POST until"
-            " the import was completed, as its progress then tells, with the packaged functions"
-            " behind gateway and queue; the row by row has neither to pass. In process: one process"
-            " and one thread for either importer; this service's takes the batch in, then receives"
-            f" the messages from the queue, {MESSAGES_AT_ONCE} at a time as its function gets them,"
-            " does them and deletes them. The added network is a wait before each request, put into"
-            " the one place through which all of botocore's clients send, so it is the same for"
-            " both. A ratio is to the row by row with the same network added.",
+            "Import rate of new customers, each with a pair, on a local cloud. The row-by-row"
+            " importer runs on the same emulator with plain boto3 and a table and index of its"
+            " own: per row one query by pair, then a put or an update. It validates nothing,"
+            " stores no list positions and no progress, and is not safe with concurrent runs."
+            " 'Through the gateway' measures from the POST until the progress reports completion,"
+            " with the packaged functions behind gateway and queue; the row-by-row importer uses"
+            " neither. 'In process' uses one process and one thread for each importer: this"
+            " service accepts the batch, then receives, processes and deletes the messages,"
+            f" {MESSAGES_AT_ONCE} at a time like its function. The added network delay precedes"
+            " every request of every botocore client. Ratios compare with the row-by-row importer"
+            " with the same delay.",
             Table(
                 ("importer", "network added", "rows", "seconds", "rows a second", "ratio"),
                 [
@@ -232,17 +231,17 @@ def _section(imports: list[Import]) -> Section:
                     for it in imports
                 ],
             ),
-            f"Aims: at least {AIMS[0]} times the row by row through the gateway:"
+            f"Aims: at least {AIMS[0]} times the row-by-row importer through the gateway:"
             f" {times[GATEWAY, 0]:.1f}, {_met(times[GATEWAY, 0] >= AIMS[0])}. With {network_ms} ms"
             f" added, {AIMS[1]} times: {times[IN_PROCESS, network_ms]:.1f},"
             f" {_met(times[IN_PROCESS, network_ms] >= AIMS[1])}.",
-            "Requests to AWS and capacity units for 1,000 rows, counted in process; receiving and"
-            " deleting messages, which Lambda does for a deployed function, are among the requests."
-            " Write units as the emulator tells them, which works them out from the sizes of rows"
-            " and index entries as AWS does, twice for a table's rows in a transaction; read units"
-            " by AWS's rule from the sizes of the rows, since the emulator tells the same for every"
-            " read. This service pays more units: for the transaction, and for the pair's own row,"
-            " by which no import makes a pair's customer twice.",
+            "Requests to AWS and capacity units for 1,000 rows, counted in process. The requests"
+            " include receiving and deleting messages, which Lambda does for a deployed function."
+            " Write units are reported by the emulator, which computes them from the sizes of"
+            " rows and index entries as AWS does, doubled for rows in a transaction. Read units"
+            " are computed from the sizes of the rows by AWS's rule, because the emulator reports"
+            " a constant. This service uses more units for the transaction and for the pair row"
+            " that prevents duplicate customers.",
             Table(
                 ("importer", "requests", "DynamoDB", "SQS", "read units", "write units"),
                 [_per_thousand(it) for it in counted],

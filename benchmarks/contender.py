@@ -53,5 +53,5 @@ class Contender:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.name} ended while it served {command}.")
+            raise RuntimeError(f"{self.name} exited during {command}.")
         return json.loads(line)

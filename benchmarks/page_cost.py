@@ -118,12 +118,12 @@ def _section(customers: int, costs: list[PageCost]) -> Section:
     return Section(
         "First and last page",
         [
-            f"Pages of a list of {FEW:,} and of {customers:,} customers, on a local cloud. Read"
-            " units as the emulator tells them, which is the same for every query, and as DynamoDB"
-            " bills rows of these sizes: half a unit for each 4 KB. The time is the service's and"
-            " the emulator's together, in process and, for the short list, through the gateway. The"
-            " emulator sorts the whole list for each query, so its time grows with the list, for"
-            " the first page as for the last; DynamoDB seeks in an index.",
+            f"Pages of a list of {FEW:,} and of {customers:,} customers, on a local cloud. 'Units"
+            " told' are the read units reported by the emulator, a constant for every query."
+            " 'Units by size' are the units that DynamoDB bills for rows of these sizes: half a"
+            " unit per 4 KB. Times include the service and the emulator, in process and, for the"
+            " short list, through the gateway. The emulator sorts the whole list for each query,"
+            " so its time grows with the list; DynamoDB seeks in an index.",
             Table(
                 (
                     "customers",

@@ -35,12 +35,12 @@ def measure() -> Section:
     return Section(
         "Public forms",
         [
-            "CPU time of a warm request in process, AWS answering at once; the last two columns are"
-            " this service's own latency by the clock. The bare handler holds the view as text and"
-            " looks at nothing; to submit it parses the body, makes the same requests to AWS, and"
-            " judges, checks and logs nothing.",
+            "CPU time of a warm request in process with immediate responses from AWS; the last"
+            " two columns are this service's latency. The bare view handler returns a cached text"
+            " and checks nothing. The bare submit handler parses the body and makes the same"
+            " requests to AWS; it validates and logs nothing.",
             requests,
-            "Judging a submission that answers every field:",
+            "Validating a submission that answers every field:",
             judging,
         ],
     )

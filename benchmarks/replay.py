@@ -56,7 +56,7 @@ class Replay:
             if mark in body:
                 self.calls[name] += 1
                 return AWSResponse(request.url, 200, canned.headers, canned)
-        raise LookupError(f"Nothing is recorded for {operation} {body!r}")
+        raise LookupError(f"No recorded response for {operation} {body!r}")
 
 
 class _Canned:

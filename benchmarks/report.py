@@ -59,7 +59,7 @@ def document(sections: Sequence[Section], machine: str, day: date) -> str:
     """Return the whole report in Markdown."""
     top = (
         "# Performance\n\n"
-        f"Written by `make bench` on {day.isoformat()}: {machine}. What matters are the ratios and"
-        " the counts; the times are this machine's."
+        f"Written by `make bench` on {day.isoformat()}: {machine}. Compare the ratios and the"
+        " counts; the times depend on the machine."
     )
     return "\n\n".join([top, *(section.markdown() for section in sections)]) + "\n"

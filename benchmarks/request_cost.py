@@ -106,14 +106,14 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
     return Section(
         "CPU time of a request",
         [
-            "Microseconds of CPU for one request, warm: the median of interleaved rounds, each"
-            " contender in its own process. All are called with the same gateway event, make the"
-            " same requests to DynamoDB, get the same recorded answers in place of the network and"
-            " answer the same status and JSON, which is checked first. This service also checks"
-            " credentials (held, as in a warm function), validates the input, and writes a log line"
-            " with metrics; the others do none of that. The bare handler is boto3's client as it"
-            " comes, dictionaries and `json.dumps`; FastAPI and Powertools serve the same reads."
-            " A ratio, in brackets too, is the median of the rounds' ratios to the bare handler.",
+            "CPU time of one warm request in microseconds: the median of interleaved rounds,"
+            " each contender in its own process. All contenders receive the same gateway event,"
+            " make the same requests to DynamoDB, get the same recorded responses and return the"
+            " same status and JSON, which is verified first. This service also checks credentials"
+            " (cached, as in a warm function), validates the input and writes a log line with"
+            " metrics. The bare handler uses boto3's default client, dictionaries and"
+            " `json.dumps`. FastAPI and Powertools serve the same reads. Ratios, also those in"
+            " brackets, are the medians of the rounds' ratios to the bare handler.",
             Table(
                 ("request", "AWS calls", APP, BARE, "ratio", *others),
                 rows,

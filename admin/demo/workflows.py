@@ -10,14 +10,14 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
     return [
         {
             "id": demo_id("workflow visit"),
-            "name": "Every visit that was rated",
+            "name": "Rated visits",
             "conditions": [
                 {"subject": "survey", "operator": "$eq", "value": demo_id("survey visit")}
             ],
             "actions": [
                 {
                     "key": "crm",
-                    "description": "Tells the CRM what was answered",
+                    "description": "Updates the CRM",
                     "url": url,
                     "headers": {
                         "Authorization": "Bearer demo",
@@ -32,7 +32,7 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
         },
         {
             "id": demo_id("workflow contact"),
-            "name": "Every message from the contact form",
+            "name": "Contact form messages",
             "conditions": [
                 {"subject": "form", "operator": "$eq", "value": demo_id("contact-form lumen")}
             ],
@@ -47,7 +47,7 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
         },
         {
             "id": demo_id("workflow unhappy"),
-            "name": "Unhappy guests of the brand",
+            "name": "Unhappy guests",
             "conditions": [
                 {"subject": "rating", "operator": "$lte", "value": "4"},
                 {"subject": "brand", "operator": "$eq", "value": demo_id("brand lumen")},

@@ -51,9 +51,9 @@ def main(arguments: list[str]) -> int:
     except DeploymentError as error:
         return fail(str(error))
     except (BotoCoreError, ClientError) as error:
-        return fail(f"The local cloud does not do as it should: {error}")
+        return fail(f"The local cloud failed: {error}")
     except OSError as error:
-        return fail(f"This machine does not let the local cloud run: {error}")
+        return fail(f"This machine prevents the local cloud from running: {error}")
     except KeyboardInterrupt:
         return 130
 
@@ -62,14 +62,14 @@ def run(emulator: Emulator) -> int:
     """Start the cloud and keep it running until Ctrl-C or ``stop``."""
     process = _start(emulator, printing=True)
     try:
-        console.print("Running until you press Ctrl-C.")
+        console.print("Running. Press Ctrl-C to stop.")
         ended = process.wait()
     except KeyboardInterrupt:
         ended = 0
     finally:
         _stop_in_peace(emulator)
     if ended != 0:
-        return fail(f"The emulator ended by itself ({ended}): its log, {emulator.log}, says why.")
+        return fail(f"The emulator exited ({ended}). See its log: {emulator.log}")
     return 0
 
 
@@ -79,14 +79,14 @@ def up(emulator: Emulator) -> int:
         _, port = emulator.process_id_and_port()
         if port != emulator.port:
             raise DeploymentError(
-                f"The local cloud of {emulator.folder} runs on port {port}: use make stop first, or"
+                f"The local cloud in {emulator.folder} uses port {port}. Run make stop first, or"
                 f" PORT={port}."
             )
         WebhookReceiver(emulator.folder).start()
         deploy(emulator)
     else:
         _start(emulator)
-    console.print("Running in the background; make stop ends it.")
+    console.print("Running in the background. Stop it with make stop.")
     return 0
 
 
@@ -94,14 +94,14 @@ def stop(emulator: Emulator) -> int:
     """Stop the cloud and keep its state."""
     receiver_ran = WebhookReceiver(emulator.folder).stop()
     ran = emulator.stop() or receiver_ran
-    console.print("Stopped." if ran else "No local cloud is running here.")
+    console.print("Stopped." if ran else "No local cloud is running.")
     return 0
 
 
 def reload(emulator: Emulator, local_port: int) -> int:
     """Serve the routes from the source with reload, against the running cloud."""
     if not emulator.is_running():
-        raise DeploymentError("No local cloud is running here: start it with make up.")
+        raise DeploymentError("No local cloud is running. Start it with make up.")
     _, port = emulator.process_id_and_port()
     chalice = Path(sys.executable).with_name("chalice")
     arguments = ["local", "--stage", STAGE, "--port", str(local_port), "--autoreload"]
@@ -124,7 +124,7 @@ def run_with(command: list[str]) -> int:
             kept = PROJECT / ".local" / "last-failed-emulator.log"
             kept.parent.mkdir(exist_ok=True)
             shutil.copyfile(emulator.log, kept)
-            console.print(f"What the functions printed is kept in {kept}.")
+            console.print(f"The output of the functions is in {kept}.")
         return status
     finally:
         _stop_in_peace(emulator)
@@ -193,7 +193,7 @@ def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
         stdin=subprocess.DEVNULL,
     )
     if done.returncode != 0:
-        raise DeploymentError("The demo data could not be loaded: what is above says why.")
+        raise DeploymentError("Loading the demo data failed; see the output above.")
 
 
 def _wait_until_it_answers(base_url: str) -> None:
@@ -208,7 +208,7 @@ def _wait_until_it_answers(base_url: str) -> None:
         except OSError as error:
             last = error
         time.sleep(0.5)
-    raise DeploymentError(f"The gateway does not answer ({last}): the emulator's log says why.")
+    raise DeploymentError(f"The gateway does not respond ({last}). See the emulator's log.")
 
 
 def _stop_in_peace(emulator: Emulator) -> None:

@@ -69,7 +69,7 @@ class Emulator:
             process_id, port = self._note.read_text().split()
         except (OSError, ValueError):
             raise DeploymentError(
-                f"A local cloud is being started in {self.folder}: wait for it, and try again."
+                f"A local cloud is starting in {self.folder}. Wait and try again."
             ) from None
         return int(process_id), int(port)
 
@@ -86,7 +86,7 @@ class Emulator:
                 process = self._spawn(lock)
         except BlockingIOError:
             raise DeploymentError(
-                f"A local cloud already runs in {self.folder}: stop it with make stop, or choose"
+                f"A local cloud already runs in {self.folder}. Stop it with make stop, or choose"
                 " another folder with STATE_DIR=…"
             ) from None
         try:
@@ -162,7 +162,7 @@ class Emulator:
                 probe.bind(("127.0.0.1", self.port))
             except OSError:
                 raise DeploymentError(
-                    f"Port {self.port} is taken: stop what uses it, or choose another with PORT=…"
+                    f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
                 ) from None
 
     def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
@@ -175,7 +175,7 @@ class Emulator:
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
-        raise DeploymentError(f"The emulator did not start: its log, {self.log}, says why.")
+        raise DeploymentError(f"The emulator did not start. See its log: {self.log}")
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[int]:

@@ -103,7 +103,7 @@ class WebhookReceiver:
             time.sleep(0.02)
         process.kill()
         process.wait()
-        raise DeploymentError(f"The webhook receiver did not start: {self.log} says why.")
+        raise DeploymentError(f"The webhook receiver did not start. See its log: {self.log}")
 
     def stop(self) -> bool:
         """Stop the receiver and return whether it was running. Its port and its file are kept."""
@@ -186,7 +186,7 @@ class _Server(ThreadingHTTPServer):
         except WebhookVerificationError as refused:
             return str(refused)
         except (OSError, ValueError, KeyError):
-            return "There is no demo.json with a secret yet."
+            return "No webhook secret in demo.json yet."
         return VALID
 
     def keep(self, request: dict[str, Any]) -> None:
