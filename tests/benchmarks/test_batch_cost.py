@@ -6,7 +6,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.storage.dynamodb.table import connection
 
 
-def test_a_batch_is_imported_with_three_requests_a_chunk_at_most(cloud: None) -> None:
+def test_import_takes_at_most_three_requests_per_chunk(cloud: None) -> None:
     import_in_process(batch_of(1))
     with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
         import_in_process(batch_of(120))  # three chunks, and a progress that is read

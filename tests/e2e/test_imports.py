@@ -125,7 +125,7 @@ def numbers(progress: Any) -> dict[str, int]:
     return {name: progress[name] for name in ("created", "filled", "unchanged", "failed")}
 
 
-def test_a_batch_is_imported_and_repeated_with_its_key(
+def test_batch_is_imported_once_per_idempotency_key(
     new_importer: Callable[[], Importer],
 ) -> None:
     importer = new_importer()
@@ -143,7 +143,7 @@ def test_a_batch_is_imported_and_repeated_with_its_key(
     assert customers[0]["company"] == "Lumen"
 
 
-def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
+def test_concurrent_imports_with_killed_functions_lose_no_row(
     cloud: Cloud, new_importer: Callable[[], Importer]
 ) -> None:
     large, *small = (new_importer() for _ in range(3))

@@ -172,7 +172,7 @@ def forms(cloud: Cloud) -> PublicForms:
     return PublicForms(cloud)
 
 
-def test_what_is_accepted_is_stored_and_counted_to_the_one(forms: PublicForms) -> None:
+def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> None:
     cloud, load = forms.cloud, Load()
     available = open_forms(forms)
     assert len(available) >= 3

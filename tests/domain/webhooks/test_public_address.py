@@ -41,7 +41,7 @@ def stands_for_ipv4(address: IPv4Address | IPv6Address) -> bool:
 
 @pytest.mark.parametrize("network", REFUSED, ids=str)
 @given(data=st.data())
-def test_nothing_in_a_special_range_is_public(
+def test_special_ranges_are_not_public(
     network: IPv4Network | IPv6Network, data: st.DataObject
 ) -> None:
     kind = type(network.network_address)
@@ -52,21 +52,23 @@ def test_nothing_in_a_special_range_is_public(
 
 @given(st.ip_addresses(v=4))
 @example(IPv4Address("8.8.8.8"))
-def test_ipv4_is_public_when_it_is_in_no_special_range(address: IPv4Address) -> None:
+def test_other_ipv4_addresses_are_public(address: IPv4Address) -> None:
     listed = any(address in network for network in REFUSED if network.version == 4)
     assert is_public(address) is not listed
 
 
 @given(st.one_of(st.ip_addresses(v=6), inside(IPv6Network("2000::/3")).map(IPv6Address)))
 @example(IPv6Address("2606:4700:4700::1111"))
-def test_ipv6_is_public_when_it_is_given_out_and_in_no_special_range(address: IPv6Address) -> None:
+def test_allocated_ipv6_addresses_are_public(address: IPv6Address) -> None:
     listed = any(address in network for network in REFUSED if network.version == 6)
     if not stands_for_ipv4(address):
         assert is_public(address) is (address in IPv6Network("2000::/3") and not listed)
 
 
 @given(st.one_of(st.ip_addresses(), inside(IPv6Network("2000::/3")).map(IPv6Address)))
-def test_public_means_no_less_than_python_says(address: IPv4Address | IPv6Address) -> None:
+def test_public_address_is_global_in_the_standard_library(
+    address: IPv4Address | IPv6Address,
+) -> None:
     if is_public(address) and not stands_for_ipv4(address):
         assert address.is_global
         assert not address.is_private
@@ -80,13 +82,13 @@ def test_public_means_no_less_than_python_says(address: IPv4Address | IPv6Addres
 @given(IPV4)
 @example(IPv4Address("169.254.169.254"))
 @example(IPv4Address("8.8.8.8"))
-def test_an_address_that_stands_for_ipv4_is_judged_by_it(address: IPv4Address) -> None:
+def test_embedded_ipv4_address_decides(address: IPv4Address) -> None:
     for prefix in ("::ffff:0:0", "64:ff9b::"):
         assert is_public(IPv6Address(int(IPv6Address(prefix)) | int(address))) == is_public(address)
 
 
 @given(IPV4, st.integers(0, 2**80 - 1))
-def test_tunnels_lead_nowhere_whatever_ipv4_is_inside(address: IPv4Address, rest: int) -> None:
+def test_tunnel_addresses_are_not_public(address: IPv4Address, rest: int) -> None:
     assert not is_public(IPv6Address((0x2002 << 112) | (int(address) << 80) | rest))
     teredo = (0x20010000 << 96) | (rest << 32 & (2**96 - 1)) | (int(address) ^ 0xFFFFFFFF)
     assert not is_public(IPv6Address(teredo))
@@ -103,5 +105,5 @@ def test_tunnels_lead_nowhere_whatever_ipv4_is_inside(address: IPv4Address, rest
         "2606:4700::1%eth0",
     ],
 )
-def test_metadata_has_no_other_door(text: str) -> None:
+def test_metadata_addresses_are_not_public_in_any_form(text: str) -> None:
     assert not is_public(ip_address(text))
