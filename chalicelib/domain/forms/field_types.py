@@ -52,7 +52,7 @@ class AnswerRules:
         options: the only valid values, each with its rating from 0 to 10; None if it has no rating.
         options_from_field: whether the valid values are the field's own values.
         takes_several_values: whether an answer can have more than one value.
-        identifies_by: the customer attribute that an answer contains.
+        identifies_by: the customer attribute that an answer contains; it identifies the respondent.
     """
 
     example: str
@@ -124,7 +124,7 @@ _SATISFACTION: Final = {"satisfied": 10, "unsatisfied": 0}
 
 
 class FieldType(StrEnum):
-    """Type of a field. Every answer is text."""
+    """Type of a field, with the rules for its answers. Every answer is text."""
 
     rules: AnswerRules
 

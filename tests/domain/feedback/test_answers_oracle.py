@@ -239,21 +239,21 @@ def expected_outcome(form: SavedContactForm, given_answers: list[SubmittedAnswer
         for field, values in filled.items()
     }
     visible = expected_visible(form, compared)
-    kept = []
+    validated = []
     for field in sorted(form.fields, key=lambda f: (f.vertical_index, f.horizontal_index)):
         if field.id not in visible:
             continue
         if filled.get(field.id):
             place, sent = first[field.id]
             found |= expected_errors(field, sent, place)
-            kept.append((field.id, filled[field.id]))
+            validated.append((field.id, filled[field.id]))
         elif field.required:
             where = f"/fields/{first[field.id][0]}" if field.id in first else "/fields"
             found.add((where, "required"))
     if found:
         return found, [], None
-    ratings = [expected_rating(kinds[field], values[0]) for field, values in kept]
-    return found, kept, next((rating for rating in ratings if rating is not None), None)
+    ratings = [expected_rating(kinds[field], values[0]) for field, values in validated]
+    return found, validated, next((rating for rating in ratings if rating is not None), None)
 
 
 def outcome(questionnaire: Questionnaire, given_answers: list[SubmittedAnswer]) -> Outcome:
