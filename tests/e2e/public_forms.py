@@ -5,23 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.domain.forms.field_types import FieldType
 from tests.e2e.conftest import Cloud
 
 COUNTED_WITHIN_S = 60
 
 _EXAMPLES = {
+    **{field_type.value: field_type.rules.example for field_type in FieldType},
     "TEXT": "Zoé ☃ مرحبا",
     "LONG_TEXT": 'Très bien,\nvraiment "bien"; 100 % \\ </form>',
-    "EMAIL": "zoe@example.test",
-    "PHONE": "+33 6 12 34 56 78",
-    "NUMBER": "3",
-    "DATE": "2026-11-20",
-    "CHECKBOX": "true",
-    "NPS": "10",
-    "RATING": "9",
-    "CSAT_STAR": "5",
-    "CSAT_SMILEY": "5",
-    "BINARY": "satisfied",
 }
 
 

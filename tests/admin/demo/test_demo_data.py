@@ -20,7 +20,7 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.forms.definitions.survey import SurveyDefinition
-from chalicelib.domain.forms.fields import FieldType
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.parsing import parse
 
 

@@ -20,7 +20,7 @@ from chalicelib.domain.forms.definitions.form import (
 from chalicelib.domain.forms.definitions.references import Names, References
 from chalicelib.domain.forms.definitions.rule import rule, unless_malformed
 from chalicelib.domain.forms.definitions.values import value_errors
-from chalicelib.domain.forms.fields import SELECT_TYPES, ExpectedValue, FieldType
+from chalicelib.domain.forms.fields import ExpectedValue
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.language import Language
@@ -112,7 +112,7 @@ def _group_errors(field: FieldDefinition, groups: Names, *path: str | int) -> It
 
 @rule
 def _missing_values_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
-    if field.type in SELECT_TYPES and not field.values:
+    if field.type.rules.options_from_field and not field.values:
         yield InputError(
             json_pointer(*path, "values"), "required", "A field to choose from needs values."
         )
@@ -140,7 +140,7 @@ def _most_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[I
 @rule
 def _fewest_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
     fewest = _fewest_replies(field)
-    if field.type is not FieldType.MULTI_SELECT and fewest > 1:
+    if not field.type.rules.takes_several_values and fewest > 1:
         yield _reply_error("A field of this type takes one reply.", *path, "minReplies")
     elif not field.allow_custom_value and fewest > len(field.values) > 0:
         yield _reply_error("There are not so many values.", *path, "minReplies")
@@ -223,7 +223,7 @@ def _expected_errors(
     if not expected.value:
         yield InputError(json_pointer(*path), "required", "Required.")
         return
-    allowed = deciding.answers_from_list if deciding else None
+    allowed = deciding.options if deciding else None
     if not allowed or expected.operator not in _CHOSEN_FROM_LIST:
         return
     one = expected.operator in (Comparator.EQ, Comparator.NE)
