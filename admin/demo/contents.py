@@ -35,7 +35,7 @@ _DemoLoader.add_constructor("!id", _id)
 def demo_definitions() -> list[RawDefinition]:
     """The documents of both accounts; the same at every call."""
     return [
-        RawDefinition(f"demo data of {ACCOUNTS[account]}, document {number}", content)
+        RawDefinition(f"demo data of {ACCOUNTS[account]}, definition {number}", content)
         for account in ACCOUNTS
         for number, content in enumerate(_contents_of(account), start=1)
     ]

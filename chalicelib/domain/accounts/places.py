@@ -1,12 +1,15 @@
 """Brands and stores: where purchases are made, and what forms and surveys are aimed at."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from pydantic import Field
 
+from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 
@@ -84,3 +87,20 @@ class Directory:
     def _of_kind(self, place_id: str, kind: PlaceKind) -> Place | None:
         place = self.by_id.get(place_id)
         return place if place and place.kind is kind else None
+
+
+def parse_store_definition(definition: Any, directory: Directory) -> StoreDefinition:
+    """Parse and validate the definition of a store.
+
+    Args:
+        directory: the account's brands and stores.
+
+    Raises:
+        InvalidInput: the shape is invalid or the brand does not belong to the account.
+    """
+
+    def rule_errors(store: StoreDefinition) -> Iterator[InputError]:
+        if directory.brand(store.brand_id) is None:
+            yield unknown_reference("brand", "brandId")
+
+    return parse_and_validate(definition, StoreDefinition, rule_errors)

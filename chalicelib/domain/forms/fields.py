@@ -6,7 +6,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
-from chalicelib.domain.forms.part import DatedPart, Part, UuidText
+from chalicelib.domain.forms.part import DatedPart, Part
+from chalicelib.domain.schema import UuidText
 
 
 class FieldType(StrEnum):

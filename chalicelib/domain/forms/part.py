@@ -4,27 +4,9 @@ A saved form is written rarely and read all the time, so its dates are kept as t
 reading a form turns no text into a moment and back.
 """
 
-from typing import Annotated
+from pydantic import ConfigDict, Field
 
-from pydantic import ConfigDict, Field, WithJsonSchema
-
-from chalicelib.domain.schema import Resource
-
-TimestampText = Annotated[
-    str,
-    WithJsonSchema(
-        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
-    ),
-]
-"""A moment as it is answered: UTC, milliseconds, ``Z``."""
-
-UuidText = Annotated[
-    str,
-    WithJsonSchema(
-        {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
-    ),
-]
-"""An identifier that was checked when it was saved."""
+from chalicelib.domain.schema import Resource, TimestampText, UuidText
 
 
 class Part(Resource):

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator, evaluate
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.forms.part import TimestampText
-from chalicelib.domain.schema import Resource
+from chalicelib.domain.schema import Resource, TimestampText
 
 EVENT: Final = "workflow.action.webhook"
 MAX_BODY_BYTES: Final = 200_000

@@ -6,8 +6,11 @@ from typing import Any
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
-from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
 from chalicelib.domain.forms.survey import SavedSurvey
 
 BRAND = "b0000000-0000-4000-8000-000000000001"
@@ -76,12 +79,12 @@ def survey(**more: Any) -> dict[str, Any]:
 
 def saved_contact_form(**more: Any) -> SavedContactForm:
     """A contact form as it is saved."""
-    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), NOW)
+    return build_contact_form(parse_contact_form_definition(contact_form(**more), DIRECTORY), NOW)
 
 
 def saved_survey(**more: Any) -> SavedSurvey:
     """A survey as it is saved."""
-    return save_survey(read_survey(survey(**more), DIRECTORY), NOW)
+    return build_survey(parse_survey_definition(survey(**more), DIRECTORY), NOW)
 
 
 def contact_form_errors(**more: Any) -> list[tuple[str, str]]:

@@ -6,7 +6,11 @@ import pytest
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.workflows.definition import MAX_WORKFLOW_BYTES, read_workflow, save_workflow
+from chalicelib.domain.workflows.definition import (
+    MAX_WORKFLOW_BYTES,
+    build_workflow,
+    parse_workflow_definition,
+)
 from chalicelib.domain.workflows.workflow import MAX_BODY_BYTES, raw_body
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOWHERE, STORE
 from tests.domain.workflows.factories import (
@@ -42,14 +46,16 @@ def test_what_is_left_out_has_its_default() -> None:
 
 def test_an_action_without_an_id_has_the_same_one_each_time() -> None:
     document = workflow_document()
-    first, again = (save_workflow(read_workflow(document), NOW) for _ in range(2))
+    first, again = (build_workflow(parse_workflow_definition(document), NOW) for _ in range(2))
     assert first.actions[0].id == again.actions[0].id
 
 
 def test_a_replaced_workflow_keeps_when_it_was_made() -> None:
     earlier = workflow()
     later = NOW.replace(year=2027)
-    saved = save_workflow(read_workflow(workflow_document(id=earlier.id)), later, earlier)
+    saved = build_workflow(
+        parse_workflow_definition(workflow_document(id=earlier.id)), later, earlier
+    )
     assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
 
 
@@ -113,7 +119,7 @@ def test_a_url_that_is_not_public_https_is_refused(url: str) -> None:
 def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
     url = "http://127.0.0.1:8080/hook"
     document = workflow_document(actions=[action_document(url=url)])
-    assert read_workflow(document, allow_private=True).actions[0].url == url
+    assert parse_workflow_definition(document, allow_private=True).actions[0].url == url
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
@@ -172,7 +178,7 @@ def test_an_actions_id_is_the_only_one_of_its_account() -> None:
     other = workflow()
     document = workflow_document(actions=[action_document(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
-        read_workflow(document, others=[other])
+        parse_workflow_definition(document, others=[other])
     assert [input_error.pointer for input_error in caught.value.errors] == ["/actions/0/id"]
 
 
@@ -213,7 +219,7 @@ def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("subject", "operator", "value", "fault"),
+    ("subject", "operator", "value", "input_error"),
     [
         ("rating", "$lte", "four", "not_allowed"),
         ("rating", "$in", "1,two", "not_allowed"),
@@ -239,11 +245,11 @@ def test_a_condition_compares_with_what_its_subject_may_be(
     condition = {"subject": subject, "operator": operator, "value": value}
     document = workflow_document(conditions=[{"operator": "$and", "conditions": [condition]}])
     if input_error is None:
-        saved = save_workflow(read_workflow(document, DIRECTORY), NOW)
+        saved = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW)
         assert saved.conditions[0].conditions[0].value in (value, value.lower())
         return
     with pytest.raises(InvalidInput) as refused:
-        read_workflow(document, DIRECTORY)
+        parse_workflow_definition(document, DIRECTORY)
     assert [(each.pointer, each.code) for each in refused.value.errors] == [
         ("/conditions/0/conditions/0/value", input_error)
     ]
@@ -252,7 +258,7 @@ def test_a_condition_compares_with_what_its_subject_may_be(
 def test_ids_are_compared_in_lower_case() -> None:
     condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
     document = workflow_document(conditions=[condition])
-    (saved,) = save_workflow(read_workflow(document, DIRECTORY), NOW).conditions
+    (saved,) = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW).conditions
     assert saved.matches(feedback(store_id=STORE))
 
 

@@ -8,8 +8,11 @@ import pytest
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions.build import MAX_FORM_BYTES
-from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
-from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
@@ -35,7 +38,9 @@ ID = "abcdef00-0000-4000-8000-000000000001"
 
 
 def resaved(earlier: SavedContactForm, now: datetime = LATER, **more: Any) -> SavedContactForm:
-    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), now, earlier)
+    return build_contact_form(
+        parse_contact_form_definition(contact_form(**more), DIRECTORY), now, earlier
+    )
 
 
 def test_a_document_of_the_least_is_valid() -> None:
@@ -44,7 +49,7 @@ def test_a_document_of_the_least_is_valid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "fault"),
+    ("more", "input_error"),
     [
         ({"colour": "red"}, ("/colour", "unknown_key")),
         ({"header": {"tilte": "x"}}, ("/header/tilte", "unknown_key")),
@@ -83,7 +88,7 @@ def test_a_key_or_value_that_does_not_fit_is_named(
 @pytest.mark.parametrize("document", [None, [], "form", 3])
 def test_a_document_that_is_no_object_is_refused(document: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
-        read_contact_form(document, DIRECTORY)
+        parse_contact_form_definition(document, DIRECTORY)
 
     assert refused.value.errors[0].pointer == ""
 
@@ -218,7 +223,7 @@ def test_a_replaced_survey_keeps_the_dates_of_targets_and_support_address() -> N
     }
     before = saved_survey(**parts)
     parts["targets"].append({"type": "STORE", "targetId": STORE})
-    after = save_survey(read_survey(survey(**parts), DIRECTORY), LATER, before)
+    after = build_survey(parse_survey_definition(survey(**parts), DIRECTORY), LATER, before)
 
     assert [target.created_at for target in after.targets] == [NOW_TEXT, LATER_TEXT]
     assert after.support_email == before.support_email
