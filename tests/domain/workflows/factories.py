@@ -1,4 +1,4 @@
-"""Valid workflow documents and feedback; a test says only what matters to it."""
+"""Factories of valid workflow definitions and feedback."""
 
 from datetime import UTC, datetime
 from typing import Any
