@@ -13,7 +13,7 @@ from admin.definitions.identify import KnownAccounts, identify_definition
 from admin.definitions.references import KnownParts, RunReferences
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import parse_store_definition
-from chalicelib.domain.customers.customer import CustomerDefinition, customer_from_definition
+from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.forms.definitions.contact_form import (
@@ -81,7 +81,7 @@ def _check_rules(definition: Definition, references: RunReferences, now: datetim
         case Kind.STORE:
             parse_store_definition(content, directory)
         case Kind.CUSTOMER:
-            customer_from_definition(parse_definition(content, CustomerDefinition), now)
+            build_customer(parse_definition(content, CustomerDefinition), now)
         case Kind.CONTACT_FORM:
             build_contact_form(parse_contact_form_definition(content, directory), now)
         case Kind.SURVEY:

@@ -22,24 +22,24 @@ MAX_PURCHASE_BYTES: Final = 32 * 1024
 
 
 class Purchase(Resource):
-    """A purchase as the interface answers it, and the id of the customer who made it."""
+    """A purchase as returned by the interface, and the id of its customer."""
 
     id: Identifier
     created_at: Timestamp
     updated_at: Timestamp
     store_id: Identifier = Field(description="The store where the purchase was made.")
-    store_name: str = Field(default="", description="What the store is called now.")
+    store_name: str = Field(default="", description="The current name of the store.")
     customer: Customer | None = Field(
-        default=None, description="The customer as a request for it would be answered now."
+        default=None, description="The current state of the customer."
     )
     date: Timestamp = Field(description="When the purchase was made.")
-    start_date: Timestamp = Field(description="When it starts to be valid.")
-    end_date: Timestamp = Field(description="When it ceases to be valid.")
+    start_date: Timestamp = Field(description="Start of its validity.")
+    end_date: Timestamp = Field(description="End of its validity.")
     external_id: str = Field(description="Its identifier in the external system.")
-    source: DataSource = Field(description="Where it came from.")
+    source: DataSource = Field(description="The platform that it comes from.")
     metadata: JsonObject = Field(
         default_factory=dict,
-        description="What the source tells of the purchase, kept as it was given.",
+        description="Data of the source about the purchase, stored unchanged.",
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
         default=(), description="Values of the account's custom attributes."
@@ -49,11 +49,11 @@ class Purchase(Resource):
 
 
 class PurchaseDefinition(Input):
-    """A purchase as it arrives. Source and external id together name it within the account.
+    """The definition of a purchase, which source and external id identify within the account.
 
     Attributes:
-        customer_id: the customer, when the account's own id for them is known.
-        customer: who the customer is, otherwise; found by e-mail and phone, made when new.
+        customer_id: the id of an existing customer.
+        customer: the customer otherwise; identified by e-mail and phone, created if new.
     """
 
     source: Annotated[DataSource, Field(strict=False)]
@@ -93,9 +93,9 @@ def parse_purchase_definition(
 
 
 def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:
-    """The id of the account's purchase that an external system calls ``external_id``.
+    """Return the id of a purchase, derived from its source and external id.
 
-    It follows from what names the purchase, so a second arrival meets the first.
+    A second arrival of the same purchase has the same id.
     """
     return derived_id(account_id, "purchase", source, external_id)
 

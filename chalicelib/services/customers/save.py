@@ -6,7 +6,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import (
     Customer,
     CustomerDefinition,
-    customer_from_definition,
+    build_customer,
 )
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.storage import customers
@@ -21,7 +21,5 @@ def save_customer(account_id: str, definition: Any) -> Customer:
         InvalidInput: the definition is invalid.
         InputTooLarge: the customer is over its size limit.
     """
-    customer = customer_from_definition(
-        parse_definition(definition, CustomerDefinition), clock.now()
-    )
+    customer = build_customer(parse_definition(definition, CustomerDefinition), clock.now())
     return customers.replace(account_id, customer)
