@@ -7,7 +7,8 @@ from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.part import DatedPart, Part, UuidText
+from chalicelib.domain.forms.part import DatedPart, Part
+from chalicelib.domain.schema import UuidText
 
 # Definitions are validated in strict mode, which by default rejects the text of an enum member.
 CombinationName = Annotated[Combination, Field(strict=False)]
