@@ -1,4 +1,4 @@
-"""The sizes that DynamoDB bills rows by."""
+"""The billed sizes of DynamoDB rows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the comparison of contenders stands on: they do the same work and answer the same."""
+"""All contenders do the same work and return the same responses."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Requests are counted and made to wait in the one place that all of them pass."""
+"""Requests are counted and delayed at a single point."""
 
 import time
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The report as Markdown."""
+"""The report in Markdown."""
 
 from datetime import date
 

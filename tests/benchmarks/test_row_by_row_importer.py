@@ -1,4 +1,4 @@
-"""What this service's importer is compared with keeps the rule of a batch, too."""
+"""The row-by-row importer follows the fill rule."""
 
 from typing import Any
 

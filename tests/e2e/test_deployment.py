@@ -1,4 +1,4 @@
-"""The way to AWS, walked to its end against the emulator, with a stage that nothing else uses."""
+"""A complete deployment against the emulator, with a stage of its own."""
 
 import subprocess
 import sys

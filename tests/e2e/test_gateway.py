@@ -1,4 +1,4 @@
-"""The gateway answers, with the app or with a problem of its own, and never with anything else."""
+"""The gateway returns responses of the app or problems of its own, nothing else."""
 
 import pytest
 

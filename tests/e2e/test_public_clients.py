@@ -1,4 +1,4 @@
-"""Real clients submit through the gateway, and what they submit is counted."""
+"""Real clients submit through the gateway, and their submissions are counted."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""The README's own commands, run as they stand there."""
+"""Run the commands of the README unchanged."""
 
 import json
 import os
@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOT
 
 
 def run(cloud: Cloud, part: str) -> str:
-    """What the one block that holds this part prints."""
+    """Run the one code block that contains this text and return its output."""
     (block,) = (block for block in BLOCKS if part in block)
     demo = cloud.demo
     environment = os.environ | {

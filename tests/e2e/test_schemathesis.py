@@ -1,4 +1,4 @@
-"""The deployed service keeps to its own description, whatever is sent to it."""
+"""The deployed service conforms to its OpenAPI document for generated requests."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import schemathesis
 from tests import schemathesis_hooks
 from tests.e2e.conftest import Cloud
 
-# The gateway answers 404, with no Allow header, to a method that a path does not have.
+# The gateway responds 404 without an Allow header to a method that a path does not have.
 NOT_CHECKED = "unsupported_method,allow_header_conformance"
 
 KNOWN = {
@@ -27,7 +27,7 @@ LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/cust
 
 @pytest.fixture(scope="module")
 def described(cloud: Cloud) -> Any:
-    """The description, as the gateway answers it."""
+    """The OpenAPI document served by the gateway."""
     return schemathesis.openapi.from_url(f"{cloud.base_url}/openapi.json")
 
 

@@ -1,4 +1,4 @@
-"""What each operation costs in requests to AWS, when nothing contends and small things are held."""
+"""AWS requests per operation, without contention and with warm caches."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ Ask = Callable[[Loaded], Answer]
 
 @pytest.fixture(scope="module")
 def loaded(client: Client) -> Loaded:
-    """An account whose credentials and names a warm function already holds."""
+    """An account whose credentials and names are cached."""
     loaded = load(new_partner(client))
     loaded.partner.get(loaded.paths["contact form"])
     return loaded

@@ -1,4 +1,4 @@
-"""The one line that a request leaves in the log."""
+"""The log line of a request."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.web.loading import customer_document
 
 @pytest.fixture
 def log() -> Iterator[StringIO]:
-    """What the logger writes."""
+    """Return the logger's output."""
     handler = logger.registered_handler
     written = StringIO()
     before = handler.setStream(written)  # type: ignore[attr-defined]

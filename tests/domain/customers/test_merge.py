@@ -1,4 +1,4 @@
-"""The fill rule and the pair rule against a plain model of them."""
+"""The fill rule and the pair rule, compared with a simple reference implementation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +41,7 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 @dataclass
 class PlainImporter:
-    """Rule 4.2.2 row by row, in the most obvious way."""
+    """The fill rule row by row, in the most obvious way."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)

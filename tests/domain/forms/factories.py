@@ -1,4 +1,4 @@
-"""Factories of valid form definitions, and a directory of the places that they refer to."""
+"""Factories of valid form and survey definitions, with a matching directory."""
 
 from datetime import UTC, datetime
 from typing import Any

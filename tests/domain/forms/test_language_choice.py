@@ -1,4 +1,4 @@
-"""Which language a reader gets."""
+"""The language of a public view."""
 
 import pytest
 from hypothesis import given

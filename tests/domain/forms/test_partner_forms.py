@@ -1,4 +1,4 @@
-"""The partner's views of forms and surveys, key by key."""
+"""Partner views of forms and surveys, field by field."""
 
 import json
 from typing import Any

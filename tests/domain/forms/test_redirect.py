@@ -1,4 +1,4 @@
-"""Who is led to which review page."""
+"""Redirects after a submission."""
 
 from typing import Any
 

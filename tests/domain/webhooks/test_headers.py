@@ -1,4 +1,4 @@
-"""Which headers go out, and which custom ones are refused."""
+"""Webhook headers: merging and validation."""
 
 import pytest
 from hypothesis import given

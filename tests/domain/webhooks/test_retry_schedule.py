@@ -1,4 +1,4 @@
-"""When a failed webhook is tried again."""
+"""Retry schedule of failed webhooks."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

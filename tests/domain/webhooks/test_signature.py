@@ -1,6 +1,6 @@
-"""Signing and verifying, against OpenSSL's command line.
+"""Signing and verification, compared with OpenSSL's command line.
 
-The vectors were made with
+The vectors were created with
 ``printf '%s.%s' "$timestamp" "$body" | openssl dgst -sha256 -hmac "$secret" -r`` (OpenSSL 3.0.19).
 """
 

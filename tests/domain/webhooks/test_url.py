@@ -1,4 +1,4 @@
-"""Which URLs a webhook may be sent to."""
+"""Valid and invalid webhook URLs."""
 
 import pytest
 from hypothesis import given

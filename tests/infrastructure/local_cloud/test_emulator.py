@@ -1,4 +1,4 @@
-"""The emulator's process, with a small server in its place."""
+"""The emulator's process, tested with a small server instead of the emulator."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The demo's receiver of webhooks, as a process of its own."""
+"""The demo's webhook receiver in its own process."""
 
 import base64
 import json

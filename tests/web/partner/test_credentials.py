@@ -1,4 +1,4 @@
-"""Credentials come before everything else."""
+"""Credentials are checked before everything else."""
 
 import pytest
 from chalice.test import Client
@@ -27,7 +27,7 @@ def test_every_partner_endpoint_requires_credentials(
     client: Client, method: str, path: str
 ) -> None:
     stranger = Partner(client, "")
-    # Neither the missing id nor the body that is no JSON is looked at first.
+    # Neither the missing id nor the invalid JSON is reported first.
     answer = stranger.get(path) if method == "GET" else stranger.post(path, b"{", {})
     assert answer.status == 401
     assert answer.headers["content-type"] == "application/problem+json"

@@ -1,4 +1,4 @@
-"""Lists by page: what may be asked for, and what a page says of itself."""
+"""List pages: page requests and meta."""
 
 import json
 from typing import Any

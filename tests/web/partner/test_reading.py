@@ -1,4 +1,4 @@
-"""Endpoints 1 to 6: what is read back, by whom, and in which shape."""
+"""Read endpoints: responses, access and shape."""
 
 import json
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from tests.web.loading import brand_document, customer_document, purchase_docume
 
 @dataclass(frozen=True)
 class Loaded:
-    """An account with one thing of each kind, and the path that reads each."""
+    """An account with one record of each kind, and the path that reads each."""
 
     partner: Partner
     brand_id: str

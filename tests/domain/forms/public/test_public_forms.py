@@ -1,4 +1,4 @@
-"""What end users get of forms and surveys, key by key and in their language."""
+"""Public views of forms and surveys, field by field, and their translations."""
 
 import json
 from typing import Any
