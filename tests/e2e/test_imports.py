@@ -1,4 +1,4 @@
-"""Imports through the gateway: much at once, and with functions killed in the middle."""
+"""Imports through the gateway: concurrent, and with functions killed in the middle."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def rows(count: int, name: str) -> list[dict[str, Any]]:
 
 
 def kill(cloud: Cloud, function: str) -> int:
-    """Ends a function's processes at once; answers how many there were."""
+    """Kill a function's processes and return their number."""
     processes = cloud.function_processes(function)
     for process in processes:
         os.kill(process, signal.SIGKILL)
@@ -35,7 +35,7 @@ def numbers(progress: Any) -> dict[str, int]:
     return {name: progress[name] for name in ("created", "filled", "unchanged", "failed")}
 
 
-def test_a_batch_is_imported_and_repeated_with_its_key(
+def test_batch_is_imported_once_per_idempotency_key(
     new_importer: Callable[[], Importer],
 ) -> None:
     importer = new_importer()
@@ -53,7 +53,7 @@ def test_a_batch_is_imported_and_repeated_with_its_key(
     assert customers[0]["company"] == "Lumen"
 
 
-def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
+def test_concurrent_imports_with_killed_functions_lose_no_row(
     cloud: Cloud, new_importer: Callable[[], Importer]
 ) -> None:
     large, *small = (new_importer() for _ in range(3))
@@ -96,7 +96,7 @@ def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
 
 
 def positions(cloud: Cloud, partner: Importer) -> list[int]:
-    """The positions of the partner's customers, read from the table itself."""
+    """Return the positions of the partner's customers from the table."""
     own_id = partner.list_page(1)["items"][0]["id"]
     dynamodb = cloud.client("dynamodb")
     found: dict[str, list[int]] = {}

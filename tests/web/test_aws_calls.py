@@ -1,4 +1,4 @@
-"""What each operation costs in requests to AWS, when nothing contends and small things are held."""
+"""AWS requests per operation, without contention and with warm caches."""
 
 from collections.abc import Callable
 
@@ -48,11 +48,13 @@ def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
         "a page past the end",
     ],
 )  # fmt: skip
-def test_reading_stays_within_its_budget(warm: Loaded, ask: Ask, cost: dict[str, int]) -> None:
+def test_read_endpoints_stay_within_their_request_budget(
+    warm: Loaded, ask: Ask, cost: dict[str, int]
+) -> None:
     assert cost_of(ask, warm) == cost
 
 
-def test_the_last_page_costs_what_the_first_costs(partner: Partner) -> None:
+def test_last_page_costs_the_same_as_the_first(partner: Partner) -> None:
     for _ in range(12):
         save_customer(partner.account_id, customer_document())
     partner.post("/partners/customer/list", {})

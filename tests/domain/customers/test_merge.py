@@ -1,4 +1,4 @@
-"""The fill rule and the pair rule against a plain model of them."""
+"""The fill rule and the pair rule, compared with a simple reference implementation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,7 +40,7 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 @dataclass
 class PlainImporter:
-    """Rule 4.2.2 row by row, in the most obvious way."""
+    """The fill rule row by row, in the most obvious way."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def in_interface_words(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(BATCHES)
-def test_any_sequence_of_batches_ends_as_the_plain_importer_predicts(
+def test_batches_have_the_same_result_as_the_reference_importer(
     batches: list[list[dict[str, Any]]],
 ) -> None:
     plain = PlainImporter()
@@ -104,9 +104,7 @@ def test_any_sequence_of_batches_ends_as_the_plain_importer_predicts(
 
 
 @given(st.sampled_from([None, *EMAILS]), st.sampled_from([None, *PHONES]))
-def test_a_pair_is_the_same_however_its_halves_are_written(
-    email: str | None, phone: str | None
-) -> None:
+def test_pair_ignores_notation(email: str | None, phone: str | None) -> None:
     pair = pair_of(email, phone)
     if email is None and phone is None:
         assert pair is None
@@ -120,13 +118,13 @@ def test_a_pair_is_the_same_however_its_halves_are_written(
 
 
 @given(st.lists(ROWS, min_size=1, max_size=30))
-def test_groups_are_read_back_as_they_were_kept(rows: list[dict[str, Any]]) -> None:
+def test_groups_survive_serialization(rows: list[dict[str, Any]]) -> None:
     groups = group_rows(enumerate(parse(row, CustomerBody) for row in rows))
     assert groups_from_json(groups_to_json(groups)) == tuple(groups)
     assert sorted(row.index for group in groups for row in group.rows) == [*range(len(rows))]
 
 
-def test_rows_of_one_pair_are_one_group_however_many_they_are() -> None:
+def test_rows_of_one_pair_form_one_group() -> None:
     body = parse({"email": "a@example.test", "firstName": "Zoé"}, CustomerBody)
     (group,) = group_rows((n, body) for n in range(10_000))
     assert len(group.rows) == 10_000
@@ -136,7 +134,7 @@ def test_rows_of_one_pair_are_one_group_however_many_they_are() -> None:
     assert effect.outcomes == (RowOutcome.CREATED, *[RowOutcome.UNCHANGED] * 9_999)
 
 
-def test_a_row_that_would_give_too_much_fails_alone() -> None:
+def test_row_over_the_size_limit_fails_alone() -> None:
     rows = [{"company": "x" * 60}, {"description": "y" * 60}, {"firstName": "Zoé"}]
     (group,) = group_rows(
         (n, parse({"email": "a@example.test"} | row, CustomerBody)) for n, row in enumerate(rows)
@@ -146,7 +144,7 @@ def test_a_row_that_would_give_too_much_fails_alone() -> None:
     assert effect.fields.keys() == {"email", "company", "first_name", "display_name"}
 
 
-def test_a_name_makes_a_display_name_where_none_is_given() -> None:
+def test_display_name_defaults_to_the_joined_name() -> None:
     assert (
         fields_of(parse({"firstName": "Zoé", "lastName": "M"}, CustomerBody))["display_name"]
         == "Zoé M"
