@@ -1,4 +1,4 @@
-"""Trackers: the link that one customer gets to one survey about one purchase."""
+"""Trackers: each lets one customer submit one survey about one purchase."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,11 +6,12 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Tracker:
-    """Leads one customer to one survey; it takes one submission.
+    """A token that accepts one submission to one survey.
 
     Attributes:
-        send_mode: how the survey was sent: ``EMAIL`` or ``SMS``.
-        used_at: when its submission came, None before.
+        send_mode: The channel that the survey was sent on: ``EMAIL`` or ``SMS``.
+        used_at: The time of the submission, None before.
+        feedback_id: The feedback of the submission, None before.
     """
 
     id: str
@@ -22,3 +23,4 @@ class Tracker:
     send_mode: str
     created_at: datetime
     used_at: datetime | None = None
+    feedback_id: str | None = None

@@ -1,4 +1,4 @@
-"""Creating and replacing contact forms and surveys from operators' documents."""
+"""Create and replace contact forms and surveys from operators' definitions."""
 
 from typing import Any, TypeVar
 
@@ -15,32 +15,32 @@ from chalicelib.storage.surveys import surveys
 Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 
-def save_contact_form(account_id: str, document: Any) -> SavedContactForm:
-    """Creates the contact form that the document describes, or replaces the one with its id.
+def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
+    """Create the contact form of the definition, or replace the one with its id.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the saved form would be over its size limit.
-        Conflict: the id is another account's.
+        InvalidInput: The definition is invalid; every error is listed.
+        InputTooLarge: The form exceeds its size limit.
+        Conflict: The id belongs to another account.
     """
     directory = places.directory(account_id, consistent=True)
-    form = contact_form_document.read_contact_form(document, directory)
+    form = contact_form_document.read_contact_form(definition, directory)
     earlier = _earlier(contact_forms, account_id, form.id, SavedContactForm)
     saved = contact_form_document.save_contact_form(form, clock.now(), earlier)
     contact_forms.put(account_id, form.id, saved.model_dump_json().encode())
     return saved
 
 
-def save_survey(account_id: str, document: Any) -> SavedSurvey:
-    """Creates the survey that the document describes, or replaces the one with its id.
+def save_survey(account_id: str, definition: Any) -> SavedSurvey:
+    """Create the survey of the definition, or replace the one with its id.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the saved survey would be over its size limit.
-        Conflict: the id is another account's.
+        InvalidInput: The definition is invalid; every error is listed.
+        InputTooLarge: The survey exceeds its size limit.
+        Conflict: The id belongs to another account.
     """
     directory = places.directory(account_id, consistent=True)
-    survey = survey_document.read_survey(document, directory)
+    survey = survey_document.read_survey(definition, directory)
     earlier = _earlier(surveys, account_id, survey.id, SavedSurvey)
     saved = survey_document.save_survey(survey, clock.now(), earlier)
     surveys.put(account_id, survey.id, saved.model_dump_json().encode())

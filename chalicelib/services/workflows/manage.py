@@ -1,4 +1,4 @@
-"""Creating, replacing, switching and listing workflows."""
+"""Create, replace, enable, disable and list workflows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,41 +14,41 @@ from chalicelib.settings import settings
 from chalicelib.storage import places, workflows
 
 
-def save_workflow(account_id: str, document: Any) -> Workflow:
-    """Creates the workflow that the document describes, or replaces the one with its id.
+def save_workflow(account_id: str, definition: Any) -> Workflow:
+    """Create the workflow of the definition, or replace the one with its id.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the workflow is larger than a row may be.
+        InvalidInput: The definition is invalid; every error is listed.
+        InputTooLarge: The workflow exceeds its size limit.
     """
     known = workflows.of_account(account_id, consistent=True)
-    read = read_workflow(
-        document,
+    parsed = read_workflow(
+        definition,
         places.directory(account_id, consistent=True),
         known,
         allow_private=settings().private_webhooks,
     )
-    earlier = next((each for each in known if each.id == read.id), None)
-    workflow = workflow_to_save(read, clock.now(), earlier)
+    earlier = next((each for each in known if each.id == parsed.id), None)
+    workflow = workflow_to_save(parsed, clock.now(), earlier)
     workflows.put(account_id, workflow)
     return workflow
 
 
 def list_workflows(account_id: str) -> Sequence[Workflow]:
-    """The account's workflows, the oldest first.
+    """Return the account's workflows, oldest first.
 
     Raises:
-        NotFound: there is no such account.
+        NotFound: The account does not exist.
     """
     require_account(account_id)
     return workflows.of_account(account_id, consistent=True)
 
 
 def find_workflow(account_id: str, workflow_id: str) -> Workflow:
-    """The account's workflow with this id.
+    """Return the account's workflow with this id.
 
     Raises:
-        NotFound: there is none.
+        NotFound: The workflow does not exist.
     """
     for workflow in list_workflows(account_id):
         if workflow.id == workflow_id:
@@ -57,10 +57,10 @@ def find_workflow(account_id: str, workflow_id: str) -> Workflow:
 
 
 def find_action(workflow: Workflow, key: str | None) -> Action:
-    """The workflow's action with this key or id; the first when nothing is said.
+    """Return the workflow's action with this key or id, by default the first action.
 
     Raises:
-        NotFound: there is none.
+        NotFound: The action does not exist.
     """
     for action in workflow.actions:
         if key in (None, action.key, action.id):
@@ -69,10 +69,10 @@ def find_action(workflow: Workflow, key: str | None) -> Action:
 
 
 def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) -> Workflow:
-    """Enables or disables a workflow. Within a minute no function sees it as it was.
+    """Enable or disable a workflow. The change takes effect within a minute.
 
     Raises:
-        NotFound: there is none.
+        NotFound: The workflow does not exist.
     """
     workflow = find_workflow(account_id, workflow_id)
     if workflow.enabled != enabled:

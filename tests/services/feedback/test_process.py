@@ -13,7 +13,11 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
-from chalicelib.services.feedback.submit import Submitter, submit_contact_form, submit_survey
+from chalicelib.services.feedback.submit import (
+    SubmissionMetadata,
+    submit_contact_form,
+    submit_survey,
+)
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
@@ -29,14 +33,14 @@ def opened(account: str) -> Opened:
 
 def answer_contact_form(opened: Opened, **answers: str) -> Feedback:
     document = {"id": opened.contact_form_id, "fields": opened.answered(**answers)}
-    return submit_contact_form(parse(document, ContactFormSubmission), Submitter())
+    return submit_contact_form(parse(document, ContactFormSubmission), SubmissionMetadata())
 
 
 def answer_survey(opened: Opened, tracker: str | None = None, **answers: str) -> Feedback:
     document: dict[str, Any] = {"id": opened.survey_id, "fields": opened.answered(**answers)}
     if tracker:
         document |= {"id": opened.private_survey_id, "tracker": tracker}
-    return submit_survey(parse(document, SurveySubmission), Submitter())
+    return submit_survey(parse(document, SurveySubmission), SubmissionMetadata())
 
 
 def work(opened: Opened) -> None:

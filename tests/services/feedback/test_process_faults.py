@@ -12,9 +12,12 @@ from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
 from chalicelib.services.feedback import limit_submissions
-from chalicelib.services.feedback.submit import Submitter, submit_contact_form, submit_survey
-from chalicelib.services.forms import cached_forms as held_forms
-from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.services.feedback.submit import (
+    SubmissionMetadata,
+    submit_contact_form,
+    submit_survey,
+)
+from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.work.kinds import FEEDBACK
 from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
@@ -30,6 +33,7 @@ from tests.web.opened import Opened, open_account
 
 REQUESTS = {
     "contact form": [
+        "BatchGetItem",  # the feedback of an earlier request with the key
         "UpdateItem",  # the source's counter
         "PutItem",
         "SendMessageBatch",
@@ -65,18 +69,18 @@ def opened(account: str, time: Time) -> Opened:
 
 
 def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
-    submitter = Submitter(Respondent(address="203.0.113.7"), idempotency_key="key")
+    metadata = SubmissionMetadata(Respondent(address="203.0.113.7"), idempotency_key="key")
     if kind == "contact form":
         fields = opened.answered(mail="zoe@example.test", nps="9")
         form = parse({"id": opened.contact_form_id, "fields": fields}, ContactFormSubmission)
-        return lambda: submit_contact_form(form, submitter)
+        return lambda: submit_contact_form(form, metadata)
     document = {
         "id": opened.private_survey_id,
         "tracker": opened.tracker(),
         "fields": opened.answered(nps="9"),
     }
     survey = parse(document, SurveySubmission)
-    return lambda: submit_survey(survey, submitter)
+    return lambda: submit_survey(survey, metadata)
 
 
 def submit_at_last(submit: Callable[[], Feedback]) -> Feedback:
@@ -125,8 +129,8 @@ def test_the_requests_of_a_feedback_are_those_that_go_wrong_below(
 def warm(opened: Opened) -> None:
     """Lets the function hold forms and names, as after its first requests."""
     for form in (
-        held_forms.contact_form(opened.contact_form_id),
-        held_forms.survey(opened.private_survey_id),
+        get_contact_form(opened.contact_form_id),
+        get_survey(opened.private_survey_id),
     ):
         assert form.directory.places
     assert workflows_of(opened.account_id) == ()
@@ -177,9 +181,9 @@ def test_a_tracker_and_its_feedback_are_written_together_or_not_at_all(
     survey = parse(document, SurveySubmission)
     warm(opened)
     with faulty(monkeypatch, number, fault), contextlib.suppress(Killed):
-        submit_survey(survey, Submitter())
+        submit_survey(survey, SubmissionMetadata())
     with contextlib.suppress(Conflict):
-        submit_survey(survey, Submitter())
+        submit_survey(survey, SubmissionMetadata())
     rows = list(FeedbackRow.scan(FeedbackRow.account_id == opened.account_id))
     assert len(rows) == 1
     finish(opened, rows[0].feedback_id, time)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.web.public.multipart import MAX_PARTS, parse_parts
-from chalicelib.web.public.submission_body import submission_in
+from chalicelib.web.public.submission_body import parse_submission
 from tests.web.conftest import Answer
 from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
 from tests.web.public.respondent import BOUNDARY, EndUser, multipart
@@ -77,7 +77,7 @@ def test_numbered_values_stand_in_the_order_of_their_numbers() -> None:
         ("fields[0][values][0]", "a"),
         ("fields[0][id]", "7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e12"),
     ]
-    body = submission_in(parts, ContactFormSubmission)
+    body = parse_submission(parts, ContactFormSubmission)
     assert body.submission.fields[0].values == ["a", "b", "c"]
 
 
@@ -91,7 +91,7 @@ def test_a_huge_number_costs_no_more_than_a_small_one(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "faults"),
+    ("parts", "errors"),
     [
         ([("more", "x")], [("/more", "unknown_key")]),
         ([("tracker", "x")], [("/tracker", "unknown_key")]),
@@ -123,7 +123,7 @@ def test_parts_that_mean_nothing_are_named(
 
 
 @pytest.mark.parametrize(
-    ("value", "fault"),
+    ("value", "input_error"),
     [
         ({"values": 7}, ("/fields/0/values", "wrong_type")),
         ({"values": ["\ud800"]}, ("/fields/0/values/0", "not_unicode")),
@@ -189,7 +189,7 @@ NAMED = 'Content-Disposition: form-data; name="store"'
 
 
 @pytest.mark.parametrize(
-    ("body", "fault"),
+    ("body", "input_error"),
     [
         (b"", ("", "malformed")),
         (b"x", ("", "malformed")),
@@ -299,4 +299,4 @@ _JSON = st.recursive(
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
 def test_no_parts_meet_a_bug(opened: Opened, parts: list[tuple[str, str]]) -> None:
     with contextlib.suppress(InvalidInput):
-        submission_in(parts, ContactFormSubmission)
+        parse_submission(parts, ContactFormSubmission)

@@ -353,10 +353,10 @@ def test_a_submission_costs_at_most_three_requests(
     submit_contact(fresh)
     settings = Settings("test", "eu-west-1", submissions=5 if limited else 0)
     monkeypatch.setattr(limit_submissions, "settings", lambda: settings)
-    for headers in ({}, KEY):
+    for headers, lookup in (({}, {}), (KEY, {"dynamodb.BatchGetItem": 1})):
         with counted_calls() as calls:
             assert submit_contact(fresh, headers=headers).status == 204
-        assert dict(calls) == cost
+        assert dict(calls) == cost | lookup
 
 
 def test_a_submission_with_a_tracker_costs_at_most_three_requests(fresh: Opened) -> None:
