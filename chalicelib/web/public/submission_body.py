@@ -69,7 +69,7 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # The duplicate is reported already; the part may only be missing because its first is empty.
+        # A duplicate is reported already; it may be missing only because its first part is empty.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )

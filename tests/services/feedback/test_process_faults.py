@@ -1,4 +1,4 @@
-"""Every request of a feedback goes wrong once, in every way; the end is always the same."""
+"""Inject each fault into each AWS request of a feedback; the outcome is always the same."""
 
 import contextlib
 import json
@@ -34,17 +34,17 @@ from tests.web.opened import Opened, open_account
 REQUESTS = {
     "contact form": [
         "BatchGetItem",  # the feedback of an earlier request with the key
-        "UpdateItem",  # the source's counter
+        "UpdateItem",  # counter of the source
         "PutItem",
         "SendMessageBatch",
         "BatchGetItem",  # the feedback
-        "BatchGetItem",  # whose it is: nobody's yet
+        "BatchGetItem",  # customers with the pair: none
         "TransactWriteItems",  # the new customer
-        "BatchGetItem",  # whether the customer is there
+        "BatchGetItem",  # existing customers
         "TransactWriteItems",
     ],
     "survey": [
-        "BatchGetItem",  # tracker and feedback
+        "BatchGetItem",  # the tracker and the feedback
         "TransactWriteItems",
         "SendMessageBatch",
         "BatchGetItem",
@@ -84,14 +84,14 @@ def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
 
 
 def submit_at_last(submit: Callable[[], Feedback]) -> Feedback:
-    """Submits as a careful client does: again with its key, until it is answered."""
-    with contextlib.suppress(Exception, Killed):  # the one fault: an answer of 500 or 503
+    """Submit, and retry once with the same key."""
+    with contextlib.suppress(Exception, Killed):  # the injected fault
         return submit()
     return submit()
 
 
 def deliver_all(opened: Opened) -> None:
-    """Delivers what is queued, and what is left on the queue again and again."""
+    """Deliver the queued messages, and redeliver those that fail."""
     left = queued_messages(opened.account_id)
     for receive_count in (1, 2, 3):
         if not left:
@@ -103,7 +103,7 @@ def deliver_all(opened: Opened) -> None:
 
 
 def finish(opened: Opened, feedback_id: str, time: Time) -> None:
-    """Sweeps and delivers until everything that follows is done."""
+    """Sweep and deliver until the feedback is processed."""
     for _ in range(30):
         kept = feedback.find(feedback_id)
         if kept and kept.state == "DONE":
@@ -111,11 +111,11 @@ def finish(opened: Opened, feedback_id: str, time: Time) -> None:
         time.ahead += timedelta(hours=1)
         sweep(FEEDBACK)
         deliver_all(opened)
-    raise AssertionError("the work on the feedback does not end")
+    raise AssertionError("feedback is not processed")
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_the_requests_of_a_feedback_are_those_that_go_wrong_below(
+def test_feedback_makes_the_listed_requests(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     submit = submission_of(opened, kind)
@@ -127,7 +127,7 @@ def test_the_requests_of_a_feedback_are_those_that_go_wrong_below(
 
 
 def warm(opened: Opened) -> None:
-    """Lets the function hold forms and names, as after its first requests."""
+    """Fill the caches, as the first requests do."""
     for form in (
         get_contact_form(opened.contact_form_id),
         get_survey(opened.private_survey_id),
@@ -138,7 +138,7 @@ def warm(opened: Opened) -> None:
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize(("kind", "number"), CASES)
-def test_one_fault_changes_nothing_in_the_end(
+def test_injected_fault_has_no_lasting_effect(
     opened: Opened,
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
@@ -169,7 +169,7 @@ def test_one_fault_changes_nothing_in_the_end(
 
 @pytest.mark.parametrize("fault", [InjectedFault.KILLED_BEFORE, InjectedFault.KILLED_AFTER])
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_a_tracker_and_its_feedback_are_written_together_or_not_at_all(
+def test_tracker_and_feedback_are_written_atomically(
     opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     tracker = opened.tracker()
@@ -190,7 +190,7 @@ def test_a_tracker_and_its_feedback_are_written_together_or_not_at_all(
     assert opened.counts == (0, 0, 1)
 
 
-def test_what_fails_eight_times_is_parked_and_replayed_by_an_operator(
+def test_feedback_is_parked_after_eight_failures_and_replayed(
     opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = submission_of(opened, "contact form")()
@@ -221,7 +221,7 @@ def test_what_fails_eight_times_is_parked_and_replayed_by_an_operator(
         replay(parked.owner_id, parked.part)
 
 
-def test_a_backlog_is_not_queued_again_every_minute(opened: Opened, time: Time) -> None:
+def test_sweeper_requeues_only_due_feedback(opened: Opened, time: Time) -> None:
     submission_of(opened, "contact form")()
     (message,) = queued_messages(opened.account_id)
     sweep(FEEDBACK)

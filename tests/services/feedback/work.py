@@ -1,4 +1,4 @@
-"""Working on feedback by hand: queued messages are read and given to the function."""
+"""Deliver queued feedback messages to the function."""
 
 from typing import Final
 
