@@ -20,7 +20,7 @@ class Origin:
     """The id and the input hash of the record that a request creates.
 
     Attributes:
-        record_id: Derived from the idempotency key, random without a key.
+        record_id: derived from the idempotency key, random without a key.
         input_hash: SHA-256 of the parsed input, None without a key.
     """
 
@@ -41,7 +41,7 @@ def read_key(given: str | None) -> str | None:
     """Return the idempotency key of a request, None without one.
 
     Raises:
-        InvalidInput: The key is not 1 to 255 printable ASCII characters.
+        InvalidInput: the key is not 1 to 255 printable ASCII characters.
     """
     if given is not None and not _KEY_FORM.fullmatch(given):
         detail = f"Invalid idempotency key (1 to {MAX_KEY} printable ASCII characters)."
@@ -53,10 +53,10 @@ def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any)
     """Return the origin of the record that a request creates.
 
     Args:
-        owner_id: The account or the form that the key belongs to.
-        operation: The name of the operation; each operation has its own keys.
-        key: The key from `read_key`.
-        parsed_input: The parsed input as JSON values; property order does not matter.
+        owner_id: the account or the form that the key belongs to.
+        operation: the name of the operation; each operation has its own keys.
+        key: the key from `read_key`.
+        parsed_input: the parsed input as JSON values; property order does not matter.
     """
     if key is None:
         return Origin(new_id(), None)

@@ -23,7 +23,7 @@ def build_feedback(
     """Return the feedback of a submission.
 
     Args:
-        context: For a contact form, only its store is used: the brand is the form's own.
+        context: for a contact form, only its store is used: the brand is the form's own.
     """
     tracker = context.tracker
     if isinstance(form, SavedSurvey):

@@ -26,7 +26,7 @@ class SubmissionWindow:
     """The time window of a submission, for one form and one source.
 
     Attributes:
-        key: The key of the counter: a digest, which does not reveal the address.
+        key: the key of the counter: a digest, which does not reveal the address.
         ends_at: Unix time in seconds.
     """
 

@@ -13,7 +13,7 @@ def require_enabled(form: SavedForm) -> None:
     """Check that the form accepts submissions.
 
     Raises:
-        Conflict: The form is disabled.
+        Conflict: the form is disabled.
     """
     if not form.enabled:
         raise Conflict("The form is disabled and accepts no submissions.")
@@ -23,7 +23,7 @@ def require_public(survey: SavedSurvey) -> None:
     """Check that the survey accepts requests without a tracker.
 
     Raises:
-        NotAllowed: The survey is private.
+        NotAllowed: the survey is private.
     """
     if not survey.publicly_available:
         raise NotAllowed("The survey is private: a tracker is required.")
@@ -33,8 +33,8 @@ def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:
     """Return the tracker if it belongs to the survey and is unused.
 
     Raises:
-        NotFound: The tracker does not exist or belongs to another survey.
-        Conflict: The tracker is used.
+        NotFound: the tracker does not exist or belongs to another survey.
+        Conflict: the tracker is used.
     """
     if tracker is None or tracker.survey_id != survey.id:
         raise NotFound("tracker")

@@ -35,10 +35,10 @@ def choose_language(
     """Return the best match among the form's languages, by default the form's own language.
 
     Args:
-        own: The form's own language.
-        translations: The languages of the form's translations.
-        asked_for: A language range that takes precedence over ``accept_language``.
-        accept_language: The value of an ``Accept-Language`` header.
+        own: the form's own language.
+        translations: the languages of the form's translations.
+        asked_for: a language range that takes precedence over ``accept_language``.
+        accept_language: the value of an ``Accept-Language`` header.
     """
     ranges = [asked_for] if asked_for else accepted_ranges(accept_language or "")
     for wanted in ranges:

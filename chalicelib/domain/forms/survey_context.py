@@ -12,10 +12,10 @@ class SurveyContext:
     """The context in which a survey is shown or submitted.
 
     Attributes:
-        store: The store that the survey is about, None if unknown.
-        brand: The store's brand, or the brand that the survey is about; None if unknown.
-        order: The external id of the purchase, ``""`` without a purchase.
-        send_mode: The channel that the survey was sent on.
+        store: the store that the survey is about, None if unknown.
+        brand: the store's brand, or the brand that the survey is about; None if unknown.
+        order: the external id of the purchase, ``""`` without a purchase.
+        send_mode: the channel that the survey was sent on.
         tracker: None for a survey without a tracker.
     """
 

@@ -9,9 +9,9 @@ class Tracker:
     """A token that accepts one submission to one survey.
 
     Attributes:
-        send_mode: The channel that the survey was sent on: ``EMAIL`` or ``SMS``.
-        used_at: The time of the submission, None before.
-        feedback_id: The feedback of the submission, None before.
+        send_mode: the channel that the survey was sent on: ``EMAIL`` or ``SMS``.
+        used_at: the time of the submission, None before.
+        feedback_id: the feedback of the submission, None before.
     """
 
     id: str

@@ -15,7 +15,7 @@ def limit_submissions(form_id: str, address: str) -> None:
     none.
 
     Raises:
-        TooManyRequests: The source reached the limit of this window.
+        TooManyRequests: the source reached the limit of this window.
     """
     limit = SubmissionLimit(settings().submissions, settings().submission_window_s)
     if not limit.maximum or not address:

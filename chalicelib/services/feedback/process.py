@@ -39,7 +39,7 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     found; one more for each 25 executions; one more for each ten to queue.
 
     Raises:
-        Unavailable: The database throttles or contention persists. The counts are unchanged;
+        Unavailable: the database throttles or contention persists. The counts are unchanged;
             executions and customers may exist already.
     """
     created: dict[str, list[Execution]] = {}

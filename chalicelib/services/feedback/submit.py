@@ -39,7 +39,7 @@ class SubmissionMetadata:
 
     Attributes:
         idempotency_key: None if the request has none.
-        is_honeypot_filled: Whether the hidden field is filled, which only programs do. Such a
+        is_honeypot_filled: whether the hidden field is filled, which only programs do. Such a
             submission gets a normal response and is discarded, unless it has a tracker.
     """
 
@@ -57,12 +57,12 @@ def submit_contact_form(
     feedback.
 
     Raises:
-        InvalidInput: An answer, the store or the brand is invalid.
-        NotFound: The contact form does not exist.
-        Conflict: The form is disabled.
-        IdempotencyKeyReused: The key was used with another input.
-        TooManyRequests: The source reached its limit of submissions.
-        Unavailable: The feedback was not stored.
+        InvalidInput: an answer, the store or the brand is invalid.
+        NotFound: the contact form does not exist.
+        Conflict: the form is disabled.
+        IdempotencyKeyReused: the key was used with another input.
+        TooManyRequests: the source reached its limit of submissions.
+        Unavailable: the feedback was not stored.
     """
     form = get_contact_form(submission.id)
     origin = _origin("submit_contact_form", submission, metadata)
@@ -79,9 +79,9 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
     As `submit_contact_form`; with a tracker three AWS requests, also with an idempotency key.
 
     Raises:
-        NotAllowed: The survey is private and the submission has no tracker.
-        NotFound: The survey does not exist, or the tracker does not belong to it.
-        Conflict: The survey is disabled or the tracker is used.
+        NotAllowed: the survey is private and the submission has no tracker.
+        NotFound: the survey does not exist, or the tracker does not belong to it.
+        Conflict: the survey is disabled or the tracker is used.
     """
     survey = get_survey(submission.id)
     origin = _origin("submit_survey", submission, metadata)

@@ -26,9 +26,9 @@ class Respondent:
     """The sender of a public request.
 
     Attributes:
-        language: The language that the request asks for, if any.
-        accept_language: The value of the ``Accept-Language`` header.
-        address: The source IP address, ``""`` if unknown.
+        language: the language that the request asks for, if any.
+        accept_language: the value of the ``Accept-Language`` header.
+        address: the source IP address, ``""`` if unknown.
     """
 
     language: str | None = None
@@ -69,7 +69,7 @@ def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
     """Return the contact form, of any account. No AWS request while it is cached.
 
     Raises:
-        NotFound: The contact form does not exist.
+        NotFound: the contact form does not exist.
     """
     form = _contact_form(form_id)
     if form is None:
@@ -81,7 +81,7 @@ def get_survey(survey_id: str) -> CachedForm[SavedSurvey]:
     """Return the survey, of any account. No AWS request while it is cached.
 
     Raises:
-        NotFound: The survey does not exist.
+        NotFound: the survey does not exist.
     """
     survey = _survey(survey_id)
     if survey is None:

@@ -31,7 +31,7 @@ class SurveyRequest:
     """A request for the public view of a survey.
 
     Attributes:
-        store_id, brand_id: Ignored with a tracker, but still checked.
+        store_id, brand_id: ignored with a tracker, but still checked.
     """
 
     survey_id: str
@@ -44,7 +44,7 @@ def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicConta
     """Return the public view of the contact form. No AWS request while the form is cached.
 
     Raises:
-        NotFound: The contact form does not exist.
+        NotFound: the contact form does not exist.
     """
     form = get_contact_form(form_id)
     return _contact_form_view(form, form.directory, form.language_for(respondent))
@@ -57,10 +57,10 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
     is the same object while it is cached.
 
     Raises:
-        InvalidInput: The store or the brand does not belong to the account.
-        NotAllowed: The survey is private and the request has no tracker.
-        NotFound: The survey does not exist, or the tracker does not belong to it.
-        Conflict: The tracker is used.
+        InvalidInput: the store or the brand does not belong to the account.
+        NotAllowed: the survey is private and the request has no tracker.
+        NotFound: the survey does not exist, or the tracker does not belong to it.
+        Conflict: the tracker is used.
     """
     survey = get_survey(request.survey_id)
     directory, language = survey.directory, survey.language_for(respondent)

@@ -19,7 +19,7 @@ def read_contact_form(account_id: str, form_id: str) -> PartnerContactForm:
     """Return the account's contact form. One AWS request.
 
     Raises:
-        NotFound: The account has no contact form with this id.
+        NotFound: the account has no contact form with this id.
     """
     return _view(PartnerContactForm, _find(contact_forms, account_id, form_id, "contact form"))
 
@@ -28,7 +28,7 @@ def read_survey(account_id: str, survey_id: str) -> PartnerSurvey:
     """Return the account's survey. One AWS request.
 
     Raises:
-        NotFound: The account has no survey with this id.
+        NotFound: the account has no survey with this id.
     """
     return _view(PartnerSurvey, _find(surveys, account_id, survey_id, "survey"))
 

@@ -6,8 +6,7 @@ from typing import Any
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.workflows.definition import read_workflow
-from chalicelib.domain.workflows.definition import save_workflow as workflow_to_save
+from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.settings import settings
@@ -15,21 +14,21 @@ from chalicelib.storage import places, workflows
 
 
 def save_workflow(account_id: str, definition: Any) -> Workflow:
-    """Create the workflow of the definition, or replace the one with its id.
+    """Create the workflow, or replace the one with the same id.
 
     Raises:
-        InvalidInput: The definition is invalid; every error is listed.
-        InputTooLarge: The workflow exceeds its size limit.
+        InvalidInput: the definition is invalid.
+        InputTooLarge: the workflow is over its size limit.
     """
     known = workflows.of_account(account_id, consistent=True)
-    parsed = read_workflow(
+    parsed = parse_workflow_definition(
         definition,
         places.directory(account_id, consistent=True),
         known,
         allow_private=settings().private_webhooks,
     )
     earlier = next((each for each in known if each.id == parsed.id), None)
-    workflow = workflow_to_save(parsed, clock.now(), earlier)
+    workflow = build_workflow(parsed, clock.now(), earlier)
     workflows.put(account_id, workflow)
     return workflow
 
@@ -38,7 +37,7 @@ def list_workflows(account_id: str) -> Sequence[Workflow]:
     """Return the account's workflows, oldest first.
 
     Raises:
-        NotFound: The account does not exist.
+        NotFound: the account does not exist.
     """
     require_account(account_id)
     return workflows.of_account(account_id, consistent=True)
@@ -48,7 +47,7 @@ def find_workflow(account_id: str, workflow_id: str) -> Workflow:
     """Return the account's workflow with this id.
 
     Raises:
-        NotFound: The workflow does not exist.
+        NotFound: the workflow does not exist.
     """
     for workflow in list_workflows(account_id):
         if workflow.id == workflow_id:
@@ -60,7 +59,7 @@ def find_action(workflow: Workflow, key: str | None) -> Action:
     """Return the workflow's action with this key or id, by default the first action.
 
     Raises:
-        NotFound: The action does not exist.
+        NotFound: the action does not exist.
     """
     for action in workflow.actions:
         if key in (None, action.key, action.id):
@@ -72,7 +71,7 @@ def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) ->
     """Enable or disable a workflow. The change takes effect within a minute.
 
     Raises:
-        NotFound: The workflow does not exist.
+        NotFound: the workflow does not exist.
     """
     workflow = find_workflow(account_id, workflow_id)
     if workflow.enabled != enabled:

@@ -31,7 +31,7 @@ class PublicRequest:
     """A request to a public endpoint.
 
     Attributes:
-        http: The request from Chalice.
+        http: the request from Chalice.
     """
 
     http: Request
@@ -59,9 +59,9 @@ class PublicRequest:
         """Parse the request into a submission and its metadata.
 
         Raises:
-            UnsupportedMediaType: The body is not declared as multipart.
-            InputTooLarge: The body exceeds `MAX_SUBMISSION_BYTES`.
-            InvalidInput: The body or the idempotency key is invalid; every error is listed.
+            UnsupportedMediaType: the body is not declared as multipart.
+            InputTooLarge: the body exceeds `MAX_SUBMISSION_BYTES`.
+            InvalidInput: the body or the idempotency key is invalid; every error is listed.
         """
         from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
         from chalicelib.services.feedback.submit import SubmissionMetadata

@@ -24,9 +24,9 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
     """Return the parts of the body, in order.
 
     Raises:
-        UnsupportedMediaType: The body is not declared as multipart.
-        InputTooLarge: The body exceeds ``max_bytes``.
-        InvalidInput: The body is malformed, is not UTF-8, contains a file or has too many parts.
+        UnsupportedMediaType: the body is not declared as multipart.
+        InputTooLarge: the body exceeds ``max_bytes``.
+        InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
     """
     declared = request.headers.get("content-type", "")
     if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
@@ -44,7 +44,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     """Return the parts of a body with the boundary from the content type.
 
     Raises:
-        InvalidInput: As `read_parts`.
+        InvalidInput: as `read_parts`.
     """
     # Only submissions need this module.
     from python_multipart.exceptions import FormParserError

@@ -40,7 +40,7 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     """Return the submission that the parts encode.
 
     Raises:
-        InvalidInput: A part is unknown, repeated or invalid; every error is listed.
+        InvalidInput: a part is unknown, repeated or invalid; every error is listed.
     """
     known = {description.alias or name for name, description in model.model_fields.items()}
     plain: dict[str, Any] = {}
@@ -100,7 +100,7 @@ class _FieldParts:
 
     Attributes:
         items: JSON texts, each of the whole array or of one item.
-        leaves: Items by number. The numbers set the order; gaps are allowed.
+        leaves: items by number. The numbers set the order; gaps are allowed.
     """
 
     items: list[str] = field(default_factory=list)
@@ -124,7 +124,7 @@ class _FieldParts:
         """Return the array as JSON values.
 
         Raises:
-            InvalidInput: A part is not JSON, or two encodings are mixed.
+            InvalidInput: a part is not JSON, or two encodings are mixed.
         """
         if not self.leaves:
             return [item for text in self.items if text.strip() for item in _items_in(text)]
