@@ -1,4 +1,4 @@
-"""Safe retries: a request's key gives its record's id; a hash of its input is kept beside it."""
+"""Idempotency keys: the key determines the record's id; the record stores a hash of the input."""
 
 import json
 import re
@@ -17,48 +17,48 @@ _KEY_FORM: Final = re.compile(rf"[\x20-\x7e]{{1,{MAX_KEY}}}")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a record comes from.
+    """The id and the input hash of the record that a request creates.
 
     Attributes:
-        record_id: its id: follows from the key where there is one, new otherwise.
+        record_id: derived from the idempotency key, random without a key.
         input_hash: SHA-256 of the parsed input, None without a key.
     """
 
     record_id: str
     input_hash: str | None
 
-    def check_same_input(self, kept_hash: str | None) -> None:
-        """That the record already there was made from this input.
+    def check_same_input(self, stored_hash: str | None) -> None:
+        """Check that the existing record was created from the same input.
 
         Raises:
-            IdempotencyKeyReused: it was made from another.
+            IdempotencyKeyReused: It was created from another input.
         """
-        if kept_hash != self.input_hash:
+        if stored_hash != self.input_hash:
             raise IdempotencyKeyReused
 
 
 def read_key(given: str | None) -> str | None:
-    """The key that a request's ``Idempotency-Key`` gives; None without one.
+    """Return the idempotency key of a request, None without one.
 
     Raises:
         InvalidInput: the key is not 1 to 255 printable ASCII characters.
     """
     if given is not None and not _KEY_FORM.fullmatch(given):
-        detail = f"The header {HEADER} takes 1 to {MAX_KEY} printable ASCII characters."
+        detail = f"Invalid idempotency key (1 to {MAX_KEY} printable ASCII characters)."
         raise InvalidInput([InputError(HEADER, "invalid", detail)])
     return given
 
 
-def origin_of(owner_id: str, endpoint: str, key: str | None, parsed_input: Any) -> Origin:
-    """The origin of what a request makes.
+def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any) -> Origin:
+    """Return the origin of the record that a request creates.
 
     Args:
-        owner_id: the account or form that keys belong to.
-        endpoint: keys of one endpoint mean nothing to another.
-        key: the request's own, as `read_key` gives it.
-        parsed_input: the input as JSON values; how it was written does not matter.
+        owner_id: the account or the form that the key belongs to.
+        operation: the name of the operation; each operation has its own keys.
+        key: the key from `read_key`.
+        parsed_input: the parsed input as JSON values; property order does not matter.
     """
     if key is None:
         return Origin(new_id(), None)
     canonical = json.dumps(parsed_input, sort_keys=True, separators=(",", ":"))
-    return Origin(derived_id(owner_id, endpoint, key), sha256(canonical.encode()).hexdigest())
+    return Origin(derived_id(owner_id, operation, key), sha256(canonical.encode()).hexdigest())

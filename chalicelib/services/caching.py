@@ -1,7 +1,8 @@
-"""Answers that a warm function may hold for up to a minute: credentials, names, forms."""
+"""Cache what changes rarely in process memory for up to a minute: credentials, names, forms."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from contextlib import suppress
 from threading import Lock
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -9,49 +10,57 @@ from cachetools import TTLCache
 from cachetools.keys import hashkey
 
 CACHE_TTL_S: Final = 55
-"""Less than the minute that is promised, so that the time of the request itself fits in."""
+"""Shorter than the promised minute, to leave room for the duration of the request itself."""
 
-Asked = ParamSpec("Asked")
-Answer = TypeVar("Answer")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
-_all: Final[list[TTLCache[Any, Any]]] = []
-
-
-def monotonic() -> float:
-    """Seconds on a clock that only goes forward; tests move it."""
-    return time.monotonic()
+_caches: Final[list[TTLCache[Any, Any]]] = []
 
 
-def cached(at_most: int) -> Callable[[Callable[Asked, Answer]], Callable[Asked, Answer]]:
-    """Holds the last ``at_most`` answers of a function, each for `CACHE_TTL_S` seconds.
+def wall_clock_s() -> float:
+    """Return the wall-clock time in seconds.
 
-    None is not held: what does not exist yet is seen as soon as it does.
+    Wall-clock time also advances while Lambda freezes the process; a monotonic clock stops.
+    """
+    return time.time()
+
+
+def cached(
+    at_most: int, key: Callable[..., Hashable] = hashkey
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Cache the last ``at_most`` results of a function, each for `CACHE_TTL_S` seconds.
+
+    None is not cached, so a new record is visible as soon as it exists.
+
+    Args:
+        key: builds the cache key from the function's arguments. With `id`, the result must keep a
+            reference to the argument: otherwise a later object can get the same id.
     """
 
-    def decorate(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-        answers: TTLCache[Any, Answer] = TTLCache(
-            maxsize=at_most, ttl=CACHE_TTL_S, timer=lambda: monotonic()
+    def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        results: TTLCache[Hashable, Result] = TTLCache(
+            maxsize=at_most, ttl=CACHE_TTL_S, timer=lambda: wall_clock_s()
         )
         lock = Lock()
-        _all.append(answers)
+        _caches.append(results)
 
-        def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
-            key = hashkey(*args, *kwargs.items())
-            with lock:
-                if key in answers:
-                    return answers[key]
-            answer = function(*args, **kwargs)
-            if answer is not None:
+        def cached_function(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            cache_key = key(*args, **kwargs)
+            with lock, suppress(KeyError):
+                return results[cache_key]
+            result = function(*args, **kwargs)
+            if result is not None:
                 with lock:
-                    answers[key] = answer
-            return answer
+                    results[cache_key] = result
+            return result
 
-        return ask
+        return cached_function
 
     return decorate
 
 
 def clear_caches() -> None:
-    """Makes every held answer be asked for again."""
-    for answers in _all:
-        answers.clear()
+    """Empty every cache."""
+    for results in _caches:
+        results.clear()

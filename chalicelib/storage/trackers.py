@@ -77,4 +77,5 @@ def tracker_of(row: TrackerRow) -> Tracker:
         send_mode=row.send_mode,
         created_at=datetime.fromisoformat(row.created_at),
         used_at=datetime.fromisoformat(row.used_at) if row.used_at else None,
+        feedback_id=row.feedback_id,
     )

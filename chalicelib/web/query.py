@@ -1,5 +1,9 @@
 """Parse query parameters. Unknown ones are ignored."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
 from chalice.app import Request
 
 from chalicelib.domain.errors import InvalidInput
@@ -30,6 +34,16 @@ def optional_identifier(request: Request, name: str) -> str | None:
     """Like `identifier`, but None if the parameter is missing or empty."""
     given = text(request, name)
     return _parsed(name, given) if given else None
+
+
+@contextmanager
+def query_errors() -> Iterator[None]:
+    """Report input errors of the block by query parameter: ``?store`` instead of ``/store``."""
+    try:
+        yield
+    except InvalidInput as error:
+        errors = [replace(each, pointer=f"?{each.pointer[1:]}") for each in error.errors]
+        raise InvalidInput(errors, error.error_count) from None
 
 
 def _parsed(name: str, given: str) -> str:

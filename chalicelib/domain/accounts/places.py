@@ -51,7 +51,7 @@ class StoreDefinition(BrandDefinition):
     brand_id: Identifier
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Directory:
     """All brands and stores of one account, with their current names."""
 

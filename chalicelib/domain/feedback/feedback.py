@@ -1,4 +1,4 @@
-"""Feedback: one submission that was taken in, and how far the work on it has come."""
+"""Feedback: an accepted submission and the state of its processing."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,14 +18,14 @@ from chalicelib.domain.schema import Resource, Timestamp
 
 
 class FormKind(StrEnum):
-    """What was answered."""
+    """The kind of form that a feedback belongs to."""
 
     CONTACT_FORM = "CONTACT_FORM"
     SURVEY = "SURVEY"
 
 
 class FeedbackState(StrEnum):
-    """How far the work on a feedback has come."""
+    """The processing state of a feedback."""
 
     PENDING = work.PENDING
     DONE = "DONE"
@@ -36,17 +36,17 @@ SOURCES = {
     FormKind.CONTACT_FORM: DataSource("Site"),
     FormKind.SURVEY: DataSource("Survey"),
 }
-"""Where feedback comes from, by what was answered."""
+"""The data source of feedback, by kind of form."""
 
 
 class Feedback(Resource):
-    """What somebody answered, about what, and when.
+    """An accepted submission.
 
     Attributes:
-        customer_id: whose it is: the tracker's customer, or the one found by the answers.
-        context_id: the tracker, else the store, else the brand, else the form.
-        rating: 0 to 10, None when nothing was rated.
-        redirect_to: what the respondent was answered.
+        customer_id: the tracker's customer, or the customer that matches the answers.
+        context_id: the id of the tracker, else the store, else the brand, else the form.
+        rating: 0 to 10, None without a rating.
+        redirect_to: the review page in the response, ``""`` for none.
     """
 
     id: str
@@ -79,11 +79,11 @@ class Feedback(Resource):
 
     @property
     def pair(self) -> CustomerPair | None:
-        """What finds the respondent among the customers; None where a tracker says who it is."""
+        """The pair that identifies the respondent, None if a tracker does."""
         return None if self.tracker_id else pair_of(self.email, self.phone_number)
 
     def respondent(self) -> Customer:
-        """The customer that the respondent is, if none is found. The same every time."""
+        """Return the customer to create if no customer matches; the same on every call."""
         return Customer(
             id=derived_id(self.id, "customer"),
             created_at=self.created_at,
@@ -107,7 +107,7 @@ class Feedback(Resource):
 
 @dataclass(frozen=True)
 class FeedbackPointer:
-    """What a message says of a feedback: where it is, and whose."""
+    """The content of a queue message: the ids of a feedback and its account."""
 
     account_id: str
     feedback_id: str

@@ -1,4 +1,4 @@
-"""What end users submit to contact forms and surveys (interface, endpoints 11 and 13)."""
+"""Submissions to contact forms and surveys (interface, endpoints 11 and 13)."""
 
 from typing import Final
 
@@ -12,40 +12,42 @@ MAX_ANSWERS: Final = 1_000
 
 
 class ContactFormSubmission(Input):
-    """What is submitted to a contact form."""
+    """A submission to a contact form."""
 
-    id: Identifier = Field(description="The form that is answered.")
-    store: Identifier | None = Field(default=None, description="The store that it is about.")
+    id: Identifier = Field(description="Identifier of the contact form.")
+    store: Identifier | None = Field(
+        default=None, description="Store that the submission is about."
+    )
     brand: Identifier | None = Field(
-        default=None, description="The form's own brand; it need not be said."
+        default=None, description="Brand of the contact form; optional."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, by field."
+        default=[], max_length=MAX_ANSWERS, description="Answers by field."
     )
 
 
 class SurveySubmission(Input):
-    """What is submitted to a survey."""
+    """A submission to a survey."""
 
-    id: Identifier = Field(description="The survey that is answered.")
+    id: Identifier = Field(description="Identifier of the survey.")
     tracker: Identifier | None = Field(
-        default=None, description="The tracker that led here; a private survey wants one."
+        default=None, description="Tracker; required for a private survey."
     )
     store: Identifier | None = Field(
-        default=None, description="The store that it is about, for a public survey."
+        default=None, description="Store that the submission is about, for a public survey."
     )
     brand: Identifier | None = Field(
-        default=None, description="The brand that it is about, for a public survey."
+        default=None, description="Brand that the submission is about, for a public survey."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, by field."
+        default=[], max_length=MAX_ANSWERS, description="Answers by field."
     )
 
 
 class SurveySubmitted(Resource):
-    """The answer to a survey's submission."""
+    """The response to a submission to a survey."""
 
     redirect_to: str = Field(
-        description="Page where a public review may be left, empty when there is none to go to.",
+        description="Page for a public review, empty if the respondent is not redirected.",
         examples=["https://reviews.example.com/new?place=1"],
     )

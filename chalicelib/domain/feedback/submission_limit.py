@@ -1,4 +1,4 @@
-"""How many submissions one source may make to one form in a window of time."""
+"""Limit the submissions of one source to one form per time window."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,23 +11,23 @@ _IPV6_NETWORK_BITS: Final = 64
 
 @dataclass(frozen=True)
 class SubmissionLimit:
-    """The most submissions of a source to a form in a window.
+    """The maximum number of submissions of a source to a form per window.
 
     Attributes:
-        most: how many; 0 for any number.
+        maximum: 0 for no limit.
     """
 
-    most: int
+    maximum: int
     window_s: int
 
 
 @dataclass(frozen=True)
 class SubmissionWindow:
-    """The window of time that a submission falls into, for one form and one source.
+    """The time window of a submission, for one form and one source.
 
     Attributes:
-        key: names the counter. It holds no address, only a digest.
-        ends_at: epoch seconds.
+        key: the key of the counter: a digest, which does not reveal the address.
+        ends_at: Unix time in seconds.
     """
 
     key: str
@@ -35,18 +35,18 @@ class SubmissionWindow:
 
     @classmethod
     def at(cls, now: datetime, window_s: int, form_id: str, address: str) -> "SubmissionWindow":
-        """The window of this moment for a form and a source's address."""
+        """Return the current window for a form and a source address."""
         number = int(now.timestamp()) // window_s
         counted = f"{form_id}/{_source(address)}/{window_s}/{number}"
         return cls(sha256(counted.encode()).hexdigest(), (number + 1) * window_s)
 
     def seconds_left(self, now: datetime) -> int:
-        """How long until the next window begins, at least 1."""
+        """Return the seconds until the next window starts, at least 1."""
         return max(1, self.ends_at - int(now.timestamp()))
 
 
 def _source(address: str) -> str:
-    """What counts as one source: an IPv4 address; in IPv6 the network, which one party holds."""
+    """Return the IPv4 address, or the /64 network of an IPv6 address, which one party controls."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Which of a form's languages a reader gets.
+"""Choose the language of a public view.
 
-Readers say what they want as language ranges (RFC 4647); a form has its texts in its own language
-and in those that it is translated to.
+Requests name languages as language ranges (RFC 4647). A form has its texts in its own language and
+in the languages of its translations.
 """
 
 from collections.abc import Collection, Iterator
@@ -9,7 +9,7 @@ from typing import Final
 
 from chalicelib.domain.language import Language
 
-# What browsers call languages that have another code here.
+# Codes that browsers send for languages that have another code in `Language`.
 _OTHER_CODES: Final = {
     "fil": "tl",
     "in": "id",
@@ -32,12 +32,12 @@ def choose_language(
     asked_for: str | None = None,
     accept_language: str | None = None,
 ) -> Language:
-    """The best language for a reader, which is the form's own where no other fits.
+    """Return the best match among the form's languages, by default the form's own language.
 
     Args:
         own: the form's own language.
-        translations: the further languages of the form.
-        asked_for: the one language range that the reader chose; when there is one, only it counts.
+        translations: the languages of the form's translations.
+        asked_for: a language range that takes precedence over ``accept_language``.
         accept_language: the value of an ``Accept-Language`` header.
     """
     ranges = [asked_for] if asked_for else accepted_ranges(accept_language or "")
@@ -51,9 +51,9 @@ def choose_language(
 
 
 def accepted_ranges(accept_language: str) -> list[str]:
-    """The language ranges of an ``Accept-Language`` header, most wanted first.
+    """Return the language ranges of an ``Accept-Language`` header, highest weight first.
 
-    What cannot be read, or is not wanted at all (``q=0``), is left out.
+    Malformed ranges and ranges with ``q=0`` are left out.
     """
     weighted: list[tuple[float, str]] = []
     for item in accept_language.split(","):
@@ -65,7 +65,7 @@ def accepted_ranges(accept_language: str) -> list[str]:
 
 
 def _weight(parameter: str) -> float:
-    """The weight of a range: 1 when it has none, 0 when it cannot be read."""
+    """Return the weight of a range: 1 by default, 0 if malformed."""
     if not parameter:
         return 1.0
     name, _, value = parameter.partition("=")
@@ -77,7 +77,7 @@ def _weight(parameter: str) -> float:
 
 
 def _lookup(wanted: str) -> Iterator[Language]:
-    """The languages that a range means, the most exact first: ``fr-CA`` means ``fr`` too."""
+    """Yield the languages that match a range, most specific first: ``fr-CA``, then ``fr``."""
     subtags = wanted.lower().replace("_", "-").split("-")[:8]
     for length in range(len(subtags), 0, -1):
         tag = "-".join(subtags[:length])

@@ -1,4 +1,4 @@
-"""Where respondents may leave a public review, and who is led there after submitting."""
+"""Choose the review page of a survey and decide which respondents are redirected to it."""
 
 from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.forms.survey import SavedSurvey, Target
@@ -6,7 +6,7 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 
 
 def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | None:
-    """The enabled target that the occasion is about: its store, else its brand, else none."""
+    """Return the enabled target for the context's store, else for its brand, else None."""
     for kind, place in ((PlaceKind.STORE, context.store), (PlaceKind.BRAND, context.brand)):
         for target in survey.targets:
             if place and target.enabled and target.type is kind and target.target_id == place.id:
@@ -15,16 +15,16 @@ def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | Non
 
 
 def external_url(survey: SavedSurvey, context: SurveyContext) -> str:
-    """The review page of the matching target, ``""`` when there is none."""
+    """Return the review page of the matching target, ``""`` if there is none."""
     target = matching_target(survey, context)
     return target.new_review_uri if target else ""
 
 
 def redirect_to(survey: SavedSurvey, context: SurveyContext, rating: int | None) -> str:
-    """The review page that a respondent is led to after submitting, ``""`` for none.
+    """Return the review page to redirect the respondent to after submission, ``""`` for none.
 
     Args:
-        rating: what was answered, brought to 0 to 10; None when nothing was rated.
+        rating: 0 to 10, None if the submission has no rating.
     """
     if not survey.post_redirect or survey.post_redirect_threshold is None:
         return ""

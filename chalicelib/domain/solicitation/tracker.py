@@ -1,4 +1,4 @@
-"""Trackers: one customer's link to one survey about one purchase."""
+"""Trackers: each lets one customer submit one survey about one purchase."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,11 +6,12 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Tracker:
-    """A link that lets one customer answer one survey once.
+    """A token that accepts one submission to one survey.
 
     Attributes:
-        send_mode: the channel that the survey was sent through: ``EMAIL`` or ``SMS``.
-        used_at: the time of its submission, or None.
+        send_mode: the channel that the survey was sent on: ``EMAIL`` or ``SMS``.
+        used_at: the time of the submission, None before.
+        feedback_id: the feedback of the submission, None before.
     """
 
     id: str
@@ -22,3 +23,4 @@ class Tracker:
     send_mode: str
     created_at: datetime
     used_at: datetime | None = None
+    feedback_id: str | None = None

@@ -1,4 +1,4 @@
-"""Protecting open forms: so many submissions from one source to one form in a window of time."""
+"""Limit the submissions of one source to one form per time window."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import TooManyRequests, Unavailable
@@ -9,23 +9,23 @@ from chalicelib.storage import rate_limits
 
 
 def limit_submissions(form_id: str, address: str) -> None:
-    """Counts a submission that is about to be kept. One request to AWS, none without a limit.
+    """Count a submission and check the limit. One AWS request, none without a limit.
 
-    When the counter fails, everything passes: a form that takes too much is better than one that
-    takes nothing.
+    If the counter is unavailable, submissions are accepted: too many submissions are better than
+    none.
 
     Raises:
-        TooManyRequests: this source has submitted to this form too often in this window.
+        TooManyRequests: the source reached the limit of this window.
     """
     limit = SubmissionLimit(settings().submissions, settings().submission_window_s)
-    if not limit.most or not address:
+    if not limit.maximum or not address:
         return
     now = clock.now()
     window = SubmissionWindow.at(now, limit.window_s, form_id, address)
     try:
         submitted = rate_limits.count(window.key, window.ends_at)
     except Unavailable:
-        logger.warning("submissions pass uncounted", form_id=form_id)
+        logger.warning("submission not counted", form_id=form_id)
         return
-    if submitted > limit.most:
+    if submitted > limit.maximum:
         raise TooManyRequests(window.seconds_left(now))

@@ -1,9 +1,10 @@
-"""What follows from a feedback, each thing once, however often its message comes.
+"""Process feedback exactly once, however often its message is delivered.
 
-The steps before the last make what they make under ids that follow from the feedback, so making it
-again changes nothing. The last step counts everything in one transaction with the marks that the
-feedback is done; a feedback that is done is left alone, so its workflows are not matched again.
-Webhooks are queued after that mark; those that are not, the sweeper finds.
+1. Create the webhook executions and the customer under ids derived from the feedback, so that a
+   repetition has no effect.
+2. Update the counts and mark the feedback as done, in one transaction. Feedback that is done is
+   skipped, so its workflows are not evaluated again.
+3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
 from collections import Counter, defaultdict
@@ -23,8 +24,7 @@ from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
 
 MAX_BATCH_SIZE: Final = 25
-"""A feedback is at most three writes: its form's count, its customer's, its own mark. A transaction
-takes a hundred."""
+"""A feedback needs up to three writes (form, customer, feedback); a transaction allows 100."""
 
 _TABLES: Final[dict[FormKind, FormTable]] = {
     FormKind.CONTACT_FORM: contact_forms,
@@ -33,53 +33,53 @@ _TABLES: Final[dict[FormKind, FormTable]] = {
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
-    """Does what follows from these feedbacks, at most `MAX_BATCH_SIZE`; answers how many were open.
+    """Process up to `MAX_BATCH_SIZE` feedback records; return how many were pending.
 
-    Requests to AWS: three together, one or two more for each whose respondent must be found, one
-    more for each 25 webhooks, and one for each ten of them to queue them.
+    AWS requests: three for the batch; one or two more for each feedback whose customer must be
+    found; one more for each 25 executions; one more for each ten to queue.
 
     Raises:
-        Unavailable: the database throttles or contention does not end; all are as they were, or
-            some of the earlier steps are done.
+        Unavailable: the database throttles or contention persists. The counts are unchanged;
+            executions and customers may exist already.
     """
-    made: dict[str, list[Execution]] = {}
-    done = retry_on_contention(lambda: _attempt(feedback_ids, made))
-    queue_executions([execution.pointer for each in made.values() for execution in each])
-    return done
+    created: dict[str, list[Execution]] = {}
+    processed = retry_on_contention(lambda: _attempt(feedback_ids, created))
+    queue_executions([execution.pointer for each in created.values() for execution in each])
+    return processed
 
 
 def record_failure(feedback_id: str, reason: str) -> bool:
-    """Counts a claim that came to no end; it is tried again later. True when it is parked now."""
+    """Record a failed attempt and schedule the next one. Return True if the record is parked."""
     return feedback.WORK.record_failure(feedback_id, feedback.PART, reason, clock.now())
 
 
-def _attempt(feedback_ids: Collection[str], made: dict[str, list[Execution]]) -> int:
+def _attempt(feedback_ids: Collection[str], created: dict[str, list[Execution]]) -> int:
     found = feedback.find_many(set(feedback_ids))
-    pending = [kept.feedback for kept in found.values() if kept.state is FeedbackState.PENDING]
+    pending = [each.feedback for each in found.values() if each.state is FeedbackState.PENDING]
     if not pending:
         return 0
-    _start_workflows([each for each in pending if each.id not in made], made)
+    _create_executions([each for each in pending if each.id not in created], created)
     identified = [_with_customer(each) for each in pending]
     _count(identified)
     return len(identified)
 
 
-def _start_workflows(pending: Sequence[Feedback], made: dict[str, list[Execution]]) -> None:
-    """Makes the webhooks that follow, and notes them, so that another round need not."""
+def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Execution]]) -> None:
+    """Create the executions and add them to ``created``, so that the next attempt skips them."""
     now = clock.now()
-    following = {
+    new = {
         each.id: [
             new_execution(workflow, action, each, now)
             for workflow, action in reactions(workflows_of(each.account_id), each)
         ]
         for each in pending
     }
-    executions.create([execution for own in following.values() for execution in own])
-    made.update(following)
+    executions.create([execution for each in new.values() for execution in each])
+    created.update(new)
 
 
 def _with_customer(each: Feedback) -> Feedback:
-    """The feedback tied to whoever gave it, as far as that can be known."""
+    """Return the feedback with the id of its customer, if the respondent can be identified."""
     pair = each.pair
     if each.customer_id or pair is None:
         return each
@@ -94,7 +94,7 @@ def _count(identified: Sequence[Feedback]) -> None:
     for each in identified:
         if each.customer_id:
             by_customer[each.account_id, each.customer_id].append(each)
-    # A customer may have been erased since; the feedback stays, and counts for its form.
+    # If the customer was erased in the meantime, the feedback still counts for its form.
     known = customers.existing(by_customer)
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():

@@ -1,38 +1,46 @@
-"""Taking in what end users submit (interface, endpoints 11 and 13): judged, kept, then queued."""
+"""Accept submissions to contact forms and surveys (interface, endpoints 11 and 13)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.errors import Conflict, FeedbackError, TooManyRequests, Unavailable
-from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackPointer, FormKind
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.feedback.build import build_feedback
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.forms.access import (
+    require_enabled,
+    require_places,
+    require_public,
+    require_unused,
+)
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.redirect import redirect_to
-from chalicelib.domain.forms.survey import Channel, SavedSurvey
+from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.outbound.feedback_queue import queue_feedback
 from chalicelib.services.feedback.limit_submissions import limit_submissions
-from chalicelib.services.forms import cached_forms as held_forms
-from chalicelib.services.forms.cached_forms import CachedForm, Respondent
-from chalicelib.services.forms.survey_access import require_fresh, require_places, require_public
+from chalicelib.services.forms.cached_forms import (
+    CachedForm,
+    Respondent,
+    get_contact_form,
+    get_survey,
+)
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
-
-CONTACT_FORM_ENDPOINT: Final = "POST /public/contact-form/submit"
-SURVEY_ENDPOINT: Final = "POST /public/survey/submit"
+from chalicelib.storage.dynamodb.transactions import (
+    Contention,
+    retry_on_contention,
+    transaction,
+)
 
 
 @dataclass(frozen=True)
-class Submitter:
-    """Who submits, and how.
+class SubmissionMetadata:
+    """The part of a submit request that is not the submission itself.
 
     Attributes:
-        idempotency_key: the request's own, if it has one.
-        is_trapped: whether a field was filled that no person sees. What a machine submits without
-            a tracker is answered like any other submission, and not kept.
+        idempotency_key: None if the request has none.
+        is_honeypot_filled: whether the hidden field is filled, which only programs do. Such a
+            submission gets a normal response and is discarded, unless it has a tracker.
     """
 
     respondent: Respondent = field(default_factory=Respondent)
@@ -40,181 +48,129 @@ class Submitter:
     is_honeypot_filled: bool = False
 
 
-def submit_contact_form(submission: ContactFormSubmission, submitter: Submitter) -> Feedback:
-    """Keeps the feedback, then queues it. Three requests to AWS.
+def submit_contact_form(
+    submission: ContactFormSubmission, metadata: SubmissionMetadata
+) -> Feedback:
+    """Store the feedback, then queue it; return the stored feedback for a repeated key.
 
-    The same submission again under its idempotency key answers with the feedback that it made.
+    Three AWS requests, one more with an idempotency key. If queueing fails, the sweeper queues the
+    feedback.
 
     Raises:
-        InvalidInput: an answer, the store or the key breaks a rule.
-        NotFound: there is no such contact form.
+        InvalidInput: an answer, the store or the brand is invalid.
+        NotFound: the contact form does not exist.
         Conflict: the form is disabled.
-        IdempotencyKeyReused: the key came before with another input.
-        TooManyRequests: the source has submitted too often.
-        Unavailable: the feedback could not be kept.
+        IdempotencyKeyReused: the key was used with another input.
+        TooManyRequests: the source reached its limit of submissions.
+        Unavailable: the feedback was not stored.
     """
-    form = held_forms.contact_form(submission.id)
-    origin = _origin(submission, submitter, CONTACT_FORM_ENDPOINT)
-
-    def submit() -> Feedback:
-        _require_enabled(form)
-        require_places(
-            form.directory,
-            "/",
-            store_id=submission.store,
-            brand_id=submission.brand,
-            of_brand=form.saved.brand_id,
-        )
-        judged = form.questionnaire.validate(submission.fields)
-        made = Feedback(
-            id=origin.record_id,
-            account_id=form.account_id,
-            kind=FormKind.CONTACT_FORM,
-            form_id=form.saved.id,
-            brand_id=form.saved.brand_id,
-            store_id=submission.store,
-            language=form.language_for(submitter.respondent),
-            source=SOURCES[FormKind.CONTACT_FORM],
-            context_id=submission.store or form.saved.brand_id,
-            answers=tuple(judged.answers),
-            rating=judged.rating,
-            created_at=clock.now(),
-        )
-        return _keep(made, origin, submitter)
-
-    return _or_earlier(submit, origin, submitter)
+    form = get_contact_form(submission.id)
+    origin = _origin("submit_contact_form", submission, metadata)
+    if metadata.idempotency_key and (earlier := _find_earlier(origin)):
+        return earlier
+    context = SurveyContext.at(form.directory, store_id=submission.store)
+    new = _build(form, context, submission, metadata, origin)
+    return _store(new, metadata, origin)
 
 
-def submit_survey(submission: SurveySubmission, submitter: Submitter) -> Feedback:
-    """As `submit_contact_form`, for a survey; its tracker, if there is one, is used up with it.
+def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
+    """Store the feedback and mark its tracker as used, then queue the feedback.
+
+    As `submit_contact_form`; with a tracker three AWS requests, also with an idempotency key.
 
     Raises:
-        NotAllowed: the survey is private and there is no tracker.
-        NotFound: there is no such survey, or no such tracker of it.
-        Conflict: the survey is disabled or the tracker was used.
+        NotAllowed: the survey is private and the submission has no tracker.
+        NotFound: the survey does not exist, or the tracker does not belong to it.
+        Conflict: the survey is disabled or the tracker is used.
     """
-    form = held_forms.survey(submission.id)
-    origin = _origin(submission, submitter, SURVEY_ENDPOINT)
-    if submission.tracker:
-        tracker_id = submission.tracker
+    survey = get_survey(submission.id)
+    origin = _origin("submit_survey", submission, metadata)
+    if tracker_id := submission.tracker:
         return retry_on_contention(
-            lambda: _submit_with_tracker(form, submission, tracker_id, submitter, origin)
+            lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
         )
-
-    def submit() -> Feedback:
-        require_public(form.saved)
-        context = SurveyContext.at(
-            form.directory, store_id=submission.store, brand_id=submission.brand
-        )
-        made = _survey_feedback(form, submission, submitter, origin, context)
-        return _keep(made, origin, submitter)
-
-    return _or_earlier(submit, origin, submitter)
+    if metadata.idempotency_key and (earlier := _find_earlier(origin)):
+        return earlier
+    require_public(survey.saved)
+    context = SurveyContext.at(
+        survey.directory, store_id=submission.store, brand_id=submission.brand
+    )
+    new = _build(survey, context, submission, metadata, origin)
+    return _store(new, metadata, origin)
 
 
 def _submit_with_tracker(
-    form: CachedForm[SavedSurvey],
-    submission: SurveySubmission,
+    survey: CachedForm[SavedSurvey],
     tracker_id: str,
-    submitter: Submitter,
+    submission: SurveySubmission,
+    metadata: SubmissionMetadata,
     origin: Origin,
 ) -> Feedback:
     earlier, found = feedback.find_with_tracker(origin.record_id, tracker_id)
     if earlier:
         origin.check_same_input(earlier.input_hash)
         return earlier.feedback
-    tracker = require_fresh(found, form.saved)
-    context = SurveyContext.at(
-        form.directory, store_id=tracker.store_id, send_mode=Channel(tracker.send_mode)
-    )
-    made = _survey_feedback(form, submission, submitter, origin, context).model_copy(
-        update={
-            "tracker_id": tracker.id,
-            "purchase_id": tracker.purchase_id,
-            "customer_id": tracker.customer_id,
-            "context_id": tracker.id,
-            "store_id": tracker.store_id,
-        }
-    )
+    if found and found.feedback_id == origin.record_id:
+        # The transaction of a concurrent duplicate committed between the reads of the two records.
+        raise Contention(condition_failed=True)
+    tracker = require_unused(found, survey.saved)
+    context = SurveyContext.of_tracker(survey.directory, tracker)
+    new = _build(survey, context, submission, metadata, origin)
     with transaction() as write:
-        feedback.add(write, made, origin.input_hash)
-        trackers.use(write, tracker.id, made.id, made.created_at)
-    _queue(made)
-    return made
+        feedback.add(write, new, origin.input_hash)
+        trackers.use(write, tracker.id, new.id, new.created_at)
+    queue_feedback([FeedbackPointer(new.account_id, new.id)])
+    return new
 
 
-def _survey_feedback(
-    form: CachedForm[SavedSurvey],
-    submission: SurveySubmission,
-    submitter: Submitter,
-    origin: Origin,
+def _build(
+    form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
     context: SurveyContext,
+    submission: ContactFormSubmission | SurveySubmission,
+    metadata: SubmissionMetadata,
+    origin: Origin,
 ) -> Feedback:
-    _require_enabled(form)
-    require_places(form.directory, "/", store_id=submission.store, brand_id=submission.brand)
-    judged = form.questionnaire.validate(submission.fields)
-    store_id = context.store.id if context.store else None
-    brand_id = context.brand.id if context.brand else None
-    return Feedback(
-        id=origin.record_id,
-        account_id=form.account_id,
-        kind=FormKind.SURVEY,
-        form_id=form.saved.id,
-        brand_id=brand_id,
-        store_id=store_id,
-        language=form.language_for(submitter.respondent),
-        source=SOURCES[FormKind.SURVEY],
-        context_id=store_id or brand_id or form.saved.id,
-        answers=tuple(judged.answers),
-        rating=judged.rating,
-        redirect_to=redirect_to(form.saved, context, judged.rating),
-        created_at=clock.now(),
+    require_enabled(form.saved)
+    require_places(form.saved, form.directory, store_id=submission.store, brand_id=submission.brand)
+    return build_feedback(
+        origin.record_id,
+        form.account_id,
+        form.saved,
+        context,
+        form.questionnaire.validate(submission.fields),
+        form.language_for(metadata.respondent),
+        clock.now(),
     )
 
 
-def _keep(made: Feedback, origin: Origin, submitter: Submitter) -> Feedback:
-    limit_submissions(made.form_id, submitter.respondent.address)
-    if submitter.is_honeypot_filled:
-        return made
-    if not feedback.create(made, origin.input_hash):
-        # The same request came before: the answer to it was lost, or it carries a key.
-        earlier = feedback.find(made.id)
+def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedback:
+    limit_submissions(new.form_id, metadata.respondent.address)
+    if metadata.is_honeypot_filled:
+        return new
+    if not feedback.create(new, origin.input_hash):
+        # A concurrent duplicate was first, or botocore retried after it lost the response.
+        earlier = _find_earlier(origin)
         if earlier is None:
-            raise Unavailable("The feedback was not kept.")
-        origin.check_same_input(earlier.input_hash)
-        return earlier.feedback
-    _queue(made)
-    return made
+            raise Unavailable("The feedback was not stored.")
+        return earlier
+    queue_feedback([FeedbackPointer(new.account_id, new.id)])
+    return new
 
 
-def _queue(made: Feedback) -> None:
-    queue_feedback([FeedbackPointer(made.account_id, made.id)])
-
-
-def _or_earlier(submit: Callable[[], Feedback], origin: Origin, submitter: Submitter) -> Feedback:
-    """What ``submit`` makes; if it is refused by now, what the same request made before."""
-    try:
-        return submit()
-    except (TooManyRequests, Unavailable):
-        raise
-    except FeedbackError:
-        if submitter.idempotency_key is None:
-            raise
-        earlier = feedback.find(origin.record_id)
-        if earlier is None:
-            raise
-        origin.check_same_input(earlier.input_hash)
-        return earlier.feedback
+def _find_earlier(origin: Origin) -> Feedback | None:
+    """Return the feedback that the same request created, None if it is the first one."""
+    earlier = feedback.find(origin.record_id)
+    if earlier is None:
+        return None
+    origin.check_same_input(earlier.input_hash)
+    return earlier.feedback
 
 
 def _origin(
-    submission: ContactFormSubmission | SurveySubmission, submitter: Submitter, endpoint: str
+    operation: str,
+    submission: ContactFormSubmission | SurveySubmission,
+    metadata: SubmissionMetadata,
 ) -> Origin:
-    key = submitter.idempotency_key
-    given = None if key is None else submission.model_dump(mode="json", exclude_none=True)
-    return origin_of(submission.id, endpoint, key, given)
-
-
-def _require_enabled(form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey]) -> None:
-    if not form.saved.enabled:
-        raise Conflict("This form takes no answers at present.")
+    key = metadata.idempotency_key
+    parsed_input = submission.model_dump(mode="json", exclude_none=True) if key else None
+    return origin_of(submission.id, operation, key, parsed_input)

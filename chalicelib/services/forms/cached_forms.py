@@ -1,10 +1,6 @@
-"""Contact forms and surveys as a warm function holds them: read at most once a minute.
+"""Cache contact forms and surveys, with the questionnaires built from them."""
 
-What is made from a form while it is held, its questionnaire and its views, is held with it.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Generic, TypeVar
 
@@ -21,20 +17,18 @@ from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.surveys import surveys
 
 _MAX_FORMS: Final = 128
-_MAX_VIEWS: Final = 8
-"""Views of a form, each as large as the form or twice that, so that all fit into a function."""
 
 Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 
 @dataclass(frozen=True)
 class Respondent:
-    """What is known of the end user who reads or answers.
+    """The sender of a public request.
 
     Attributes:
-        language: the one language that was asked for, if any.
+        language: the language that the request asks for, if any.
         accept_language: the value of the ``Accept-Language`` header.
-        address: where the request came from, ``""`` when that is not known.
+        address: the source IP address, ``""`` if unknown.
     """
 
     language: str | None = None
@@ -44,24 +38,23 @@ class Respondent:
 
 @dataclass(frozen=True, eq=False)
 class CachedForm(Generic[Saved]):
-    """A form that is held."""
+    """A cached form and the account that owns it."""
 
     account_id: str
     saved: Saved
-    _views: dict[object, tuple[Directory, str]] = field(default_factory=dict)
 
     @property
     def directory(self) -> Directory:
-        """The present names of the account's brands and stores."""
+        """The account's brands and stores."""
         return account_directory(self.account_id)
 
     @cached_property
     def questionnaire(self) -> Questionnaire:
-        """The form made ready for judging."""
+        """The form, prepared for validation of answers."""
         return Questionnaire.of(self.saved)
 
     def language_for(self, respondent: Respondent) -> Language:
-        """The language that this reader gets."""
+        """Return the language to show the form in."""
         if not self.saved.auto_translate:
             return self.saved.language
         return choose_language(
@@ -71,24 +64,12 @@ class CachedForm(Generic[Saved]):
             accept_language=respondent.accept_language,
         )
 
-    def view(self, of: object, show: Callable[[Directory], str]) -> str:
-        """The view that ``of`` names, as JSON: made by ``show``, and anew when names changed."""
-        directory = self.directory
-        held_view = self._views.get(of)
-        if held_view and held_view[0] is directory:
-            return held_view[1]
-        view = show(directory)
-        if len(self._views) >= _MAX_VIEWS:
-            self._views.clear()
-        self._views[of] = directory, view
-        return view
 
-
-def contact_form(form_id: str) -> CachedForm[SavedContactForm]:
-    """The contact form, of whatever account. No request to AWS while it is held.
+def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
+    """Return the contact form, of any account. No AWS request while it is cached.
 
     Raises:
-        NotFound: there is no such contact form.
+        NotFound: the contact form does not exist.
     """
     form = _contact_form(form_id)
     if form is None:
@@ -96,16 +77,16 @@ def contact_form(form_id: str) -> CachedForm[SavedContactForm]:
     return form
 
 
-def survey(survey_id: str) -> CachedForm[SavedSurvey]:
-    """The survey, of whatever account. No request to AWS while it is held.
+def get_survey(survey_id: str) -> CachedForm[SavedSurvey]:
+    """Return the survey, of any account. No AWS request while it is cached.
 
     Raises:
-        NotFound: there is no such survey.
+        NotFound: the survey does not exist.
     """
-    form = _survey(survey_id)
-    if form is None:
+    survey = _survey(survey_id)
+    if survey is None:
         raise NotFound("survey")
-    return form
+    return survey
 
 
 @cached(at_most=_MAX_FORMS)

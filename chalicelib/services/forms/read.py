@@ -1,4 +1,4 @@
-"""Reading contact forms and surveys as partners see them."""
+"""Return contact forms and surveys as partners see them."""
 
 from typing import TypeVar
 
@@ -16,25 +16,25 @@ PartnerView = TypeVar("PartnerView", PartnerContactForm, PartnerSurvey)
 
 
 def read_contact_form(account_id: str, form_id: str) -> PartnerContactForm:
-    """The account's contact form. One request to AWS.
+    """Return the account's contact form. One AWS request.
 
     Raises:
-        NotFound: the account has no such contact form.
+        NotFound: the account has no contact form with this id.
     """
-    return _view(PartnerContactForm, _own(contact_forms, account_id, form_id, "contact form"))
+    return _view(PartnerContactForm, _find(contact_forms, account_id, form_id, "contact form"))
 
 
 def read_survey(account_id: str, survey_id: str) -> PartnerSurvey:
-    """The account's survey. One request to AWS.
+    """Return the account's survey. One AWS request.
 
     Raises:
-        NotFound: the account has no such survey.
+        NotFound: the account has no survey with this id.
     """
-    return _view(PartnerSurvey, _own(surveys, account_id, survey_id, "survey"))
+    return _view(PartnerSurvey, _find(surveys, account_id, survey_id, "survey"))
 
 
 def list_contact_forms(account_id: str, request: PageRequest) -> ContactFormPage:
-    """One page of the account's contact forms, oldest first. Three requests to AWS."""
+    """Return a page of the account's contact forms, oldest first. Three AWS requests."""
     stored, total = contact_forms.page(account_id, request)
     return ContactFormPage(
         items=tuple(_view(PartnerContactForm, form) for form in stored),
@@ -43,7 +43,7 @@ def list_contact_forms(account_id: str, request: PageRequest) -> ContactFormPage
 
 
 def list_surveys(account_id: str, request: PageRequest) -> SurveyPage:
-    """One page of the account's surveys, oldest first. Three requests to AWS."""
+    """Return a page of the account's surveys, oldest first. Three AWS requests."""
     stored, total = surveys.page(account_id, request)
     return SurveyPage(
         items=tuple(_view(PartnerSurvey, form) for form in stored),
@@ -51,7 +51,7 @@ def list_surveys(account_id: str, request: PageRequest) -> SurveyPage:
     )
 
 
-def _own(table: FormTable, account_id: str, form_id: str, resource: str) -> StoredForm:
+def _find(table: FormTable, account_id: str, form_id: str, resource: str) -> StoredForm:
     stored = table.find(form_id)
     if stored is None or stored.account_id != account_id:
         raise NotFound(resource)

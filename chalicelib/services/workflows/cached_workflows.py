@@ -1,4 +1,4 @@
-"""Workflows and signing secrets as a warm function holds them: read at most once a minute."""
+"""Cache workflows and signing secrets: read at most once a minute."""
 
 from typing import Final
 
@@ -12,11 +12,11 @@ _MAX_ACCOUNTS: Final = 128
 
 @cached(at_most=_MAX_ACCOUNTS)
 def workflows_of(account_id: str) -> tuple[Workflow, ...]:
-    """The account's workflows. No request to AWS while they are held."""
+    """Return the account's workflows. No AWS request while they are cached."""
     return workflows.of_account(account_id)
 
 
 @cached(at_most=_MAX_ACCOUNTS)
 def signing_secrets_of(account_id: str) -> SigningSecrets | None:
-    """The account's secrets, from which each attempt takes the one of its moment."""
+    """Return the account's secrets; each attempt uses the secret that is active at its time."""
     return webhook_secrets.of_account(account_id)

@@ -1,4 +1,4 @@
-"""Creating, replacing, switching and listing workflows."""
+"""Create, replace, enable, disable and list workflows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,20 +34,20 @@ def save_workflow(account_id: str, definition: Any) -> Workflow:
 
 
 def list_workflows(account_id: str) -> Sequence[Workflow]:
-    """The account's workflows, the oldest first.
+    """Return the account's workflows, oldest first.
 
     Raises:
-        NotFound: there is no such account.
+        NotFound: the account does not exist.
     """
     require_account(account_id)
     return workflows.of_account(account_id, consistent=True)
 
 
 def find_workflow(account_id: str, workflow_id: str) -> Workflow:
-    """The account's workflow with this id.
+    """Return the account's workflow with this id.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the workflow does not exist.
     """
     for workflow in list_workflows(account_id):
         if workflow.id == workflow_id:
@@ -56,10 +56,10 @@ def find_workflow(account_id: str, workflow_id: str) -> Workflow:
 
 
 def find_action(workflow: Workflow, key: str | None) -> Action:
-    """The workflow's action with this key or id; the first when nothing is said.
+    """Return the workflow's action with this key or id, by default the first action.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the action does not exist.
     """
     for action in workflow.actions:
         if key in (None, action.key, action.id):
@@ -68,10 +68,10 @@ def find_action(workflow: Workflow, key: str | None) -> Action:
 
 
 def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) -> Workflow:
-    """Enables or disables a workflow. Within a minute no function sees it as it was.
+    """Enable or disable a workflow. The change takes effect within a minute.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the workflow does not exist.
     """
     workflow = find_workflow(account_id, workflow_id)
     if workflow.enabled != enabled:

@@ -1,13 +1,15 @@
-"""Answers that may be kept and asked after: `ETag`, `Cache-Control`, `If-None-Match` (RFC 9110)."""
+"""Responses with `ETag` and `Cache-Control`, and the `If-None-Match` condition (RFC 9110)."""
 
 import hashlib
+from functools import lru_cache
 
 from chalice import Response
 from chalice.app import Request
 
 
+@lru_cache(maxsize=256)
 def entity_tag(body: str) -> str:
-    """The tag of a body. Weak, since the gateway may compress what it sends."""
+    """Return the entity tag of a body. It is weak, since the gateway may compress the response."""
     return f'W/"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
 
 
@@ -19,15 +21,15 @@ def cacheable(
     max_age_s: int,
     headers: dict[str, str | list[str]] | None = None,
 ) -> Response:
-    """The body, or 304 when the caller has it already. Anybody may keep it for a while."""
+    """Return the body with a public cache lifetime, or 304 if the client has it already."""
     tag = entity_tag(body)
-    kept = {"ETag": tag, "Cache-Control": f"public, max-age={max_age_s}", **(headers or {})}
-    if _has(request.headers.get("if-none-match", ""), tag):
-        return Response(body="", status_code=304, headers=kept)
-    return Response(body=body, status_code=200, headers={"Content-Type": media_type, **kept})
+    caching = {"ETag": tag, "Cache-Control": f"public, max-age={max_age_s}", **(headers or {})}
+    if _matches(request.headers.get("if-none-match", ""), tag):
+        return Response(body="", status_code=304, headers=caching)
+    return Response(body=body, status_code=200, headers={"Content-Type": media_type, **caching})
 
 
-def _has(condition: str, tag: str) -> bool:
+def _matches(condition: str, tag: str) -> bool:
     if condition.strip() == "*":
         return True
     known = (candidate.strip().removeprefix("W/") for candidate in condition.split(","))

@@ -1,7 +1,7 @@
-"""Answers that pages of any origin may read (CORS), and the question that browsers ask beforehand.
+"""CORS headers and preflight responses: every origin may call the public endpoints.
 
-The function answers that question itself. A gateway can do it too, but then only the gateway's own
-configuration, which no test in process sees, would say whether a browser can submit a form.
+The function answers preflight requests itself. The gateway could answer them too, but in-process
+tests cannot check the gateway's configuration.
 """
 
 from typing import Final
@@ -10,30 +10,30 @@ from chalice import Blueprint, Response
 
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 
-_ASKED_AGAIN_AFTER_S: Final = 86_400
+_PREFLIGHT_MAX_AGE_S: Final = 86_400
 
-_READABLE: Final = {
+_CORS_HEADERS: Final = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Retry-After",
 }
 _ALLOWED_HEADERS: Final = ("Content-Type", IDEMPOTENCY_HEADER, "If-None-Match")
 
 
-def open_to_any_origin(response: Response) -> Response:
-    """The answer, so that a page of any origin may read it."""
-    response.headers.update(_READABLE)
+def allow_any_origin(response: Response) -> Response:
+    """Add the headers that allow pages of any origin to read the response."""
+    response.headers.update(_CORS_HEADERS)
     return response
 
 
-def answer_preflight(routes: Blueprint, path: str, method: str) -> None:
-    """Adds a route that tells browsers that any origin may ask this path by this method."""
+def add_preflight_route(routes: Blueprint, path: str, method: str) -> None:
+    """Add the OPTIONS route that allows any origin to call this path with this method."""
 
     def preflight() -> Response:
         headers: dict[str, str | list[str]] = {
             "Access-Control-Allow-Methods": f"{method}, OPTIONS",
             "Access-Control-Allow-Headers": ", ".join(_ALLOWED_HEADERS),
-            "Access-Control-Max-Age": str(_ASKED_AGAIN_AFTER_S),
+            "Access-Control-Max-Age": str(_PREFLIGHT_MAX_AGE_S),
         }
-        return open_to_any_origin(Response("", status_code=204, headers=headers))
+        return allow_any_origin(Response("", status_code=204, headers=headers))
 
     routes.route(path, methods=["OPTIONS"], content_types=[])(preflight)

@@ -1,4 +1,4 @@
-"""What stands before every public endpoint: any origin, no credentials, errors as problems."""
+"""The common part of public endpoints: any origin, no credentials, errors as problem details."""
 
 import functools
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from chalicelib.log import logger
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.problems import problem, unhandled_exception
-from chalicelib.web.public.cors import answer_preflight, open_to_any_origin
+from chalicelib.web.public.cors import add_preflight_route, allow_any_origin
 from chalicelib.web.request_log import request_id_of
 
 if TYPE_CHECKING:
-    from chalicelib.services.feedback.submit import Submitter
+    from chalicelib.services.feedback.submit import SubmissionMetadata
     from chalicelib.services.forms.cached_forms import Respondent
     from chalicelib.web.public.submission_body import Submission
 
@@ -28,25 +28,25 @@ VIEW_MAX_AGE_S: Final = 60
 
 @dataclass(frozen=True)
 class PublicRequest:
-    """A request from anybody.
+    """A request to a public endpoint.
 
     Attributes:
-        http: the request as it came.
+        http: the request from Chalice.
     """
 
     http: Request
 
     def identifier(self, name: str) -> str:
-        """The query parameter of this name, as `query.identifier` reads it."""
+        """Return a required query parameter, as `query.identifier`."""
         return query.identifier(self.http, name)
 
     def optional_identifier(self, name: str) -> str | None:
-        """The query parameter of this name, as `query.optional_identifier` reads it."""
+        """Return an optional query parameter, as `query.optional_identifier`."""
         return query.optional_identifier(self.http, name)
 
     @property
     def respondent(self) -> "Respondent":
-        """Who asks. The address is the gateway's word, never a header that callers can set."""
+        """The sender. The address comes from the gateway, never from a header of the request."""
         from chalicelib.services.forms.cached_forms import Respondent
 
         return Respondent(
@@ -55,25 +55,24 @@ class PublicRequest:
             address=str(self.http.context.get("identity", {}).get("sourceIp") or ""),
         )
 
-    def submitted(self, model: "type[Submission]") -> "tuple[Submission, Submitter]":
-        """What was submitted, and by whom.
+    def submission(self, model: "type[Submission]") -> "tuple[Submission, SubmissionMetadata]":
+        """Parse the request into a submission and its metadata.
 
         Raises:
             UnsupportedMediaType: the body is not declared as multipart.
-            InputTooLarge: it is over `MAX_SUBMISSION_BYTES`.
-            InvalidInput: it is malformed, a part of it breaks a rule, or the idempotency key is
-                none; every fault is listed.
+            InputTooLarge: the body exceeds `MAX_SUBMISSION_BYTES`.
+            InvalidInput: the body or the idempotency key is invalid; every error is listed.
         """
         from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
-        from chalicelib.services.feedback.submit import Submitter
+        from chalicelib.services.feedback.submit import SubmissionMetadata
         from chalicelib.web.public.multipart import read_parts
-        from chalicelib.web.public.submission_body import submission_in
+        from chalicelib.web.public.submission_body import parse_submission
 
         with ErrorCollector() as errors:
             key = errors.of(self._idempotency_key, otherwise=None)
             parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
-            body = submission_in(parts, model)
-        return body.submission, Submitter(
+            body = parse_submission(parts, model)
+        return body.submission, SubmissionMetadata(
             respondent=self.respondent,
             idempotency_key=key,
             is_honeypot_filled=body.is_honeypot_filled,
@@ -89,14 +88,14 @@ PublicView = Callable[[PublicRequest], Response]
 def public_route(
     routes: Blueprint, method: str, path: str
 ) -> Callable[[PublicView], Callable[[], Response]]:
-    """Makes a view of a `PublicRequest` a route that pages of any origin may use."""
+    """Route a view of a `PublicRequest`, with CORS headers on every response."""
 
     def decorate(view: PublicView) -> Callable[[], Response]:
         @functools.wraps(view)
         def endpoint() -> Response:
-            return open_to_any_origin(_answer(view, routes.current_request))
+            return allow_any_origin(_respond(view, routes.current_request))
 
-        answer_preflight(routes, path, method)
+        add_preflight_route(routes, path, method)
         routed: Callable[[], Response] = routes.route(path, methods=[method], content_types=[])(
             endpoint
         )
@@ -105,11 +104,11 @@ def public_route(
     return decorate
 
 
-def _answer(view: PublicView, http: Request) -> Response:
+def _respond(view: PublicView, http: Request) -> Response:
     try:
         return view(PublicRequest(http))
     except FeedbackError as error:
         return problem(error, request_id_of(http))
     except Exception:
-        logger.exception("bug", request_id=request_id_of(http))
+        logger.exception("unhandled exception", request_id=request_id_of(http))
         return unhandled_exception(request_id_of(http))

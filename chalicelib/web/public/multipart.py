@@ -1,4 +1,4 @@
-"""A ``multipart/form-data`` body (RFC 7578) as a list of named texts."""
+"""Parse a ``multipart/form-data`` body (RFC 7578) into named texts."""
 
 from typing import Any, Final
 
@@ -11,49 +11,49 @@ from chalicelib.web.problems import UnsupportedMediaType
 MEDIA_TYPE: Final = "multipart/form-data"
 MAX_PARTS: Final = 2_500
 MAX_HEADERS: Final = 8
-"""Headers of one part."""
+"""The maximum number of headers of one part."""
 MAX_HEADER_BYTES: Final = 1_024
-"""Of one header of a part."""
-_AS_IT_IS: Final = (b"", b"7bit", b"8bit", b"binary")
+"""The maximum size of one header of a part."""
+_IDENTITY_ENCODINGS: Final = (b"", b"7bit", b"8bit", b"binary")
 
 Part = tuple[str, str]
-"""Name and text."""
+"""The name and the text of a part."""
 
 
 def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
-    """The body's parts, in order.
+    """Return the parts of the body, in order.
 
     Raises:
-        UnsupportedMediaType: it is not declared as multipart.
-        InputTooLarge: it has more than ``max_bytes`` bytes.
-        InvalidInput: it is not well-formed, not UTF-8, holds a file, or has too many parts.
+        UnsupportedMediaType: the body is not declared as multipart.
+        InputTooLarge: the body exceeds ``max_bytes``.
+        InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
     """
     declared = request.headers.get("content-type", "")
     if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
         raise UnsupportedMediaType(MEDIA_TYPE)
     try:
         raw: Any = request.raw_body
-    except ValueError:  # the gateway's encoding of it is broken
-        raise _malformed("The body cannot be read.") from None
+    except ValueError:  # invalid Base64 from the gateway
+        raise _malformed("Malformed Base64 in the body.") from None
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
     return parse_parts(raw, declared)
 
 
 def parse_parts(raw: bytes, content_type: str) -> list[Part]:
-    """The parts in these bytes, whose boundary the content type names.
+    """Return the parts of a body with the boundary from the content type.
 
     Raises:
         InvalidInput: as `read_parts`.
     """
-    # Imported on use: only submissions need it.
+    # Only submissions need this module.
     from python_multipart.exceptions import FormParserError
     from python_multipart.multipart import MultipartParser, parse_options_header
 
     try:
         boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
         if not boundary:
-            raise _malformed("The content type names no boundary.")
+            raise _malformed("Missing boundary in the content type.")
         collected = _Collected(parse_options_header)
         parser = MultipartParser(
             boundary,
@@ -64,18 +64,18 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
         parser.write(raw)
         parser.finalize()
     except FormParserError as error:
-        raise _malformed(f"The body is not well-formed multipart: {error}.") from None
+        raise _malformed(f"Malformed multipart body: {error}.") from None
     except UnicodeError:
-        raise _malformed("A header of the body cannot be read.") from None
+        raise _malformed("Malformed header in the body.") from None
     if not collected.is_complete:
-        raise _malformed("The body ends before its last boundary.")
+        raise _malformed("Missing final boundary.")
     if collected.errors:
         raise InvalidInput(collected.errors)
     return collected.parts
 
 
 class _Collected:
-    """What the parser has found so far."""
+    """The parts and errors that the parser has found."""
 
     def __init__(self, parse_options_header: Any) -> None:
         self.parts: list[Part] = []
@@ -85,7 +85,7 @@ class _Collected:
         self._begin()
 
     def callbacks(self) -> dict[str, Any]:
-        """What the parser is to call."""
+        """Return the callbacks for the parser."""
         return {
             "on_part_begin": self._begin,
             "on_header_field": lambda data, start, end: self._field.append(data[start:end]),
@@ -98,7 +98,7 @@ class _Collected:
 
     def _begin(self) -> None:
         if len(self.parts) + len(self.errors) >= MAX_PARTS:
-            input_error = InputError("", "too_many", f"The body has more than {MAX_PARTS} parts.")
+            input_error = InputError("", "too_many", f"Too many parts (at most {MAX_PARTS}).")
             raise InvalidInput([input_error])
         self._headers: dict[bytes, bytes] = {}
         self._field: list[bytes] = []
@@ -113,23 +113,21 @@ class _Collected:
         disposition = self._headers.get(b"content-disposition", b"")
         kind, options = self._parse_options(disposition)
         if kind != b"form-data" or b"name" not in options:
-            self.errors.append(InputError("", "malformed", "A part of the body has no name."))
+            self.errors.append(InputError("", "malformed", "Missing name of a part."))
             return
         name = options[b"name"].decode("utf-8", "replace")
         pointer = json_pointer(name)
         if b"filename" in options or b"filename*" in disposition.lower():
-            self.errors.append(InputError(pointer, "not_allowed", "Files are not taken here."))
+            self.errors.append(InputError(pointer, "not_allowed", "Files are not allowed."))
             return
         encoding = self._headers.get(b"content-transfer-encoding", b"").strip().lower()
-        if encoding not in _AS_IT_IS:
-            self.errors.append(
-                InputError(pointer, "malformed", "This transfer encoding is not taken.")
-            )
+        if encoding not in _IDENTITY_ENCODINGS:
+            self.errors.append(InputError(pointer, "malformed", "Unsupported transfer encoding."))
             return
         try:
             self.parts.append((name, b"".join(self._data).decode("utf-8")))
         except UnicodeDecodeError:
-            self.errors.append(InputError(pointer, "not_unicode", "This is not UTF-8."))
+            self.errors.append(InputError(pointer, "not_unicode", "Invalid UTF-8."))
 
     def _complete(self) -> None:
         self.is_complete = True

@@ -1,15 +1,19 @@
-"""The public interface: routes only, each a few lines over a service (interface, section 4).
+"""The routes of the public interface (section 4).
 
-As on the partners' side, a view imports its service when it is first asked for.
+Each view imports its service on its first request, which keeps the start-up time short.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
 
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.cacheable import cacheable
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
+from chalicelib.web.query import query_errors
+
+if TYPE_CHECKING:
+    from chalicelib.domain.forms.public.form import PublicForm
 
 routes = Blueprint(__name__)
 
@@ -17,63 +21,66 @@ _JSON: Final = "application/json"
 
 
 @public_route(routes, "GET", "/public/contact-form")
-def get_public_contact_form(request: PublicRequest) -> Response:
-    """Endpoint 10: a contact form as end users get it."""
-    from chalicelib.services.forms.view import show_contact_form
+def view_contact_form(request: PublicRequest) -> Response:
+    """Endpoint 10: return a contact form as respondents see it."""
+    from chalicelib.services.forms.public import get_public_contact_form
 
-    return _view(request, show_contact_form(request.identifier("id"), request.respondent))
+    return _cacheable(
+        request, get_public_contact_form(request.identifier("id"), request.respondent)
+    )
 
 
 @public_route(routes, "POST", "/public/contact-form/submit")
-def post_public_contact_form(request: PublicRequest) -> Response:
-    """Endpoint 11: what somebody answered to a contact form."""
+def submit_contact_form(request: PublicRequest) -> Response:
+    """Endpoint 11: accept a submission to a contact form."""
     from chalicelib.domain.feedback.submission import ContactFormSubmission
-    from chalicelib.services.feedback.submit import submit_contact_form
+    from chalicelib.services.feedback import submit
 
-    submission, submitter = request.submitted(ContactFormSubmission)
-    submit_contact_form(submission, submitter)
+    submit.submit_contact_form(*request.submission(ContactFormSubmission))
     return Response("", status_code=204, headers={"Cache-Control": "no-store"})
 
 
 @public_route(routes, "GET", "/public/survey")
-def get_public_survey(request: PublicRequest) -> Response:
-    """Endpoint 12: a survey as end users get it."""
-    from chalicelib.services.forms.view import SurveyRequest, show_survey
+def view_survey(request: PublicRequest) -> Response:
+    """Endpoint 12: return a survey as respondents see it."""
+    from chalicelib.services.forms.public import SurveyRequest, get_public_survey
 
     optional = request.optional_identifier
     with ErrorCollector() as errors:
-        asked = SurveyRequest(
+        survey_request = SurveyRequest(
             survey_id=errors.of(lambda: request.identifier("survey"), otherwise=""),
             tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
             store_id=errors.of(lambda: optional("store"), otherwise=None),
             brand_id=errors.of(lambda: optional("brand"), otherwise=None),
         )
-    view = show_survey(asked, request.respondent)
-    if not asked.tracker_id:
-        return _view(request, view)
+    with query_errors():
+        survey = get_public_survey(survey_request, request.respondent)
+    if not survey_request.tracker_id:
+        return _cacheable(request, survey)
     return Response(
-        view,
+        survey.model_dump_json(),
         status_code=200,
         headers={"Content-Type": _JSON, "Cache-Control": "private, no-store"},
     )
 
 
 @public_route(routes, "POST", "/public/survey/submit")
-def post_public_survey(request: PublicRequest) -> Response:
-    """Endpoint 13: what somebody answered to a survey."""
+def submit_survey(request: PublicRequest) -> Response:
+    """Endpoint 13: accept a submission to a survey."""
     from chalicelib.domain.feedback.submission import SurveySubmission, SurveySubmitted
-    from chalicelib.services.feedback.submit import submit_survey
+    from chalicelib.services.feedback import submit
 
-    submission, submitter = request.submitted(SurveySubmission)
-    submitted = SurveySubmitted(redirect_to=submit_survey(submission, submitter).redirect_to)
+    feedback = submit.submit_survey(*request.submission(SurveySubmission))
     return Response(
-        submitted.model_dump_json(),
+        SurveySubmitted(redirect_to=feedback.redirect_to).model_dump_json(),
         status_code=201,
         headers={"Content-Type": _JSON, "Cache-Control": "no-store"},
     )
 
 
-def _view(request: PublicRequest, body: str) -> Response:
-    # Which language a form is shown in may follow from the header.
+def _cacheable(request: PublicRequest, view: "PublicForm") -> Response:
+    from chalicelib.web.public.view_text import view_text
+
+    # The header may determine the language of the view.
     vary: dict[str, str | list[str]] = {"Vary": "Accept-Language"}
-    return cacheable(request.http, body, _JSON, max_age_s=VIEW_MAX_AGE_S, headers=vary)
+    return cacheable(request.http, view_text(view), _JSON, max_age_s=VIEW_MAX_AGE_S, headers=vary)

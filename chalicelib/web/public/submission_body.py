@@ -1,8 +1,8 @@
-"""A submission in its parts: what each part is called, and how an array of objects is written.
+"""Parse the parts of a multipart body into a submission.
 
-Clients write ``fields`` in three ways: one part with a JSON array; a part with a JSON object for
-each item; or a part for each leaf, named ``fields[0][id]``, ``fields[0][values][0]``,
-``fields[0][values][]``. All three mean the same.
+Clients encode ``fields`` in one of three ways: one part with a JSON array; one part with a JSON
+object per item; or one part per value, named ``fields[0][id]``, ``fields[0][values][0]`` or
+``fields[0][values][]``.
 """
 
 import json
@@ -18,72 +18,70 @@ from chalicelib.domain.parsing import parse
 from chalicelib.web.public.multipart import Part
 
 HONEYPOT: Final = "homepage"
-"""A part that a form may have in a place that no person sees: whoever fills it is a machine."""
+"""The name of a part that forms hide from people: only programs fill it."""
 
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
-_NOT_GIVEN: Final = ("", "null")
-"""What clients write for a value that they do not have: a script's ``null`` becomes this text."""
-_ITEMS: Final = ("fields", "fields[]")
+_UNSET: Final = ("", "null")
+"""Texts that clients send for an unset value: `FormData` converts ``null`` to text."""
+_JSON_PARTS: Final = ("fields", "fields[]")
 
 Submission = TypeVar("Submission", ContactFormSubmission, SurveySubmission)
 
 
 @dataclass(frozen=True)
-class SubmittedBody(Generic[Submission]):
-    """A submission, and whether the part that no person sees was filled."""
+class SubmissionBody(Generic[Submission]):
+    """A submission, and whether the honeypot is filled."""
 
     submission: Submission
     is_honeypot_filled: bool
 
 
-def submission_in(parts: Sequence[Part], model: type[Submission]) -> SubmittedBody[Submission]:
-    """The submission that these parts are.
+def parse_submission(parts: Sequence[Part], model: type[Submission]) -> SubmissionBody[Submission]:
+    """Return the submission that the parts encode.
 
     Raises:
-        InvalidInput: a part is not known, repeated, or breaks a rule; every such fault is listed.
+        InvalidInput: a part is unknown, repeated or invalid; every error is listed.
     """
     known = {description.alias or name for name, description in model.model_fields.items()}
     plain: dict[str, Any] = {}
-    written = _WrittenFields()
+    field_parts = _FieldParts()
     errors: list[InputError] = []
     for name, value in parts:
-        if name in _ITEMS:
-            written.items.append(value)
+        if name in _JSON_PARTS:
+            field_parts.items.append(value)
         elif leaf := _LEAF.fullmatch(name):
-            errors.extend(written.add_leaf(leaf, value))
+            errors.extend(field_parts.add_leaf(leaf, value))
         elif name != HONEYPOT and name not in known:
-            errors.append(
-                InputError(json_pointer(name), "unknown_key", "This part is not known here.")
-            )
+            errors.append(InputError(json_pointer(name), "unknown_key", "Unknown part."))
         elif name in plain:
-            errors.append(InputError(json_pointer(name), "duplicate", "This part is there twice."))
+            errors.append(InputError(json_pointer(name), "duplicate", "Duplicate part."))
         else:
             plain[name] = value
-    trap = plain.pop(HONEYPOT, "")
+    honeypot = plain.pop(HONEYPOT, "")
     document: dict[str, Any] = {
-        name: value for name, value in plain.items() if value.strip() not in _NOT_GIVEN
+        name: value for name, value in plain.items() if value.strip() not in _UNSET
     }
     try:
-        document["fields"] = written.as_array()
+        document["fields"] = field_parts.as_array()
     except InvalidInput as error:
         errors.extend(error.errors)
     repeated = {input_error.pointer for input_error in errors if input_error.code == "duplicate"}
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # A part that came twice may be missed only because its first was empty.
+        # A duplicate is reported already; it may be missing only because its first part is empty.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )
         raise InvalidInput(errors) from None
     if errors:
         raise InvalidInput(errors)
-    return SubmittedBody(submission, is_honeypot_filled=bool(trap.strip()))
+    return SubmissionBody(submission, is_honeypot_filled=bool(honeypot.strip()))
 
 
 @dataclass
 class _Leaves:
-    """The leaves of one item; values keep their order where they are not numbered."""
+    """The values of one item. Unless all values are numbered, they keep the order of the parts."""
 
     id: str | None = None
     values: list[tuple[int | None, str]] = field(default_factory=list)
@@ -97,12 +95,12 @@ class _Leaves:
 
 
 @dataclass
-class _WrittenFields:
-    """The array ``fields`` as its parts wrote it.
+class _FieldParts:
+    """The parts that encode the array ``fields``.
 
     Attributes:
-        items: texts that are JSON, of the whole array or of one item.
-        leaves: items by number. Numbers may leave gaps: they say the order, nothing else.
+        items: JSON texts, each of the whole array or of one item.
+        leaves: items by number. The numbers set the order; gaps are allowed.
     """
 
     items: list[str] = field(default_factory=list)
@@ -112,26 +110,26 @@ class _WrittenFields:
         item, key, number = leaf.groups()
         pointer = json_pointer(leaf.string)
         if key == "id" and number is not None:
-            return [InputError(pointer, "unknown_key", "This part is not known here.")]
+            return [InputError(pointer, "unknown_key", "Unknown part.")]
         leaves = self.leaves.setdefault(int(item), _Leaves())
         if key == "id":
             if leaves.id is not None:
-                return [InputError(pointer, "duplicate", "This part is there twice.")]
+                return [InputError(pointer, "duplicate", "Duplicate part.")]
             leaves.id = value
         else:
             leaves.values.append((int(number) if number else None, value))
         return []
 
     def as_array(self) -> list[Any]:
-        """The array, as JSON values.
+        """Return the array as JSON values.
 
         Raises:
-            InvalidInput: a part is no JSON, or two of the ways are mixed.
+            InvalidInput: a part is not JSON, or two encodings are mixed.
         """
         if not self.leaves:
             return [item for text in self.items if text.strip() for item in _items_in(text)]
         if self.items:
-            detail = "Write the fields either as JSON or as single parts, not in both ways."
+            detail = "Mixed encodings. Send the fields either as JSON or as single parts."
             raise InvalidInput([InputError("/fields", "not_allowed", detail)])
         return [leaves.as_object() for _, leaves in sorted(self.leaves.items())]
 
@@ -140,5 +138,5 @@ def _items_in(text: str) -> list[Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidInput([InputError("/fields", "malformed", "This is not JSON.")]) from None
+        raise InvalidInput([InputError("/fields", "malformed", "Invalid JSON.")]) from None
     return found if isinstance(found, list) else [found]

@@ -1,4 +1,4 @@
-"""What follows from feedback: counts and customers, each once, however often it is delivered."""
+"""Processing of feedback: counts and customers, exactly once under redelivery."""
 
 import json
 from typing import Any
@@ -13,7 +13,11 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
-from chalicelib.services.feedback.submit import Submitter, submit_contact_form, submit_survey
+from chalicelib.services.feedback.submit import (
+    SubmissionMetadata,
+    submit_contact_form,
+    submit_survey,
+)
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
@@ -24,14 +28,14 @@ from tests.web.opened import Opened
 
 def answer_contact_form(opened: Opened, **answers: str) -> Feedback:
     document = {"id": opened.contact_form_id, "fields": opened.answered(**answers)}
-    return submit_contact_form(parse(document, ContactFormSubmission), Submitter())
+    return submit_contact_form(parse(document, ContactFormSubmission), SubmissionMetadata())
 
 
 def answer_survey(opened: Opened, tracker: str | None = None, **answers: str) -> Feedback:
     document: dict[str, Any] = {"id": opened.survey_id, "fields": opened.answered(**answers)}
     if tracker:
         document |= {"id": opened.private_survey_id, "tracker": tracker}
-    return submit_survey(parse(document, SurveySubmission), Submitter())
+    return submit_survey(parse(document, SurveySubmission), SubmissionMetadata())
 
 
 def work(opened: Opened) -> None:
@@ -39,7 +43,7 @@ def work(opened: Opened) -> None:
 
 
 def respondents(opened: Opened) -> list[Customer]:
-    """Every customer of the account but the one that was there from the start."""
+    """Return the customers of the account, except the initial one."""
     page = list_customers(opened.account_id, PageRequest(limit=100))
     assert page.meta.total_items == len(page.items)
     return [customer for customer in page.items if customer.id != opened.customer_id]
@@ -54,7 +58,7 @@ def test_submissions_are_counted_by_form(opened: Opened) -> None:
     assert opened.counts == (3, 1, 1)
 
 
-def test_a_trackers_customer_gives_the_feedback(opened: Opened) -> None:
+def test_feedback_with_tracker_counts_for_its_customer(opened: Opened) -> None:
     for nps in ("7", "10"):
         answer_survey(opened, opened.tracker(), nps=nps)
     answer_survey(opened, opened.tracker())
@@ -69,9 +73,7 @@ def test_a_trackers_customer_gives_the_feedback(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("answer", "source"), [(answer_contact_form, "Site"), (answer_survey, "Survey")]
 )
-def test_a_respondent_who_is_new_becomes_a_customer(
-    opened: Opened, answer: Any, source: str
-) -> None:
+def test_unknown_respondent_becomes_customer(opened: Opened, answer: Any, source: str) -> None:
     given = answer(opened, mail="Zoe@Example.test", phone="06 12 34 56 78", nps="6")
     work(opened)
     (customer,) = respondents(opened)
@@ -83,7 +85,7 @@ def test_a_respondent_who_is_new_becomes_a_customer(
     assert (kept.state, kept.feedback.customer_id) == ("DONE", customer.id)
 
 
-def test_a_respondent_who_is_known_is_found_by_the_pair(opened: Opened) -> None:
+def test_known_respondent_is_matched_by_pair(opened: Opened) -> None:
     body = parse({"email": "zoe@example.test", "phoneNumber": "+33612"}, CustomerBody)
     known = create_customer(opened.account_id, body)
     answer_contact_form(opened, mail="ZOE@example.test", phone="0033 612")
@@ -94,7 +96,7 @@ def test_a_respondent_who_is_known_is_found_by_the_pair(opened: Opened) -> None:
     assert (other.email, other.phone_number, other.feedback_count) == ("zoe@example.test", None, 1)
 
 
-def test_respondents_with_the_same_pair_are_one_customer(opened: Opened) -> None:
+def test_respondents_with_same_pair_are_one_customer(opened: Opened) -> None:
     for _ in range(4):
         answer_contact_form(opened, mail="zoe@example.test", nps="5")
     work(opened)
@@ -102,7 +104,7 @@ def test_respondents_with_the_same_pair_are_one_customer(opened: Opened) -> None
     assert (customer.feedback_count, customer.average_feedback_rating) == (4, "5")
 
 
-def test_without_address_and_number_nobody_is_tied(opened: Opened) -> None:
+def test_feedback_without_email_and_phone_has_no_customer(opened: Opened) -> None:
     given = answer_contact_form(opened)
     work(opened)
     kept = feedback.find(given.id)
@@ -111,7 +113,7 @@ def test_without_address_and_number_nobody_is_tied(opened: Opened) -> None:
     assert respondents(opened) == []
 
 
-def test_the_answers_do_not_say_who_it_is_where_a_tracker_does(opened: Opened) -> None:
+def test_tracker_takes_precedence_over_answers(opened: Opened) -> None:
     answer_survey(opened, opened.tracker(), mail="other@example.test")
     answer_survey(opened, opened.tracker(customerId=None), mail="other@example.test")
     work(opened)
@@ -119,14 +121,14 @@ def test_the_answers_do_not_say_who_it_is_where_a_tracker_does(opened: Opened) -
     assert opened.customer.feedback_count == 1
 
 
-def test_a_number_that_no_customer_may_have_is_left_out(opened: Opened) -> None:
+def test_too_long_phone_number_is_left_out(opened: Opened) -> None:
     answer_contact_form(opened, mail="zoe@example.test", phone="+33" + " " * 300 + "612345678")
     work(opened)
     (customer,) = respondents(opened)
     assert (customer.email, customer.phone_number) == ("zoe@example.test", None)
 
 
-def test_a_feedback_counts_for_its_form_though_its_customer_is_gone(opened: Opened) -> None:
+def test_feedback_of_erased_customer_counts_for_form(opened: Opened) -> None:
     given = answer_survey(opened, opened.tracker())
     CustomerRow(account_key(opened.account_id, opened.customer_id)).delete()
     work(opened)
@@ -136,7 +138,7 @@ def test_a_feedback_counts_for_its_form_though_its_customer_is_gone(opened: Open
     assert opened.counts == (0, 0, 1)
 
 
-def test_whatever_is_delivered_again_changes_nothing(opened: Opened) -> None:
+def test_redelivery_has_no_effect(opened: Opened) -> None:
     answer_contact_form(opened, mail="zoe@example.test", nps="5")
     answer_survey(opened, opened.tracker(), nps="9")
     messages = FEEDBACK_QUEUE.queued_messages(opened.account_id)
@@ -151,7 +153,7 @@ def test_whatever_is_delivered_again_changes_nothing(opened: Opened) -> None:
     assert opened.counts == (1, 0, 1)
 
 
-def test_a_batch_costs_three_requests_whatever_its_size(opened: Opened) -> None:
+def test_batch_makes_three_aws_requests(opened: Opened) -> None:
     for _ in range(12):
         answer_contact_form(opened)
         answer_survey(opened, opened.tracker(), nps="9")
@@ -164,7 +166,7 @@ def test_a_batch_costs_three_requests_whatever_its_size(opened: Opened) -> None:
     assert opened.counts == (12, 0, 12)
 
 
-def test_one_that_fails_keeps_no_other_from_its_end(
+def test_failed_feedback_does_not_block_others(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good = answer_contact_form(opened)
@@ -183,15 +185,13 @@ def test_one_that_fails_keeps_no_other_from_its_end(
 @pytest.mark.parametrize(
     "body", ["", "x", "[]", "{}", '{"accountId": 1, "feedbackId": "x"}', '{"feedbackId": "x"}']
 )
-def test_a_message_that_cannot_be_read_is_left_for_the_dead_letters(
-    opened: Opened, body: str
-) -> None:
+def test_malformed_message_is_left_for_dead_letter_queue(opened: Opened, body: str) -> None:
     answer_contact_form(opened)
     (good,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
     assert FEEDBACK_QUEUE.deliver([body, good]) == [body]
     assert opened.counts == (1, 0, 0)
 
 
-def test_a_message_of_a_feedback_that_is_not_there_is_dropped(opened: Opened) -> None:
+def test_message_of_unknown_feedback_is_dropped(opened: Opened) -> None:
     body = json.dumps({"accountId": opened.account_id, "feedbackId": opened.account_id})
     assert FEEDBACK_QUEUE.deliver([body]) == FEEDBACK_QUEUE.deliver([body], receive_count=2) == []

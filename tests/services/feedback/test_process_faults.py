@@ -1,4 +1,4 @@
-"""Every request of a feedback goes wrong once, in every way; the end is always the same."""
+"""Inject each fault into each AWS request of a feedback; the outcome is always the same."""
 
 import contextlib
 import json
@@ -11,9 +11,12 @@ from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
-from chalicelib.services.feedback.submit import Submitter, submit_contact_form, submit_survey
-from chalicelib.services.forms import cached_forms as held_forms
-from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.services.feedback.submit import (
+    SubmissionMetadata,
+    submit_contact_form,
+    submit_survey,
+)
+from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.work.kinds import FEEDBACK
 from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
@@ -30,17 +33,18 @@ pytestmark = pytest.mark.usefixtures("time", "submission_limit")
 
 REQUESTS = {
     "contact form": [
-        "UpdateItem",  # the source's counter
+        "BatchGetItem",  # the feedback of an earlier request with the key
+        "UpdateItem",  # counter of the source
         "PutItem",
         "SendMessageBatch",
         "BatchGetItem",  # the feedback
-        "BatchGetItem",  # whose it is: nobody's yet
+        "BatchGetItem",  # customers with the pair: none
         "TransactWriteItems",  # the new customer
-        "BatchGetItem",  # whether the customer is there
+        "BatchGetItem",  # existing customers
         "TransactWriteItems",
     ],
     "survey": [
-        "BatchGetItem",  # tracker and feedback
+        "BatchGetItem",  # the tracker and the feedback
         "TransactWriteItems",
         "SendMessageBatch",
         "BatchGetItem",
@@ -52,23 +56,23 @@ CASES = [(kind, number) for kind, requests in REQUESTS.items() for number in ran
 
 
 def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
-    submitter = Submitter(Respondent(address="203.0.113.7"), idempotency_key="key")
+    metadata = SubmissionMetadata(Respondent(address="203.0.113.7"), idempotency_key="key")
     if kind == "contact form":
         fields = opened.answered(mail="zoe@example.test", nps="9")
         form = parse({"id": opened.contact_form_id, "fields": fields}, ContactFormSubmission)
-        return lambda: submit_contact_form(form, submitter)
+        return lambda: submit_contact_form(form, metadata)
     document = {
         "id": opened.private_survey_id,
         "tracker": opened.tracker(),
         "fields": opened.answered(nps="9"),
     }
     survey = parse(document, SurveySubmission)
-    return lambda: submit_survey(survey, submitter)
+    return lambda: submit_survey(survey, metadata)
 
 
 def submit_at_last(submit: Callable[[], Feedback]) -> Feedback:
-    """Submits as a careful client does: again with its key, until it is answered."""
-    with contextlib.suppress(Exception, Killed):  # the one fault: an answer of 500 or 503
+    """Submit, and retry once with the same key."""
+    with contextlib.suppress(Exception, Killed):  # the injected fault
         return submit()
     return submit()
 
@@ -79,7 +83,7 @@ def deliver_all(opened: Opened) -> None:
 
 
 def finish(opened: Opened, feedback_id: str, time: Time) -> None:
-    """Sweeps and delivers until everything that follows is done."""
+    """Sweep and deliver until the feedback is processed."""
     for _ in range(30):
         kept = feedback.find(feedback_id)
         if kept and kept.state == "DONE":
@@ -87,11 +91,11 @@ def finish(opened: Opened, feedback_id: str, time: Time) -> None:
         time.ahead += timedelta(hours=1)
         sweep(FEEDBACK)
         deliver_all(opened)
-    raise AssertionError("the work on the feedback does not end")
+    raise AssertionError("feedback is not processed")
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_the_requests_of_a_feedback_are_those_that_go_wrong_below(
+def test_feedback_makes_the_listed_requests(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     submit = submission_of(opened, kind)
@@ -103,10 +107,10 @@ def test_the_requests_of_a_feedback_are_those_that_go_wrong_below(
 
 
 def warm(opened: Opened) -> None:
-    """Lets the function hold forms and names, as after its first requests."""
+    """Fill the caches, as the first requests do."""
     for form in (
-        held_forms.contact_form(opened.contact_form_id),
-        held_forms.survey(opened.private_survey_id),
+        get_contact_form(opened.contact_form_id),
+        get_survey(opened.private_survey_id),
     ):
         assert form.directory.places
     assert workflows_of(opened.account_id) == ()
@@ -114,7 +118,7 @@ def warm(opened: Opened) -> None:
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize(("kind", "number"), CASES)
-def test_one_fault_changes_nothing_in_the_end(
+def test_injected_fault_has_no_lasting_effect(
     opened: Opened,
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
@@ -145,7 +149,7 @@ def test_one_fault_changes_nothing_in_the_end(
 
 @pytest.mark.parametrize("fault", [InjectedFault.KILLED_BEFORE, InjectedFault.KILLED_AFTER])
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_a_tracker_and_its_feedback_are_written_together_or_not_at_all(
+def test_tracker_and_feedback_are_written_atomically(
     opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     tracker = opened.tracker()
@@ -157,16 +161,16 @@ def test_a_tracker_and_its_feedback_are_written_together_or_not_at_all(
     survey = parse(document, SurveySubmission)
     warm(opened)
     with faulty(monkeypatch, number, fault), contextlib.suppress(Killed):
-        submit_survey(survey, Submitter())
+        submit_survey(survey, SubmissionMetadata())
     with contextlib.suppress(Conflict):
-        submit_survey(survey, Submitter())
+        submit_survey(survey, SubmissionMetadata())
     rows = list(FeedbackRow.scan(FeedbackRow.account_id == opened.account_id))
     assert len(rows) == 1
     finish(opened, rows[0].feedback_id, time)
     assert opened.counts == (0, 0, 1)
 
 
-def test_what_fails_eight_times_is_parked_and_replayed_by_an_operator(
+def test_feedback_is_parked_after_eight_failures_and_replayed(
     opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = submission_of(opened, "contact form")()
@@ -197,7 +201,7 @@ def test_what_fails_eight_times_is_parked_and_replayed_by_an_operator(
         replay(parked.owner_id, parked.part)
 
 
-def test_a_backlog_is_not_queued_again_every_minute(opened: Opened, time: Time) -> None:
+def test_sweeper_requeues_only_due_feedback(opened: Opened, time: Time) -> None:
     submission_of(opened, "contact form")()
     (message,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
     sweep(FEEDBACK)

@@ -1,4 +1,4 @@
-"""An end user's browser: reads public views and submits multipart bodies, without credentials."""
+"""A client of the public endpoints: reads views and submits multipart bodies."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ Parts = Sequence[tuple[str, str]]
 
 
 def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
-    """The parts as a browser writes them."""
+    """Return the parts as a browser encodes them."""
     written = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
         for name, text in parts
@@ -23,7 +23,7 @@ def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
 
 
 def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
-    """Answers by field id; ids may be written with underscores."""
+    """Return answers by field id."""
     return [
         {"id": name, "values": [given] if isinstance(given, str) else list(given)}
         for name, given in values.items()
@@ -31,12 +31,12 @@ def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class EndUser:
-    """Somebody who asks the app as the gateway hands it over.
+class PublicClient:
+    """Calls the app with events of the API gateway.
 
     Attributes:
-        address: where the requests come from.
-        base64: whether bodies come in Base64, as the gateway sends binary media types.
+        address: The source IP address.
+        base64: Whether bodies are Base64, as the gateway sends binary media types.
     """
 
     address: str = "203.0.113.7"
@@ -46,8 +46,8 @@ class EndUser:
     def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
         return self._ask("GET", path, None, headers or {})
 
-    def ask_beforehand(self, path: str, headers: dict[str, str]) -> Answer:
-        """What a browser asks before it sends a request to another origin."""
+    def preflight(self, path: str, headers: dict[str, str]) -> Answer:
+        """Send the preflight request of a browser."""
         return self._ask("OPTIONS", path, None, headers)
 
     def submit(
@@ -68,7 +68,7 @@ class EndUser:
         headers: dict[str, str] | None = None,
         **parts: str,
     ) -> Answer:
-        """Submits fields as one JSON part, beside other parts."""
+        """Submit the fields as one JSON part, with further parts."""
         listed = [("id", form_id), *parts.items(), ("fields", json.dumps(fields))]
         return self.submit(path, listed, headers)
 

@@ -1,4 +1,4 @@
-"""Multipart bodies: every shape that clients write, and every kind of broken one."""
+"""Multipart bodies: every encoding that clients send, and malformed bodies."""
 
 import contextlib
 import json
@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.web.public.multipart import MAX_PARTS, parse_parts
-from chalicelib.web.public.submission_body import submission_in
+from chalicelib.web.public.submission_body import parse_submission
 from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
 from tests.web.partner_client import Answer
-from tests.web.public.respondent import BOUNDARY, EndUser, multipart
-from tests.web.public.test_submissions import kept
+from tests.web.public.respondent import BOUNDARY, PublicClient, multipart
+from tests.web.public.stored import stored_feedback
 
-USER = EndUser()
+CLIENT = PublicClient()
 NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 
 def submit(opened: Opened, *parts: tuple[str, str]) -> Answer:
-    return USER.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
+    return CLIENT.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
 
 
 def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
-    """Two answers, written in each way."""
+    """Two answers in each encoding."""
     items = [{"id": what, "values": ["Food"]}, {"id": note, "values": ["Très bien\r\n☃"]}]
     one, other = (json.dumps(item) for item in items)
     return {
@@ -54,17 +54,17 @@ def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
 
 @pytest.mark.parametrize("shape", shapes("", ""))
 @pytest.mark.parametrize("in_base64", [True, False], ids=["base64", "plain"])
-def test_every_shape_means_the_same(client: Client, shape: str, in_base64: bool) -> None:
+def test_every_encoding_is_equivalent(client: Client, shape: str, in_base64: bool) -> None:
     opened = open_account()
     parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
-    user = EndUser(base64=in_base64)
+    user = PublicClient(base64=in_base64)
     answer = user.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
     assert answer.status == 204, answer.body
-    (feedback,) = kept(opened.contact_form_id)
+    (feedback,) = stored_feedback(opened.contact_form_id)
     assert [a.values for a in feedback.answers] == [["Food"], ["Très bien\r\n☃"]]
 
 
-def test_numbered_values_stand_in_the_order_of_their_numbers() -> None:
+def test_numbered_values_are_sorted() -> None:
     parts = [
         ("id", "7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"),
         ("fields[0][values][10]", "c"),
@@ -72,11 +72,11 @@ def test_numbered_values_stand_in_the_order_of_their_numbers() -> None:
         ("fields[0][values][0]", "a"),
         ("fields[0][id]", "7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e12"),
     ]
-    body = submission_in(parts, ContactFormSubmission)
+    body = parse_submission(parts, ContactFormSubmission)
     assert body.submission.fields[0].values == ["a", "b", "c"]
 
 
-def test_a_huge_number_costs_no_more_than_a_small_one(opened: Opened) -> None:
+def test_huge_item_number_is_accepted(opened: Opened) -> None:
     answer = submit(
         opened,
         ("fields[999999999][id]", opened.fields["what"]),
@@ -111,7 +111,7 @@ def test_a_huge_number_costs_no_more_than_a_small_one(opened: Opened) -> None:
         ([("fields", "[]"), ("fields[0][id]", "x")], [("/fields", "not_allowed")]),
     ],
 )
-def test_parts_that_mean_nothing_are_named(
+def test_invalid_part_is_rejected(
     opened: Opened, parts: Sequence[tuple[str, str]], errors: list[tuple[str, str]]
 ) -> None:
     assert submit(opened, *parts).errors == errors
@@ -127,28 +127,28 @@ def test_parts_that_mean_nothing_are_named(
         ({"more": 1}, ("/fields/0/more", "unknown_key")),
     ],
 )
-def test_items_that_break_a_rule_are_named(
+def test_invalid_item_is_rejected(
     opened: Opened, value: dict[str, Any], input_error: tuple[str, str]
 ) -> None:
     item = {"id": opened.fields["what"], **value}
     assert submit(opened, ("fields", json.dumps([item]))).errors == [input_error]
 
 
-def test_the_number_of_answers_has_an_end(opened: Opened) -> None:
+def test_too_many_answers_are_rejected(opened: Opened) -> None:
     item = {"id": opened.fields["what"], "values": ["Food"]}
     answer = submit(opened, ("fields", json.dumps([item] * 1001)))
     assert answer.errors == [("/fields", "too_many")]
 
 
 @pytest.mark.parametrize("nothing", ["", " ", "null"])
-def test_an_empty_part_is_not_given(opened: Opened, nothing: str) -> None:
+def test_empty_part_is_unset(opened: Opened, nothing: str) -> None:
     fields = ("fields", json.dumps(opened.answered()))
     answer = submit(opened, ("store", nothing), ("brand", nothing), fields)
     assert answer.status == 204
 
 
-def test_the_id_is_required(opened: Opened) -> None:
-    answer = USER.submit(SUBMIT_SURVEY, [("fields", "[]")])
+def test_id_is_required(opened: Opened) -> None:
+    answer = CLIENT.submit(SUBMIT_SURVEY, [("fields", "[]")])
     assert answer.errors == [("/id", "required")]
 
 
@@ -168,9 +168,9 @@ def test_the_id_is_required(opened: Opened) -> None:
         (f'multipart/form-data; boundary="{BOUNDARY}"', 204),
     ],
 )
-def test_the_content_type_decides(opened: Opened, content_type: str, status: int) -> None:
+def test_content_type_is_validated(opened: Opened, content_type: str, status: int) -> None:
     body = multipart([("id", opened.contact_form_id), ("fields", json.dumps(opened.answered()))])
-    answer = USER.submit(SUBMIT_CONTACT, body, content_type=content_type)
+    answer = CLIENT.submit(SUBMIT_CONTACT, body, content_type=content_type)
     assert answer.status == status
     assert answer.headers["access-control-allow-origin"] == "*"
 
@@ -205,28 +205,28 @@ NAMED = 'Content-Disposition: form-data; name="store"'
         (part(NAMED) * (MAX_PARTS + 1) + END, ("", "too_many")),
     ],
 )
-def test_broken_bodies_are_refused(
+def test_malformed_body_is_rejected(
     opened: Opened, body: bytes, input_error: tuple[str, str]
 ) -> None:
-    assert USER.submit(SUBMIT_CONTACT, body).errors == [input_error]
+    assert CLIENT.submit(SUBMIT_CONTACT, body).errors == [input_error]
 
 
-def test_a_body_cut_anywhere_is_refused(opened: Opened) -> None:
+def test_truncated_body_is_rejected(opened: Opened) -> None:
     whole = multipart([("id", opened.contact_form_id), ("fields", json.dumps(opened.answered()))])
     end = whole.rindex(b"--")
     for length in range(end + 1):
-        assert USER.submit(SUBMIT_CONTACT, whole[:length]).status == 400, length
-    assert USER.submit(SUBMIT_CONTACT, whole[: end + 2]).status == 204
+        assert CLIENT.submit(SUBMIT_CONTACT, whole[:length]).status == 400, length
+    assert CLIENT.submit(SUBMIT_CONTACT, whole[: end + 2]).status == 204
 
 
-def test_headers_that_a_part_may_have_change_nothing() -> None:
+def test_standard_part_headers_are_accepted() -> None:
     usual = f"{NAMED}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 1"
     body = part(f"{usual}\r\nContent-Transfer-Encoding: 8bit") + END
     assert parse_parts(body, TYPE) == [("store", "x")]
 
 
 @pytest.mark.parametrize("broken", ["☃", "%%%", "YQ", "====", "\ud800"])
-def test_what_the_gateway_cannot_have_sent_is_refused_too(opened: Opened, broken: str) -> None:
+def test_malformed_base64_is_rejected(opened: Opened, broken: str) -> None:
     from app import app
 
     for in_base64 in (True, False):
@@ -259,13 +259,13 @@ _WORDS = st.sampled_from(
 
 @settings(max_examples=400)
 @given(st.lists(_WORDS | st.binary(max_size=8), max_size=40).map(b"".join))
-def test_no_body_meets_a_bug(opened: Opened, body: bytes) -> None:
-    assert USER.submit(SUBMIT_CONTACT, body).status in (400, 404, 413)
+def test_random_body_never_raises(opened: Opened, body: bytes) -> None:
+    assert CLIENT.submit(SUBMIT_CONTACT, body).status in (400, 404, 413)
 
 
 @settings(max_examples=300)
 @given(st.data())
-def test_no_changed_body_meets_a_bug(opened: Opened, data: st.DataObject) -> None:
+def test_mutated_body_never_raises(opened: Opened, data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from(sorted(shapes("", ""))))
     parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
     body = bytearray(multipart([("id", opened.contact_form_id), *parts]))
@@ -273,7 +273,7 @@ def test_no_changed_body_meets_a_bug(opened: Opened, data: st.DataObject) -> Non
         start = data.draw(st.integers(0, len(body)))
         end = data.draw(st.integers(start, min(len(body), start + 30)))
         body[start:end] = data.draw(_WORDS | st.binary(max_size=8))
-    answer = USER.submit(SUBMIT_CONTACT, bytes(body))
+    answer = CLIENT.submit(SUBMIT_CONTACT, bytes(body))
     assert answer.status in (204, 400, 404)
 
 
@@ -292,6 +292,6 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
-def test_no_parts_meet_a_bug(opened: Opened, parts: list[tuple[str, str]]) -> None:
+def test_random_parts_never_raise(opened: Opened, parts: list[tuple[str, str]]) -> None:
     with contextlib.suppress(InvalidInput):
-        submission_in(parts, ContactFormSubmission)
+        parse_submission(parts, ContactFormSubmission)

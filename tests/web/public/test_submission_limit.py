@@ -1,4 +1,4 @@
-"""How often one source may submit to one form."""
+"""The limit of submissions per source and form."""
 
 import pytest
 
@@ -7,62 +7,71 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import rate_limits
 from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened
-from tests.web.public.respondent import EndUser
-from tests.web.public.test_submissions import kept
+from tests.web.public.respondent import PublicClient
+from tests.web.public.stored import stored_feedback
 
 pytestmark = pytest.mark.usefixtures("limit_of_two")
 
-ONE, ANOTHER = EndUser("203.0.113.7"), EndUser("203.0.113.8")
+ONE, ANOTHER = PublicClient("203.0.113.7"), PublicClient("203.0.113.8")
 
 
-def submit(fresh: Opened, user: EndUser = ONE, **parts: str) -> int:
+def submit(fresh: Opened, user: PublicClient = ONE, **parts: str) -> int:
     return user.submit_fields(
         SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered(), **parts
     ).status
 
 
-def test_the_third_of_two_is_refused_and_nothing_of_it_kept(fresh: Opened) -> None:
+def test_submission_over_limit_is_rejected(fresh: Opened) -> None:
     assert [submit(fresh), submit(fresh)] == [204, 204]
     answer = ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered())
     assert (answer.status, answer.headers["retry-after"]) == (429, "40")
     assert answer.headers["access-control-allow-origin"] == "*"
-    assert len(kept(fresh.contact_form_id)) == 2
+    assert len(stored_feedback(fresh.contact_form_id)) == 2
 
 
-def test_other_sources_and_other_forms_are_counted_for_themselves(fresh: Opened) -> None:
+def test_limit_is_per_source_and_form(fresh: Opened) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     assert submit(fresh, ANOTHER) == 204
     survey = ONE.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answered())
     assert survey.status == 201
 
 
-def test_the_next_window_begins_anew(fresh: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_resets_in_next_window(fresh: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     next_minute = clock.now().replace(minute=1, second=0)
     monkeypatch.setattr(clock, "now", lambda: next_minute)
     assert submit(fresh) == 204
 
 
-def test_the_source_is_what_the_gateway_says_and_no_header(fresh: Opened) -> None:
+def test_limit_ignores_forwarded_for_header(fresh: Opened) -> None:
     statuses = []
     for number in range(3):
-        user = EndUser(headers={"x-forwarded-for": f"198.51.100.{number}"})
+        user = PublicClient(headers={"x-forwarded-for": f"198.51.100.{number}"})
         statuses.append(submit(fresh, user))
     assert statuses == [204, 204, 429]
 
 
-def test_a_network_of_ipv6_is_one_source(fresh: Opened) -> None:
+def test_ipv6_network_is_one_source(fresh: Opened) -> None:
     addresses = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff::3", "2001:db8:1:3::1"]
-    assert [submit(fresh, EndUser(a)) for a in addresses] == [204, 204, 429, 204]
+    assert [submit(fresh, PublicClient(a)) for a in addresses] == [204, 204, 429, 204]
 
 
-def test_what_is_refused_for_its_answers_is_not_counted(fresh: Opened) -> None:
+def test_invalid_submission_is_not_counted(fresh: Opened) -> None:
     for _ in range(3):
         assert ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, []).status == 400
     assert [submit(fresh), submit(fresh)] == [204, 204]
 
 
-def test_trackers_are_not_counted(fresh: Opened) -> None:
+def test_repeated_idempotency_key_is_not_counted(fresh: Opened) -> None:
+    key = {"idempotency-key": "k1"}
+    for _ in range(4):
+        response = ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered(), key)
+        assert response.status == 204
+    assert len(stored_feedback(fresh.contact_form_id)) == 1
+    assert submit(fresh) == 204
+
+
+def test_submission_with_tracker_is_not_counted(fresh: Opened) -> None:
     for _ in range(3):
         answer = ONE.submit_fields(
             SUBMIT_SURVEY,
@@ -73,7 +82,7 @@ def test_trackers_are_not_counted(fresh: Opened) -> None:
         assert answer.status == 201
 
 
-def test_a_counter_that_fails_lets_everything_pass(
+def test_unavailable_counter_accepts_submissions(
     fresh: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> int:
@@ -93,7 +102,7 @@ def test_a_counter_that_fails_lets_everything_pass(
         ({"STAGE": "prod", "SUBMISSIONS": "0"}, (0, 60)),
     ],
 )
-def test_the_limit_is_set_by_the_environment(
+def test_limit_comes_from_environment(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], limit: tuple[int, int]
 ) -> None:
     for name, value in environment.items():

@@ -1,4 +1,4 @@
-"""Endpoints 10 and 12: what end users are shown, by whom it may be kept, what it costs."""
+"""Endpoints 10 and 12: public views, their cache headers and their AWS requests."""
 
 import pytest
 from chalice.test import Client
@@ -18,33 +18,33 @@ from tests.web.opened import (
     Opened,
     open_account,
 )
-from tests.web.public.respondent import EndUser
+from tests.web.public.respondent import PublicClient
 
-USER = EndUser()
+CLIENT = PublicClient()
 
 
-def test_a_contact_form_is_shown_to_anybody(opened: Opened) -> None:
-    answer = USER.get(f"{CONTACT}?id={opened.contact_form_id.upper()}")
+def test_contact_form_is_public(opened: Opened) -> None:
+    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id.upper()}")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert answer.json["id"] == opened.contact_form_id
     assert answer.json["brandName"] == ["Maison Lumen"]
     assert [store["id"] for store in answer.json["storeList"]] == [opened.store_id]
 
 
-def test_a_disabled_form_is_shown_too(client: Client) -> None:
+def test_disabled_form_is_shown(client: Client) -> None:
     opened = open_account()
     opened.contact_form(enabled=False)
     opened.survey(enabled=False)
-    form = USER.get(f"{CONTACT}?id={opened.contact_form_id}")
-    survey = USER.get(f"{SURVEY}?survey={opened.survey_id}")
+    form = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}")
+    survey = CLIENT.get(f"{SURVEY}?survey={opened.survey_id}")
     assert (form.status, form.json["enabled"]) == (200, False)
     assert (survey.status, survey.json["enabled"]) == (200, False)
 
 
-def test_a_public_survey_is_shown_for_a_store_or_a_brand(opened: Opened) -> None:
+def test_public_survey_shows_store_and_brand(opened: Opened) -> None:
     path = f"{SURVEY}?survey={opened.survey_id}"
     alone, at_store, at_brand = (
-        USER.get(path + more).json
+        CLIENT.get(path + more).json
         for more in ("", f"&store={opened.store_id}", f"&brand={opened.brand_id}")
     )
     assert (alone["store"], alone["brand"], alone["externalUrl"]) == (None, None, "")
@@ -57,27 +57,28 @@ def test_a_public_survey_is_shown_for_a_store_or_a_brand(opened: Opened) -> None
 
 
 @pytest.mark.parametrize("name", ["store", "brand"])
-def test_places_of_nobody_or_of_another_account_are_refused(opened: Opened, name: str) -> None:
+def test_unknown_store_or_brand_is_rejected(opened: Opened, name: str) -> None:
     other = open_account()
     for place in (new_id(), getattr(other, f"{name}_id")):
-        answer = USER.get(f"{SURVEY}?survey={opened.survey_id}&{name}={place}")
+        answer = CLIENT.get(f"{SURVEY}?survey={opened.survey_id}&{name}={place}")
         assert answer.errors == [(f"?{name}", "unknown_reference")]
 
 
-def test_a_private_survey_is_shown_to_who_has_a_tracker(opened: Opened) -> None:
+def test_private_survey_requires_tracker(opened: Opened) -> None:
     path = f"{SURVEY}?survey={opened.private_survey_id}"
-    assert USER.get(path).status == 403
+    for place in ("", f"&store={new_id()}", f"&brand={new_id()}"):
+        assert CLIENT.get(path + place).status == 403
     tracker = opened.tracker(externalId="A-20413")
-    view = USER.get(f"{path}&tracker={tracker.upper()}").json
+    view = CLIENT.get(f"{path}&tracker={tracker.upper()}").json
     assert (view["order"], view["sendMode"]) == ("A-20413", "SMS")
     assert (view["store"]["id"], view["brand"]["id"]) == (opened.store_id, opened.brand_id)
     assert view["externalUrl"] == REVIEW_PAGE
 
 
-def test_a_tracker_that_is_unknown_or_of_another_survey_is_not_found(opened: Opened) -> None:
+def test_unknown_tracker_is_not_found(opened: Opened) -> None:
     path = f"{SURVEY}?survey={opened.private_survey_id}&tracker="
     of_another = opened.tracker(opened.survey_id)
-    assert [USER.get(path + new_id()).status, USER.get(path + of_another).status] == [404, 404]
+    assert [CLIENT.get(path + new_id()).status, CLIENT.get(path + of_another).status] == [404, 404]
 
 
 @pytest.mark.parametrize(
@@ -100,20 +101,20 @@ def test_a_tracker_that_is_unknown_or_of_another_survey_is_not_found(opened: Ope
         ),
     ],
 )
-def test_bad_parameters_are_refused(
+def test_invalid_parameter_is_rejected(
     opened: Opened, path: str, errors: list[tuple[str, str]]
 ) -> None:
-    assert USER.get(path).errors == errors
+    assert CLIENT.get(path).errors == errors
 
 
 def test_empty_and_unknown_parameters_are_ignored(opened: Opened) -> None:
     path = f"{SURVEY}?survey={opened.survey_id}&tracker=&store=&brand=&language=&more=1"
-    assert USER.get(path).status == 200
+    assert CLIENT.get(path).status == 200
 
 
 @pytest.mark.parametrize("path", [f"{CONTACT}?id=", f"{SURVEY}?survey="])
-def test_an_unknown_form_is_not_found(opened: Opened, path: str) -> None:
-    assert USER.get(path + new_id()).status == 404
+def test_unknown_form_is_not_found(opened: Opened, path: str) -> None:
+    assert CLIENT.get(path + new_id()).status == 404
 
 
 @pytest.mark.parametrize(
@@ -127,64 +128,64 @@ def test_an_unknown_form_is_not_found(opened: Opened, path: str) -> None:
         ("", "☃;;q=,,", "en"),
     ],
 )
-def test_texts_are_in_the_readers_language(
+def test_view_language_follows_request(
     client: Client, query: str, header: str | None, language: str
 ) -> None:
     opened = open_account()
     opened.contact_form(autoTranslate=True, translations={"fr": {"header": {"title": "Bonjour"}}})
     headers = {"accept-language": header} if header else {}
-    answer = USER.get(f"{CONTACT}?id={opened.contact_form_id}{query}", headers)
+    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}{query}", headers)
     assert answer.json["language"] == language
     assert (answer.json["header"]["title"] == "Bonjour") == (language == "fr")
     assert answer.headers["vary"] == "Accept-Language"
 
 
-def test_a_form_that_is_not_translated_is_shown_in_its_own_language(client: Client) -> None:
+def test_form_without_auto_translate_keeps_its_language(client: Client) -> None:
     opened = open_account()
     opened.contact_form(translations={"fr": {"header": {"title": "Bonjour"}}})
-    answer = USER.get(f"{CONTACT}?id={opened.contact_form_id}&language=fr")
+    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}&language=fr")
     assert answer.json["language"] == "en"
 
 
-def test_a_public_view_may_be_kept_and_asked_after(opened: Opened) -> None:
+def test_public_view_is_cacheable(opened: Opened) -> None:
     path = f"{CONTACT}?id={opened.contact_form_id}"
-    first = USER.get(path)
+    first = CLIENT.get(path)
     assert first.headers["cache-control"] == "public, max-age=60"
-    again = USER.get(path, {"if-none-match": first.headers["etag"]})
+    again = CLIENT.get(path, {"if-none-match": first.headers["etag"]})
     assert (again.status, again.body) == (304, "")
     assert again.headers["access-control-allow-origin"] == "*"
-    assert USER.get(path, {"if-none-match": '"other"'}).body == first.body
+    assert CLIENT.get(path, {"if-none-match": '"other"'}).body == first.body
 
 
-def test_a_view_with_a_tracker_is_kept_by_nobody(opened: Opened) -> None:
+def test_view_with_tracker_is_not_cacheable(opened: Opened) -> None:
     path = f"{SURVEY}?survey={opened.private_survey_id}&tracker={opened.tracker()}"
-    answer = USER.get(path, {"if-none-match": "*"})
+    answer = CLIENT.get(path, {"if-none-match": "*"})
     assert (answer.status, answer.headers["cache-control"]) == (200, "private, no-store")
     assert "etag" not in answer.headers
 
 
 @pytest.mark.parametrize("path", [f"{CONTACT}?id=x", f"{CONTACT}?id={NOWHERE}", SURVEY])
-def test_errors_may_be_read_from_any_origin(opened: Opened, path: str) -> None:
-    answer = USER.get(path)
+def test_error_response_allows_any_origin(opened: Opened, path: str) -> None:
+    answer = CLIENT.get(path)
     assert answer.status in (400, 404)
     assert answer.headers["access-control-allow-origin"] == "*"
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_bugs_may_be_read_from_any_origin_and_tell_nothing(
+def test_unhandled_exception_allows_any_origin_and_reveals_nothing(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("the password is hunter2")
 
-    monkeypatch.setattr("chalicelib.services.forms.view.show_contact_form", broken)
-    answer = USER.get(f"{CONTACT}?id={opened.contact_form_id}")
+    monkeypatch.setattr("chalicelib.services.forms.public.get_public_contact_form", broken)
+    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}")
     assert (answer.status, answer.headers["access-control-allow-origin"]) == (500, "*")
     assert "hunter2" not in answer.body
 
 
-def test_cors_allows_what_the_interface_needs_and_no_more(opened: Opened) -> None:
-    headers = USER.get(f"{CONTACT}?id={opened.contact_form_id}").headers
+def test_cors_headers_are_minimal(opened: Opened) -> None:
+    headers = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}").headers
     assert headers["access-control-allow-origin"] == "*"
     assert headers["access-control-expose-headers"] == "ETag, Retry-After"
     assert "access-control-allow-credentials" not in headers
@@ -194,13 +195,13 @@ def test_cors_allows_what_the_interface_needs_and_no_more(opened: Opened) -> Non
     ("path", "method"),
     [(CONTACT, "GET"), (SUBMIT_CONTACT, "POST"), (SURVEY, "GET"), (SUBMIT_SURVEY, "POST")],
 )
-def test_browsers_are_told_beforehand_what_they_may_send(path: str, method: str) -> None:
+def test_preflight_allows_method_and_headers(path: str, method: str) -> None:
     asked = {
         "origin": "https://shop.example",
         "access-control-request-method": method,
         "access-control-request-headers": "idempotency-key",
     }
-    answer = USER.ask_beforehand(path, asked)
+    answer = CLIENT.preflight(path, asked)
     assert (answer.status, answer.body) == (204, "")
     assert answer.headers["access-control-allow-origin"] == "*"
     assert answer.headers["access-control-allow-methods"] == f"{method}, OPTIONS"
@@ -209,57 +210,57 @@ def test_browsers_are_told_beforehand_what_they_may_send(path: str, method: str)
     assert int(answer.headers["access-control-max-age"]) > 0
 
 
-def test_partner_endpoints_answer_no_other_origin() -> None:
-    answer = USER.get("/partners/customer")
+def test_partner_endpoint_has_no_cors_headers() -> None:
+    answer = CLIENT.get("/partners/customer")
     assert answer.status == 401
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize("name", ["contact form", "survey"])
-def test_a_warm_public_view_asks_aws_for_nothing(opened: Opened, name: str) -> None:
+def test_warm_public_view_makes_no_aws_request(opened: Opened, name: str) -> None:
     path = {
         "contact form": f"{CONTACT}?id={opened.contact_form_id}",
         "survey": f"{SURVEY}?survey={opened.survey_id}",
     }[name]
-    USER.get(path)
+    CLIENT.get(path)
     with counted_calls() as calls:
-        USER.get(path)
-        USER.get(f"{path}&store={opened.store_id}&language=fr")
+        CLIENT.get(path)
+        CLIENT.get(f"{path}&store={opened.store_id}&language=fr")
     assert calls.total() == 0
 
 
-def test_a_warm_view_with_a_tracker_costs_two_requests(opened: Opened) -> None:
+def test_warm_view_with_tracker_makes_two_aws_requests(opened: Opened) -> None:
     path = f"{SURVEY}?survey={opened.private_survey_id}&tracker={opened.tracker()}"
-    USER.get(path)
+    CLIENT.get(path)
     with counted_calls() as calls:
-        assert USER.get(path).status == 200
+        assert CLIENT.get(path).status == 200
     assert dict(calls) == {"dynamodb.GetItem": 2}
 
 
-def test_a_form_is_read_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_form_is_loaded_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = open_account()
     path = f"{CONTACT}?id={opened.contact_form_id}"
-    start = cached.monotonic()
-    monkeypatch.setattr(cached, "monotonic", lambda: start)
-    USER.get(path)
-    monkeypatch.setattr(cached, "monotonic", lambda: start + 54)
+    start = cached.wall_clock_s()
+    monkeypatch.setattr(cached, "wall_clock_s", lambda: start)
+    CLIENT.get(path)
+    monkeypatch.setattr(cached, "wall_clock_s", lambda: start + 54)
     with counted_calls() as calls:
-        USER.get(path)
+        CLIENT.get(path)
     assert calls.total() == 0
-    monkeypatch.setattr(cached, "monotonic", lambda: start + 60)
+    monkeypatch.setattr(cached, "wall_clock_s", lambda: start + 60)
     with counted_calls() as calls:
-        USER.get(path)
+        CLIENT.get(path)
     assert dict(calls) == {"dynamodb.Query": 2}
 
 
-def test_a_new_name_shows_though_the_form_is_still_held(client: Client) -> None:
+def test_renamed_store_appears_after_caches_expire(client: Client) -> None:
     opened = open_account()
     path = f"{CONTACT}?id={opened.contact_form_id}"
-    before = USER.get(path)
+    before = CLIENT.get(path)
     save_store(
         opened.account_id, store_document(opened.brand_id, id=opened.store_id, name="Lyon Est")
     )
     cached.clear_caches()
-    after = USER.get(path)
+    after = CLIENT.get(path)
     assert [store["name"] for store in after.json["storeList"]] == ["Lyon Est"]
     assert before.headers["etag"] != after.headers["etag"]

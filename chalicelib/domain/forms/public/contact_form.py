@@ -1,4 +1,4 @@
-"""What end users get of a contact form (interface, section 2.8)."""
+"""The public view of a contact form (interface, section 2.8)."""
 
 from pydantic import Field
 
@@ -10,19 +10,19 @@ from chalicelib.domain.language import Language
 
 
 class PublicContactForm(PublicForm):
-    """A contact form as end users get it."""
+    """A contact form as respondents see it."""
 
     general_style: GeneralStyle = Field(description="Style of the whole form.")
     brand_name: list[str] = Field(
-        description="Present names of the brands that the form belongs to.",
+        description="Current names of the brands that the form belongs to.",
         examples=[["Maison Lumen"]],
     )
 
 
-def show_contact_form(
+def build_public_contact_form(
     form: SavedContactForm, directory: Directory, language: Language
 ) -> PublicContactForm:
-    """The view of a contact form in one of its languages."""
+    """Return the public view of the contact form in one of its languages."""
     brand = directory.brand(form.brand_id)
     return PublicContactForm(
         **public_parts(form, language, directory.stores_of(form.brand_id)),

@@ -1,4 +1,4 @@
-"""What end users get of any form (interface, sections 2.7 to 2.9)."""
+"""The common part of public views (interface, sections 2.7 to 2.9)."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -25,83 +25,83 @@ _Part = TypeVar("_Part", bound=Part)
 
 
 class PublicPlace(Part):
-    """A brand or a store as end users see it."""
+    """A brand or a store as respondents see it."""
 
     id: UuidText = Field(description="Identifier of the brand or store.")
-    name: str = Field(description="Its present name.", examples=["Lyon Bellecour"])
-    color: str = Field(description="Its colour, hexadecimal.", examples=["#0b7285"])
+    name: str = Field(description="Current name.", examples=["Lyon Bellecour"])
+    color: str = Field(description="Hexadecimal color.", examples=["#0b7285"])
 
     @classmethod
     def of(cls, place: Place) -> "PublicPlace":
-        """What end users see of a place."""
+        """Return the public view of a place."""
         return cls(id=place.id, name=place.name, color=place.color)
 
 
 class PublicFieldDependency(Part):
-    """A condition on one field's answer that decides whether another field is shown."""
+    """A condition on the answer to one field that shows or hides another field."""
 
     id: UuidText = Field(description="Unique identifier.")
-    field: UuidText = Field(description="The field that is shown or hidden.")
-    depends_on_field: UuidText = Field(description="The field whose answer decides.")
+    field: UuidText = Field(description="Field that is shown or hidden.")
+    depends_on_field: UuidText = Field(description="Field whose answer is compared.")
     operator: CombinationName = Field(description="How the comparisons combine.", examples=["$and"])
     depends_on_field_values: list[ExpectedValue] = Field(
-        description="What the deciding answer is compared with."
+        description="Values that the answer is compared with."
     )
 
 
 class PublicField(FieldTraits):
-    """A field as end users get it."""
+    """A field as respondents see it."""
 
     id: UuidText = Field(description="Unique identifier.")
     key: str = Field(description="Stable name of the field.", examples=["what"])
-    group: str = Field(description="Identifier of the field's group, empty when it is in none.")
+    group: str = Field(description="Identifier of the field's group, empty if it has none.")
     translated_values: list[str] = Field(
         description="The values in the language of the view, in the order of `values`.",
         examples=[["Service", "Cuisine", "Prix"]],
     )
     dependencies: list[PublicFieldDependency] = Field(
-        description="Dependencies that decide whether this field is shown."
+        description="Dependencies that show or hide this field."
     )
     dependency_of: list[PublicFieldDependency] = Field(
-        description="Dependencies that look at this field's answer."
+        description="Dependencies that compare the answer to this field."
     )
 
 
 class PublicFieldGroup(Part):
-    """A group of fields as end users get it."""
+    """A group of fields as respondents see it."""
 
     id: UuidText = Field(description="Unique identifier.")
     key: str = Field(description="Stable name of the group.", examples=["visit"])
     name: str = Field(description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
-        ge=0, le=MAX_INDEX, description="Place among the groups.", examples=[0]
+        ge=0, le=MAX_INDEX, description="Position among the groups.", examples=[0]
     )
 
 
 class PublicForm(Images):
-    """What end users get of contact forms and surveys alike."""
+    """The properties that the public views of contact forms and surveys share."""
 
     id: UuidText = Field(description="Unique identifier.")
-    language: Language = Field(description="Language of the view's texts.", examples=["fr"])
-    enabled: bool = Field(description="Whether the form takes answers.")
+    language: Language = Field(description="Language of the texts.", examples=["fr"])
+    enabled: bool = Field(description="Whether the form accepts submissions.")
     auto_translate: bool = Field(
-        description="Whether the form is shown in the reader's language where it has its texts."
+        description="Whether the form is shown in the respondent's language, if translated."
     )
     header: Header = Field(description="Texts above the fields.")
     body: Body = Field(description="Texts among the fields.")
-    footer: Footer = Field(description="What stands below the form.")
-    submission: Submission = Field(description="What is shown once the form was submitted.")
-    external_link: ExternalLink = Field(description="Where the form's owner is found on the web.")
-    store_list: list[PublicPlace] = Field(description="The stores that an answer may be about.")
-    fields: list[PublicField] = Field(description="The form's fields.")
-    field_groups: list[PublicFieldGroup] = Field(description="The groups of the form's fields.")
+    footer: Footer = Field(description="Footer of the form.")
+    submission: Submission = Field(description="Texts shown after submission.")
+    external_link: ExternalLink = Field(description="Link to the website of the form's owner.")
+    store_list: list[PublicPlace] = Field(description="Stores that a submission may be about.")
+    fields: list[PublicField] = Field(description="Fields of the form.")
+    field_groups: list[PublicFieldGroup] = Field(description="Groups of the form's fields.")
     field_dependencies: list[PublicFieldDependency] = Field(
         description="Conditions that show or hide fields."
     )
 
 
 def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -> dict[str, Any]:
-    """The values of a `PublicForm`, by name, with the form's texts in the language."""
+    """Return the properties of a `PublicForm`, with the texts in the language."""
     texts = form.translations.get(language, FormTranslation())
     dependencies = {item.id: _dependency(item) for item in form.field_dependencies}
     return {
@@ -137,7 +137,7 @@ def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -
 
 
 def translate(part: _Part, texts: Part) -> _Part:
-    """The part with its texts in another language; those that are empty stay as they are."""
+    """Return the part with translated texts; empty translations keep the original text."""
     changed: dict[str, Any] = {}
     for name, text in texts:
         if isinstance(text, Part):
@@ -148,7 +148,7 @@ def translate(part: _Part, texts: Part) -> _Part:
 
 
 def translated_values(values: list[str], translations: list[str]) -> list[str]:
-    """Every value in another language, or as it is where it has no translation."""
+    """Return the translated values; a value without a translation stays unchanged."""
     if not translations:
         return values
     return [text or value for value, text in zip(values, translations, strict=True)]

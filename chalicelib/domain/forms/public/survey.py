@@ -1,4 +1,4 @@
-"""What end users get of a survey (interface, section 2.9)."""
+"""The public view of a survey (interface, section 2.9)."""
 
 from collections.abc import Iterator
 
@@ -17,35 +17,35 @@ from chalicelib.domain.language import Language
 
 
 class PublicSurvey(PublicForm):
-    """A survey as end users get it."""
+    """A survey as respondents see it."""
 
     general_style: SurveyStyle = Field(description="Style of the whole survey.")
     pre_redirect: bool = Field(
-        description="Whether satisfaction is asked for, and may lead away, before the survey."
+        description="Whether a satisfaction question, which may redirect, precedes the survey."
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
-        description="What is asked before the survey, if anything."
+        description="The satisfaction question before the survey, null if there is none."
     )
     external_url: str = Field(
         description="External URL to redirect to on pre-redirect.",
         examples=["https://reviews.example.com/new?place=1"],
     )
     send_mode: ChannelName = Field(
-        description="How the survey reached the one who answers.", examples=["SMS"]
+        description="Channel that the survey was sent on.", examples=["SMS"]
     )
-    store: PublicPlace | None = Field(description="The store that the survey is about, if known.")
-    brand: PublicPlace | None = Field(description="The brand that the survey is about, if known.")
+    store: PublicPlace | None = Field(description="Store that the survey is about, if known.")
+    brand: PublicPlace | None = Field(description="Brand that the survey is about, if known.")
     order: str = Field(
-        description="External id of the purchase targeted by the survey.", examples=["A-20413"]
+        description="External id of the purchase that the survey is about.", examples=["A-20413"]
     )
     email_logo: PartnerImage | None = Field(description="Logo in e-mails.")
     email_cover: PartnerImage | None = Field(description="Cover image in e-mails.")
 
 
-def show_survey(
+def build_public_survey(
     survey: SavedSurvey, directory: Directory, language: Language, context: SurveyContext
 ) -> PublicSurvey:
-    """The view of a survey in one of its languages, on this occasion."""
+    """Return the public view of the survey in one of its languages."""
     return PublicSurvey(
         **public_parts(survey, language, stores_of_targets(survey, directory)),
         general_style=survey.general_style,
@@ -56,13 +56,13 @@ def show_survey(
         store=PublicPlace.of(context.store) if context.store else None,
         brand=PublicPlace.of(context.brand) if context.brand else None,
         order=context.order,
-        email_logo=_partner_shape(survey.email_logo),
-        email_cover=_partner_shape(survey.email_cover),
+        email_logo=_partner_image(survey.email_logo),
+        email_cover=_partner_image(survey.email_cover),
     )
 
 
 def stores_of_targets(survey: SavedSurvey, directory: Directory) -> list[Place]:
-    """The stores that the survey's enabled targets are or have, each once, in target order."""
+    """Return the stores of the survey's enabled targets, in target order, without duplicates."""
     return list({store.id: store for store in _stores(survey, directory)}.values())
 
 
@@ -85,5 +85,5 @@ def _pre_redirect_config(survey: SavedSurvey, language: Language) -> PreRedirect
     )
 
 
-def _partner_shape(image: Image | None) -> PartnerImage | None:
+def _partner_image(image: Image | None) -> PartnerImage | None:
     return PartnerImage.model_validate(image.model_dump()) if image else None

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.forms.public.contact_form import PublicContactForm, show_contact_form
-from chalicelib.domain.forms.public.survey import PublicSurvey, show_survey
+from chalicelib.domain.forms.public.contact_form import PublicContactForm, build_public_contact_form
+from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_survey
 from chalicelib.domain.forms.survey import Channel
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.language import Language
@@ -43,7 +43,7 @@ FIELD_KEYS = set(
 
 
 def contact_form_view(language: str = "en", **more: Any) -> dict[str, Any]:
-    view = show_contact_form(saved_contact_form(**more), DIRECTORY, Language(language))
+    view = build_public_contact_form(saved_contact_form(**more), DIRECTORY, Language(language))
     shown: dict[str, Any] = json.loads(view.model_dump_json())
     return shown
 
@@ -51,7 +51,7 @@ def contact_form_view(language: str = "en", **more: Any) -> dict[str, Any]:
 def survey_view(
     language: str = "en", context: SurveyContext | None = None, **more: Any
 ) -> dict[str, Any]:
-    view = show_survey(
+    view = build_public_survey(
         saved_survey(**more), DIRECTORY, Language(language), context or SurveyContext()
     )
     shown: dict[str, Any] = json.loads(view.model_dump_json())

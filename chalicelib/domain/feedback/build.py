@@ -1,0 +1,52 @@
+"""Build the feedback of a submission."""
+
+from datetime import datetime
+
+from chalicelib.domain.feedback.answers import ValidatedAnswers
+from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.redirect import redirect_to
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.language import Language
+
+
+def build_feedback(
+    feedback_id: str,
+    account_id: str,
+    form: SavedContactForm | SavedSurvey,
+    context: SurveyContext,
+    answers: ValidatedAnswers,
+    language: Language,
+    created_at: datetime,
+) -> Feedback:
+    """Return the feedback of a submission.
+
+    Args:
+        context: for a contact form, only its store is used: the brand is the form's own.
+    """
+    tracker = context.tracker
+    if isinstance(form, SavedSurvey):
+        kind = FormKind.SURVEY
+        brand_id = context.brand.id if context.brand else None
+        redirect = redirect_to(form, context, answers.rating)
+    else:
+        kind, brand_id, redirect = FormKind.CONTACT_FORM, form.brand_id, ""
+    return Feedback(
+        id=feedback_id,
+        account_id=account_id,
+        kind=kind,
+        form_id=form.id,
+        brand_id=brand_id,
+        store_id=context.store_id,
+        tracker_id=tracker.id if tracker else None,
+        purchase_id=tracker.purchase_id if tracker else None,
+        customer_id=tracker.customer_id if tracker else None,
+        language=language,
+        source=SOURCES[kind],
+        context_id=(tracker.id if tracker else None) or context.store_id or brand_id or form.id,
+        answers=tuple(answers.answers),
+        rating=answers.rating,
+        redirect_to=redirect,
+        created_at=created_at,
+    )

@@ -1,0 +1,71 @@
+"""Check whether a form accepts a request: survey access, trackers, stores and brands."""
+
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.solicitation.tracker import Tracker
+
+
+def require_enabled(form: SavedForm) -> None:
+    """Check that the form accepts submissions.
+
+    Raises:
+        Conflict: the form is disabled.
+    """
+    if not form.enabled:
+        raise Conflict("The form is disabled and accepts no submissions.")
+
+
+def require_public(survey: SavedSurvey) -> None:
+    """Check that the survey accepts requests without a tracker.
+
+    Raises:
+        NotAllowed: the survey is private.
+    """
+    if not survey.publicly_available:
+        raise NotAllowed("The survey is private: a tracker is required.")
+
+
+def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:
+    """Return the tracker if it belongs to the survey and is unused.
+
+    Raises:
+        NotFound: the tracker does not exist or belongs to another survey.
+        Conflict: the tracker is used.
+    """
+    if tracker is None or tracker.survey_id != survey.id:
+        raise NotFound("tracker")
+    if tracker.used_at:
+        raise Conflict("The tracker is already used: the survey was submitted.")
+    return tracker
+
+
+def require_places(
+    form: SavedContactForm | SavedSurvey,
+    directory: Directory,
+    *,
+    store_id: str | None,
+    brand_id: str | None,
+) -> None:
+    """Check that the store and the brand belong to the account, or to the contact form's brand.
+
+    Raises:
+        InvalidInput: ``store`` or ``brand`` is unknown.
+    """
+    of_brand = form.brand_id if isinstance(form, SavedContactForm) else None
+    errors = []
+    if store_id:
+        store = directory.store(store_id)
+        if store is None or of_brand not in (None, store.brand_id):
+            errors.append(_unknown("store"))
+    if brand_id and (directory.brand(brand_id) is None or of_brand not in (None, brand_id)):
+        errors.append(_unknown("brand"))
+    if errors:
+        raise InvalidInput(errors)
+
+
+def _unknown(field: str) -> InputError:
+    return InputError(json_pointer(field), "unknown_reference", f"Unknown {field}.")

@@ -1,0 +1,95 @@
+"""Return contact forms and surveys as respondents see them (interface, endpoints 10 and 12)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.forms.access import require_places, require_public, require_unused
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.public.contact_form import (
+    PublicContactForm,
+    build_public_contact_form,
+)
+from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_survey
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.language import Language
+from chalicelib.services.caching import cached
+from chalicelib.services.forms.cached_forms import (
+    CachedForm,
+    Respondent,
+    get_contact_form,
+    get_survey,
+)
+from chalicelib.storage import purchases, trackers
+
+MAX_CACHED_VIEWS: Final = 256
+
+
+@dataclass(frozen=True)
+class SurveyRequest:
+    """A request for the public view of a survey.
+
+    Attributes:
+        store_id, brand_id: ignored with a tracker, but still checked.
+    """
+
+    survey_id: str
+    tracker_id: str | None = None
+    store_id: str | None = None
+    brand_id: str | None = None
+
+
+def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicContactForm:
+    """Return the public view of the contact form. No AWS request while the form is cached.
+
+    Raises:
+        NotFound: the contact form does not exist.
+    """
+    form = get_contact_form(form_id)
+    return _contact_form_view(form, form.directory, form.language_for(respondent))
+
+
+def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicSurvey:
+    """Return the public view of the survey.
+
+    No AWS request while the survey is cached, two with a tracker. Without a tracker, the same view
+    is the same object while it is cached.
+
+    Raises:
+        InvalidInput: the store or the brand does not belong to the account.
+        NotAllowed: the survey is private and the request has no tracker.
+        NotFound: the survey does not exist, or the tracker does not belong to it.
+        Conflict: the tracker is used.
+    """
+    survey = get_survey(request.survey_id)
+    directory, language = survey.directory, survey.language_for(respondent)
+    if not request.tracker_id:
+        require_public(survey.saved)
+    require_places(survey.saved, directory, store_id=request.store_id, brand_id=request.brand_id)
+    if not request.tracker_id:
+        return _survey_view(survey, directory, language, request.store_id, request.brand_id)
+    tracker = require_unused(trackers.find(request.tracker_id), survey.saved)
+    purchase = purchases.find(tracker.account_id, tracker.purchase_id)
+    order = purchase.external_id if purchase else ""
+    context = SurveyContext.of_tracker(directory, tracker, order)
+    return build_public_survey(survey.saved, directory, language, context)
+
+
+@cached(at_most=MAX_CACHED_VIEWS)
+def _contact_form_view(
+    form: CachedForm[SavedContactForm], directory: Directory, language: Language
+) -> PublicContactForm:
+    return build_public_contact_form(form.saved, directory, language)
+
+
+@cached(at_most=MAX_CACHED_VIEWS)
+def _survey_view(
+    survey: CachedForm[SavedSurvey],
+    directory: Directory,
+    language: Language,
+    store_id: str | None,
+    brand_id: str | None,
+) -> PublicSurvey:
+    context = SurveyContext.at(directory, store_id=store_id, brand_id=brand_id)
+    return build_public_survey(survey.saved, directory, language, context)

@@ -1,0 +1,25 @@
+"""Serialize the public views of forms and surveys, and cache the text."""
+
+from typing import Final, NamedTuple
+
+from chalicelib.domain.forms.public.form import PublicForm
+from chalicelib.services.caching import cached
+
+_MAX_CACHED_TEXTS: Final = 256
+
+
+class _CachedText(NamedTuple):
+    """The JSON of a view. The reference to the view keeps its `id` unique while it is cached."""
+
+    view: PublicForm
+    text: str
+
+
+def view_text(view: PublicForm) -> str:
+    """Return the JSON of a cached view, which is the same object for many requests."""
+    return _cached_text(view).text
+
+
+@cached(at_most=_MAX_CACHED_TEXTS, key=id)
+def _cached_text(view: PublicForm) -> _CachedText:
+    return _CachedText(view, view.model_dump_json())
