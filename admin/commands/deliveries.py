@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument, account_id_of
+from admin.commands.account import AccountArgument, id_argument
 from admin.terminal import notices, results, show_table
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.schema import format_timestamp
@@ -16,7 +16,7 @@ from chalicelib.services.workflows.manage import list_workflows
 app = typer.Typer(help="Webhooks that were sent, or are to be.", no_args_is_help=True)
 
 DeliveryArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The delivery's id.", parser=account_id_of)
+    str, typer.Argument(metavar="ID", help="The delivery's id.", parser=id_argument)
 ]
 
 
@@ -88,7 +88,7 @@ def replay(
     refused = 0
     for each in deliveries:
         try:
-            replay_delivery(account_id_of(each))
+            replay_delivery(id_argument(each))
         except (Conflict, NotFound, typer.BadParameter) as error:
             refused += 1
             notices().print(f"{each}: {error}")

@@ -19,14 +19,13 @@ from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
 from admin.terminal import notices, results, writing_progress
-from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.services.accounts.authenticate import authenticate
-from chalicelib.services.accounts.manage import create_account, issue_key
+from chalicelib.services.accounts.manage import create_account, find_account, issue_key
+from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.services.solicitation.issue_tracker import issue_tracker
-from chalicelib.services.webhooks.secret import rotate_webhook_secret
+from chalicelib.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
 from chalicelib.services.workflows.manage import list_workflows, save_workflow
-from chalicelib.storage import accounts, trackers, webhook_secrets
 
 _TRACKERS: Final = 24
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
@@ -52,7 +51,7 @@ def demo(
     started = time.monotonic()
     documents = demo_definitions()
     version = version_of(documents)
-    if trackers.find(_tracker_id(version, _TRACKERS - 1)):
+    if find_tracker(_tracker_id(version, _TRACKERS - 1)):
         outcome = "kept"
     else:
         outcome = counts_in_words(_load(documents))
@@ -70,7 +69,7 @@ def demo(
 
 def _load(documents: list[RawDefinition]) -> Counter[Kind]:
     for account_id, name in ACCOUNTS.items():
-        if accounts.find(account_id) is None:
+        if find_account(account_id) is None:
             create_account(name, account_id)
     checked, problems = check(documents, None, StoredKnowledge())
     written: Counter[Kind] = Counter()
@@ -145,7 +144,7 @@ def _credentials(account_id: str, earlier: tuple[str, str] | None) -> tuple[str,
 
 
 def _webhook_secret(earlier: DemoDescription | None) -> str:
-    if earlier and earlier.webhook_secret == webhook_secrets.active(MAIN_ACCOUNT, clock.now()):
+    if earlier and earlier.webhook_secret == active_webhook_secret(MAIN_ACCOUNT):
         return earlier.webhook_secret
     if earlier:
         notices().print("Made a new webhook secret: the one of the demo file signs no more.")
@@ -170,7 +169,7 @@ def _unused_trackers(documents: list[RawDefinition], version: str) -> list[str]:
         if len(unused) == _TRACKERS:
             break
         tracker_id = _tracker_id(version, number)
-        tracker = trackers.find(tracker_id)
+        tracker = find_tracker(tracker_id)
         if tracker is None:
             purchase = stays[number % len(stays)]
             issue_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, purchase, "EMAIL", tracker_id)

@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import account_id_of
+from admin.commands.account import id_argument
 from admin.definitions.check import check
 from admin.definitions.definition import Document, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
 from admin.terminal import notices, results, writing_progress
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.storage import accounts, customers, places
+from chalicelib.services.accounts.directory import current_directory
+from chalicelib.services.accounts.manage import find_account
+from chalicelib.services.customers.read import find_customer
 
 
 class StoredKnowledge:
@@ -23,17 +25,17 @@ class StoredKnowledge:
     @cache  # noqa: B019 - lives as long as one run of the command
     def has_account(self, account_id: str) -> bool:
         """Whether there is such an account."""
-        return accounts.find(account_id) is not None
+        return find_account(account_id) is not None
 
     @cache  # noqa: B019
     def directory(self, account_id: str) -> Directory:
         """The account's brands and stores."""
-        return places.directory(account_id, consistent=True)
+        return current_directory(account_id)
 
     @cache  # noqa: B019
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         """Whether the account has such a customer."""
-        return customers.find(account_id, customer_id) is not None
+        return find_customer(account_id, customer_id) is not None
 
 
 def load(
@@ -49,7 +51,7 @@ def load(
     ],
     account: Annotated[
         str | None,
-        typer.Option(help="The account of documents that name none.", parser=account_id_of),
+        typer.Option(help="The account of documents that name none.", parser=id_argument),
     ] = None,
 ) -> None:
     """Create or replace what documents describe.

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import account_id_of
+from admin.commands.account import id_argument
 from admin.terminal import notices, show_table
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.work.parked import list_parked_work, replay
@@ -35,7 +35,7 @@ def list_work() -> None:
 @app.command("replay")
 def replay_work(
     owner_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The work's id.", parser=account_id_of)
+        str, typer.Argument(metavar="ID", help="The work's id.", parser=id_argument)
     ],
     part: Annotated[
         str | None,

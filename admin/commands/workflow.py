@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument, account_id_of
+from admin.commands.account import AccountArgument, id_argument
 from admin.terminal import notices, results, show_table
 from chalicelib.services.webhooks.deliveries import Exchange, send_test
 from chalicelib.services.workflows.manage import (
@@ -17,7 +17,7 @@ from chalicelib.services.workflows.manage import (
 app = typer.Typer(help="Workflows and their webhooks.", no_args_is_help=True)
 
 WorkflowArgument = Annotated[
-    str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", parser=account_id_of)
+    str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", parser=id_argument)
 ]
 
 

@@ -17,12 +17,11 @@ from chalicelib.domain.customers.customer import CustomerDefinition, customer_fr
 from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
-from chalicelib.domain.forms.definitions.rule import rule
-from chalicelib.domain.forms.definitions.rules import unknown_reference
 from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import PurchaseDefinition, purchase_errors
+from chalicelib.domain.rule import rule
 from chalicelib.domain.workflows.definition import read_workflow, save_workflow
 from chalicelib.settings import settings
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from admin.definitions.definition import Kind, RawDefinition
-from chalicelib.domain.forms.definitions.rules import unknown_reference
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.input_errors import InputError, unknown_reference
 
 
 class KnownAccounts(Protocol):

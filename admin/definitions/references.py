@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from admin.definitions.definition import Kind
 from admin.definitions.identify import IdentifiedDefinition
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.forms.definitions.rule import MalformedValue
+from chalicelib.domain.rule import MalformedValue
 
 _PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
 _REFERRED_TO: Final = (Kind.BRAND, Kind.STORE, Kind.CUSTOMER)

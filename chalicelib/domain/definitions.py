@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.definitions.well_shaped import well_shaped
 from chalicelib.domain.input_errors import InputError, errors_of
+from chalicelib.domain.well_shaped import well_shaped
 
 _Read = TypeVar("_Read", bound=BaseModel)
 

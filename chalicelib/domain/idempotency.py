@@ -49,16 +49,16 @@ def read_key(given: str | None) -> str | None:
     return given
 
 
-def origin_of(owner_id: str, endpoint: str, key: str | None, parsed_input: Any) -> Origin:
+def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any) -> Origin:
     """The origin of what a request makes.
 
     Args:
         owner_id: the account or form that keys belong to.
-        endpoint: keys of one endpoint mean nothing to another.
+        operation: the name of the operation; operations do not share keys.
         key: the request's own, as `read_key` gives it.
         parsed_input: the input as JSON values; how it was written does not matter.
     """
     if key is None:
         return Origin(new_id(), None)
     canonical = json.dumps(parsed_input, sort_keys=True, separators=(",", ":"))
-    return Origin(derived_id(owner_id, endpoint, key), sha256(canonical.encode()).hexdigest())
+    return Origin(derived_id(owner_id, operation, key), sha256(canonical.encode()).hexdigest())

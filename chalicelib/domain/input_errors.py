@@ -67,6 +67,11 @@ def json_pointer(*path: str | int) -> str:
     return "".join("/" + _printable(str(p)).replace("~", "~0").replace("/", "~1") for p in path)
 
 
+def unknown_reference(resource: str, *path: str | int) -> InputError:
+    """Build the error for a reference to a resource that does not exist."""
+    return InputError(json_pointer(*path), "unknown_reference", f"There is no such {resource}.")
+
+
 def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
     """The faults that pydantic found, in its order, each pointer led by ``prefix``."""
     return [

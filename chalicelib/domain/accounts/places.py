@@ -7,6 +7,7 @@ from functools import cached_property
 
 from pydantic import Field
 
+from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 
@@ -46,6 +47,12 @@ class StoreDefinition(BrandDefinition):
     """A store as an operator loads it; its brand must be the account's."""
 
     brand_id: Identifier
+
+
+def place_id_conflict() -> InputError:
+    """Build the error for a brand that has the id of a store, or a store that has a brand's id."""
+    detail = "A brand and a store cannot have the same id."
+    return InputError(json_pointer("id"), "duplicate", detail)
 
 
 @dataclass(frozen=True)

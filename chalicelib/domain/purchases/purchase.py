@@ -12,9 +12,9 @@ from chalicelib.domain.customers.custom_attribute import (
 )
 from chalicelib.domain.customers.customer import Customer, CustomerBody
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.forms.definitions.rule import rule
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.rule import rule
 from chalicelib.domain.schema import Identifier, Input, JsonObject, Resource, Timestamp
 
 MAX_PURCHASE_BYTES: Final = 32 * 1024

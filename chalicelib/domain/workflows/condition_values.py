@@ -6,9 +6,8 @@ from typing import Final
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.comparison import Comparator, as_number, listed
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.forms.definitions.rules import unknown_reference
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
 from chalicelib.domain.language import Language
 from chalicelib.domain.workflows.workflow import Subject
 

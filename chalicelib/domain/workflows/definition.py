@@ -11,11 +11,11 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.comparison import Combination, Comparator
 from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.forms.definitions.form import parse_definition
-from chalicelib.domain.forms.definitions.rule import rule, unless_malformed
 from chalicelib.domain.forms.definitions.rules import duplicate, duplicates, repeated
 from chalicelib.domain.forms.fields import CombinationName
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.rule import rule, unless_malformed
 from chalicelib.domain.schema import Identifier, Input, format_timestamp
 from chalicelib.domain.webhooks.headers import (
     InvalidHeader,

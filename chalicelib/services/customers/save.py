@@ -1,4 +1,4 @@
-"""Creating and replacing a customer from an operator's document."""
+"""Create or replace a customer from an operator's definition."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from chalicelib.domain.parsing import parse
 from chalicelib.storage import customers
 
 
-def save_customer(account_id: str, document: Any) -> Customer:
-    """Creates the customer that the document describes, or replaces the one with its id.
+def save_customer(account_id: str, definition: Any) -> Customer:
+    """Create the customer that the definition describes, or replace the customer with its id.
 
-    Its place in the list, its counts and its time of creation stay.
+    A replaced customer keeps its list position, its counts and its creation time.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the customer would be over its size limit.
+        InvalidInput: the definition is invalid; every validation error is listed.
+        InputTooLarge: the customer exceeds its size limit.
     """
-    customer = customer_from_definition(parse(document, CustomerDefinition), clock.now())
+    customer = customer_from_definition(parse(definition, CustomerDefinition), clock.now())
     return customers.replace(account_id, customer)

@@ -23,6 +23,11 @@ class NewSecret:
     replaced: int
 
 
+def active_webhook_secret(account_id: str) -> str | None:
+    """Return the secret that signs the account's webhooks now, or None. One request to AWS."""
+    return webhook_secrets.active(account_id, clock.now())
+
+
 def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) -> NewSecret:
     """Gives the account a new secret, which also takes the place of those that do not sign yet.
 

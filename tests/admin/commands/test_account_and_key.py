@@ -38,7 +38,7 @@ def test_an_account_is_not_created_over_another() -> None:
     account = an_account("First")
     result = run("account", "create", "Second", "--id", account)
     assert result.exit_code == 1
-    assert result.stderr == "Error: There is an account with this id already: First.\n"
+    assert result.stderr == "Error: An account with this id already exists: First.\n"
     kept = accounts.find(account)
     assert kept
     assert kept.name == "First"

@@ -105,7 +105,7 @@ def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time
     result = run("deliveries", "replay", "nope", unknown, row.execution_id, row.execution_id)
     assert result.exit_code == 1
     malformed, refused, again, count = result.stderr.strip().splitlines()
-    assert malformed.startswith("nope: This must be a UUID")
+    assert malformed.startswith("nope: Must be a UUID")
     assert refused.startswith(f"{unknown}: ")
     assert again.startswith(f"{row.execution_id}: It is pending")
     assert count == "Queued again: 1."

@@ -7,8 +7,9 @@ from chalicelib.domain.customers.import_batch import AcceptedBatch, ImportProgre
 from chalicelib.domain.paging import PageRequest
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.services.customers import accept_batch as service
-from chalicelib.services.customers.accept_batch import read_import, validate_batch
+from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.read import list_customers
+from chalicelib.web.partner.batch_body import validate_batch
 from tests.services.queue_by_hand import QueueByHand
 
 _QUEUE: Final = QueueByHand("imports.fifo", import_customers)

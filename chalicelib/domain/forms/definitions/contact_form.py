@@ -9,9 +9,9 @@ from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions.build import build_saved_form
 from chalicelib.domain.forms.definitions.form import FormDefinition, parse_definition
 from chalicelib.domain.forms.definitions.references import References
-from chalicelib.domain.forms.definitions.rule import rule
-from chalicelib.domain.forms.definitions.rules import form_errors, unknown_reference
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.forms.definitions.rules import form_errors
+from chalicelib.domain.input_errors import InputError, unknown_reference
+from chalicelib.domain.rule import rule
 from chalicelib.domain.schema import Identifier
 
 

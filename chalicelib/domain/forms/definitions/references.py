@@ -10,8 +10,8 @@ from chalicelib.domain.forms.definitions.form import (
     FormDefinition,
     KeyedPart,
 )
-from chalicelib.domain.forms.definitions.rule import MalformedValue, unless_malformed
 from chalicelib.domain.ids import derived_id, parse_id
+from chalicelib.domain.rule import MalformedValue, unless_malformed
 
 
 @dataclass(frozen=True)

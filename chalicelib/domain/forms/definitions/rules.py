@@ -18,12 +18,12 @@ from chalicelib.domain.forms.definitions.form import (
     KeyedPart,
 )
 from chalicelib.domain.forms.definitions.references import Names, References
-from chalicelib.domain.forms.definitions.rule import rule, unless_malformed
 from chalicelib.domain.forms.definitions.values import value_errors
 from chalicelib.domain.forms.fields import SELECT_TYPES, ExpectedValue, FieldType
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
 from chalicelib.domain.language import Language
+from chalicelib.domain.rule import rule, unless_malformed
 
 _CHOSEN_FROM_LIST = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
 
@@ -60,11 +60,6 @@ def duplicate(*path: str | int) -> InputError:
     return InputError(
         json_pointer(*path), "duplicate", "This stood before; it may be there only once."
     )
-
-
-def unknown_reference(what: str, *path: str | int) -> InputError:
-    """The fault of a reference that points nowhere."""
-    return InputError(json_pointer(*path), "unknown_reference", f"There is no such {what}.")
 
 
 @rule

@@ -10,13 +10,11 @@ from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.forms.definitions.build import build_saved_form, keep_dates
 from chalicelib.domain.forms.definitions.form import FormDefinition, LanguageName, parse_definition
 from chalicelib.domain.forms.definitions.references import References
-from chalicelib.domain.forms.definitions.rule import rule
 from chalicelib.domain.forms.definitions.rules import (
     duplicate,
     duplicates,
     form_errors,
     repeated,
-    unknown_reference,
 )
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
@@ -34,7 +32,8 @@ from chalicelib.domain.forms.survey import (
 )
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
+from chalicelib.domain.rule import rule
 from chalicelib.domain.schema import Email, Identifier, Input, format_timestamp
 
 _HIGHEST_RATING = 10

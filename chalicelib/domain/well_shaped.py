@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
-from chalicelib.domain.forms.definitions.rule import MalformedValue
+from chalicelib.domain.rule import MalformedValue
 
 _Read = TypeVar("_Read", bound=BaseModel)
 
