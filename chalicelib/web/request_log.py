@@ -57,7 +57,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
         status=status,
         duration=duration_ms,
         awsCalls=aws_calls,
-        errors=int(status >= 500),
+        faults=int(status >= 500),
         _aws=embedded_metrics(_metrics_of_a_request()),
     )
     logger.remove_keys(["account_id"])
