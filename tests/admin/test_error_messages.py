@@ -1,4 +1,4 @@
-"""What AWS refuses, as one line."""
+"""Errors of the service and of AWS, as one line."""
 
 from collections.abc import Iterator
 
@@ -33,11 +33,11 @@ def unanswered() -> Unavailable:
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (ScanError("Failed", NoCredentialsError()), "No AWS credentials were found: "),
-        (refused("ResourceNotFoundException"), "AWS in eu-west-1 has no tables of the stage "),
-        (refused("UnrecognizedClientException"), "AWS in eu-west-1 does not accept these "),
-        (refused("AccessDeniedException"), "AWS in eu-west-1 refuses: AccessDeniedException: No."),
-        (unanswered(), "AWS in eu-west-1 does not answer: Could not connect to the endpoint "),
+        (ScanError("Failed", NoCredentialsError()), "No AWS credentials found. "),
+        (refused("ResourceNotFoundException"), "AWS in eu-west-1 has no tables for the stage "),
+        (refused("UnrecognizedClientException"), "AWS in eu-west-1 rejected the credentials "),
+        (refused("AccessDeniedException"), "AWS in eu-west-1 returned AccessDeniedException: No."),
+        (unanswered(), "AWS in eu-west-1 does not respond: Could not connect to the endpoint "),
         (
             InvalidInput([InputError("/a", "x", "Bad."), InputError("", "y", "So.")]),
             "/a: Bad.; /: So.",
@@ -64,5 +64,5 @@ def test_a_stage_that_is_not_deployed_is_no_traceback() -> None:
     result = run("--stage", "dev", "account", "list")
     forget_connection()
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: AWS in eu-west-1 has no tables of the stage 'dev'")
+    assert result.stderr.startswith("Error: AWS in eu-west-1 has no tables for the stage 'dev'")
     assert len(result.stderr.splitlines()) == 1

@@ -189,4 +189,4 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     result = run("demo", "--base-url", BASE_URL, "--output", blocked / "demo.json")
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
-    assert "cannot be written" in result.stderr
+    assert "Cannot write" in result.stderr

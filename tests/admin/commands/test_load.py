@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_read_makes_nothing_unknown(tmp_path: Path, file: 
     broken.write_text("kind: brand\n  id: [")
     form = Documents().all()[2]
     result = run("load", broken, lines([form], file), "--account", an_account())
-    assert result.stderr.splitlines()[-1] == "1 fault(s); nothing was written."
+    assert result.stderr.splitlines()[-1] == "1 error(s); nothing was written."
 
 
 def test_form_rules_are_checked_before_writing(file: Path) -> None:

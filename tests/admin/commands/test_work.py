@@ -44,7 +44,7 @@ def test_replayed_work_is_done(name_the_part: bool) -> None:
     assert read_import(account, import_id).status == "FAILED"
     part = f"chunk#{_edition(import_id)}#00001"
     result = run("work", "replay", import_id, *([part] if name_the_part else []))
-    assert (result.exit_code, result.stderr.strip()) == (0, "Queued again: 1.")
+    assert (result.exit_code, result.stderr.strip()) == (0, "Requeued: 1.")
     deliver(queued_messages(account))
     assert read_import(account, import_id).created == 2
 

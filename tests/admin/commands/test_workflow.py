@@ -81,11 +81,11 @@ def test_a_test_sends_a_marked_example_and_prints_the_exchange(
     result = run("workflow", "test", account, workflow.id)
     (got,) = receiver.got
     assert got.headers["X-Service-Webhook-Test"] == "true"
-    for shown in (f"POST {URL}", got.body.decode(), "answered 202", "thanks"):
+    for shown in (f"POST {URL}", got.body.decode(), "status 202", "thanks"):
         assert shown in result.stdout
     receiver.answers = [WebhookResponse(1, was_sent=False, detail="Nobody there.")]
     result = run("workflow", "test", account, workflow.id, "--action", "crm")
-    assert (result.exit_code, "no answer: Nobody there." in result.stdout) == (1, True)
+    assert (result.exit_code, "no response: Nobody there." in result.stdout) == (1, True)
 
 
 def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
@@ -104,11 +104,11 @@ def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time
     unknown = new_id()
     result = run("deliveries", "replay", "nope", unknown, row.execution_id, row.execution_id)
     assert result.exit_code == 1
-    malformed, refused, again, count = result.stderr.strip().splitlines()
+    malformed, unknown_id, pending, count = result.stderr.strip().splitlines()
     assert malformed.startswith("nope: Must be a UUID")
-    assert refused.startswith(f"{unknown}: ")
-    assert again.startswith(f"{row.execution_id}: It is pending")
-    assert count == "Queued again: 1."
+    assert unknown_id.startswith(f"{unknown}: ")
+    assert pending.startswith(f"{row.execution_id}: It is pending")
+    assert count == "Requeued: 1."
     assert run("deliveries", "replay", row.execution_id).exit_code == 1
     assert run("deliveries", "show", new_id()).exit_code == 1
 
@@ -120,7 +120,7 @@ def test_what_waits_is_shown_with_when_it_is_looked_at_next(receiver: Receiver, 
     deliver(start(opened))
     (row,) = executions_of(opened.account_id)
     due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
-    assert f"Next look  {due}" in run("deliveries", "show", row.execution_id).stdout
+    assert f"Due        {due}" in run("deliveries", "show", row.execution_id).stdout
 
 
 def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:
@@ -143,9 +143,9 @@ def test_a_new_secret_takes_the_place_of_those_to_come() -> None:
     for hours in (1, 2):
         at = clock.now() + timedelta(hours=hours)
         planned = run("webhook-secret", "rotate", account, "--at", at.isoformat())
-        assert ("takes the place" in planned.stderr) == (hours == 2)
+        assert ("Replaced secrets" in planned.stderr) == (hours == 2)
     emergency = run("webhook-secret", "rotate", account)
-    assert "takes the place" in emergency.stderr
+    assert "Replaced secrets" in emergency.stderr
     for hours in (0, 1, 2, 3):
         later = clock.now() + timedelta(hours=hours)
         assert webhook_secrets.active(account, later) == emergency.stdout.strip()
