@@ -45,19 +45,19 @@ def unanswered() -> Unavailable:
         (FeedbackError("First line\nsecond line"), "First line"),
     ],
 )
-def test_each_failure_is_one_line(error: Exception, line: str) -> None:
+def test_error_is_printed_as_one_line(error: Exception, line: str) -> None:
     told = one_line_message(error)
     assert told.startswith(line)
     assert "\n" not in told
 
 
-def test_an_endpoint_of_ones_own_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_endpoint_is_named_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
     assert one_line_message(unanswered()).startswith("The endpoint http://127.0.0.1:4566 does not")
 
 
 @pytest.mark.usefixtures("cloud", "fresh_settings")
-def test_a_stage_that_is_not_deployed_is_no_traceback() -> None:
+def test_missing_stage_is_reported_without_a_traceback() -> None:
     from chalicelib.storage.dynamodb.table import forget_connection
 
     forget_connection()

@@ -62,11 +62,11 @@ def errors_of(*documents: Any, is_all: bool = True) -> list[tuple[int, str, str]
     ]
 
 
-def test_a_run_that_holds_all_it_refers_to_has_no_errors() -> None:
+def test_complete_run_has_no_errors() -> None:
     assert errors_of(purchase(), contact_form(), customer(), store(), brand()) == []
 
 
-def test_shapes_rules_and_references_of_all_documents_are_told_at_once() -> None:
+def test_errors_of_all_definitions_are_listed_together() -> None:
     assert errors_of(
         brand(name=""),
         store(brandId=NOWHERE, color=7),
@@ -105,33 +105,33 @@ def test_shapes_rules_and_references_of_all_documents_are_told_at_once() -> None
         {"kind": "brnad"},
     ],
 )
-def test_what_a_malformed_document_may_be_is_not_called_unknown(malformed: Any) -> None:
+def test_reference_to_an_invalid_definition_is_not_unknown(malformed: Any) -> None:
     assert {place for place, _, _ in errors_of(brand(**malformed), contact_form())} == {0}
 
 
-def test_what_cannot_be_what_is_meant_excuses_nothing() -> None:
+def test_invalid_definition_with_another_id_hides_no_unknown_reference() -> None:
     for malformed in (brand(kind="brnad", id=NOWHERE), {}, "text"):
         errors = errors_of(malformed, contact_form())
         assert (1, "/brandId", "unknown_reference") in errors
 
 
-def test_a_malformed_customer_is_not_called_unknown() -> None:
+def test_reference_to_an_invalid_customer_is_not_unknown() -> None:
     errors = errors_of(customer(id="7"), store(), brand(), purchase())
     assert errors == [(0, "/id", "invalid_uuid")]
 
 
-def test_a_malformed_document_of_another_kind_excuses_nothing() -> None:
+def test_invalid_definition_of_another_kind_hides_no_unknown_reference() -> None:
     errors = errors_of(customer(id="7"), contact_form())
     assert errors == [(0, "/id", "invalid_uuid"), (1, "/brandId", "unknown_reference")]
 
 
-def test_nothing_is_called_unknown_while_a_file_cannot_be_read() -> None:
+def test_reference_is_not_unknown_while_a_file_is_unreadable() -> None:
     documents = [store(), contact_form(), purchase()]
     assert errors_of(*documents, is_all=False) == []
     assert len(errors_of(*documents)) == 3
 
 
-def test_a_document_of_no_account_is_judged_otherwise() -> None:
+def test_definition_without_an_account_is_validated() -> None:
     document = contact_form(account="mine", fields=[{"key": "b", "type": "SINGLE_SELECT"}])
     assert errors_of(document) == [
         (0, "/account", "invalid_uuid"),

@@ -21,7 +21,7 @@ def problem(path: Path, text: str | bytes) -> str:
     return str(only)
 
 
-def test_yaml_keeps_texts_as_they_are_written(tmp_path: Path) -> None:
+def test_yaml_text_is_kept_unchanged(tmp_path: Path) -> None:
     text = """
 language: no
 date: 2026-11-20T10:00:00Z
@@ -64,16 +64,16 @@ empty:
         ("a.NDJSON", '{"a": 1}\r\n{"a": 2}'),
     ],
 )
-def test_a_file_holds_several_documents(tmp_path: Path, name: str, text: str) -> None:
+def test_file_can_contain_several_definitions(tmp_path: Path, name: str, text: str) -> None:
     assert contents(tmp_path / name, text) == [{"a": 1}, {"a": 2}]
 
 
-def test_merged_keys_give_way_to_own_ones(tmp_path: Path) -> None:
+def test_yaml_merge_keeps_own_keys(tmp_path: Path) -> None:
     text = "- &first {a: 1, b: 1}\n- {<<: *first, b: 2}\n"
     assert contents(tmp_path / "a.yaml", text)[1] == {"a": 1, "b": 2}
 
 
-def test_a_csv_row_is_a_purchase(tmp_path: Path) -> None:
+def test_csv_row_becomes_a_purchase(tmp_path: Path) -> None:
     text = (
         "source,externalId,customer.email,customer.smsOptin,metadata.table,startDate\n"
         'Import,1,a@example.com,TRUE," 12, by the ""sea"" ",\n'
@@ -107,7 +107,7 @@ def test_a_csv_row_is_a_purchase(tmp_path: Path) -> None:
         ("a.csv", 'a\n"x"y\n', "This is no CSV: after line 1: "),
     ],
 )
-def test_what_cannot_be_read_is_said(
+def test_unreadable_file_is_reported(
     tmp_path: Path, name: str, text: str | bytes, told: str
 ) -> None:
     said = problem(tmp_path / name, text)
@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_said(
     assert "\n" not in said
 
 
-def test_what_stands_before_a_broken_line_is_still_read(tmp_path: Path) -> None:
+def test_lines_before_an_invalid_line_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n{"a": \n')
     documents, problems = read_files([path])
