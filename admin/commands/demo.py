@@ -10,7 +10,7 @@ import typer
 
 from admin.commands.load import StoredResources, count_list
 from admin.definitions.check import check
-from admin.definitions.definition import Document, Kind, RawDefinition
+from admin.definitions.definition import Definition, Kind, RawDefinition
 from admin.definitions.save import write
 from admin.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from admin.demo.customers import SHOWN_CUSTOMER
@@ -76,8 +76,8 @@ def _load(documents: list[RawDefinition]) -> Counter[Kind]:
     if not problems:
         with progress_bar("Demo data", len(checked)) as advance:
 
-            def count_written(document: Document) -> None:
-                written[document.kind] += 1
+            def count_written(definition: Definition) -> None:
+                written[definition.kind] += 1
                 advance()
 
             problems = write(checked, count_written)

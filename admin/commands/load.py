@@ -9,7 +9,7 @@ import typer
 
 from admin.commands.account import id_argument
 from admin.definitions.check import check
-from admin.definitions.definition import Document, Kind, Problem
+from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
 from admin.terminal import notices, progress_bar, results
@@ -66,8 +66,7 @@ def load(
     customer.firstName and so on; and metadata.KEY for any key. Empty cells are ignored.
     """
     found, unreadable = read_files(files)
-    definitions, invalid = check(found, account, StoredResources(), is_all=not unreadable)
-    problems = unreadable + invalid
+    definitions, problems = check(found, account, StoredResources(), unreadable)
     if problems:
         _list(problems)
         notices().print(f"{len(problems)} error(s); nothing was written.")
@@ -76,7 +75,7 @@ def load(
     try:
         with progress_bar("Loading", len(definitions)) as advance:
 
-            def count(definition: Document) -> None:
+            def count(definition: Definition) -> None:
                 written[definition.kind] += 1
                 advance()
 

@@ -1,4 +1,4 @@
-"""Create and replace an account's brands and stores."""
+"""Create or replace an account's brands and stores from definitions."""
 
 from typing import Any
 
@@ -6,36 +6,33 @@ from chalicelib.domain.accounts.places import (
     BrandDefinition,
     Place,
     PlaceKind,
-    StoreDefinition,
+    parse_store_definition,
     place_id_conflict,
 )
+from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.input_errors import unknown_reference
-from chalicelib.domain.parsing import parse
 from chalicelib.storage import places
 
 
 def save_brand(account_id: str, definition: Any) -> Place:
-    """Create the brand that the definition describes, or replace the brand with its id.
+    """Create the brand, or replace the one with the same id.
 
     Raises:
-        InvalidInput: the definition is invalid, or a store has its id.
+        InvalidInput: the definition is invalid, or its id is the id of a store.
     """
-    brand = parse(definition, BrandDefinition)
+    brand = parse_definition(definition, BrandDefinition)
     return _save(
         account_id, Place(id=brand.id, kind=PlaceKind.BRAND, name=brand.name, color=brand.color)
     )
 
 
 def save_store(account_id: str, definition: Any) -> Place:
-    """Create the store that the definition describes, or replace the store with its id.
+    """Create the store, or replace the one with the same id.
 
     Raises:
-        InvalidInput: the definition is invalid, a brand has its id, or its brand does not exist.
+        InvalidInput: the definition is invalid, or its id is the id of a brand.
     """
-    store = parse(definition, StoreDefinition)
-    if places.directory(account_id, consistent=True).brand(store.brand_id) is None:
-        raise InvalidInput([unknown_reference("brand", "brandId")])
+    store = parse_store_definition(definition, places.directory(account_id, consistent=True))
     return _save(
         account_id,
         Place(

@@ -1,4 +1,4 @@
-"""Create or replace a customer from an operator's definition."""
+"""Create or replace a customer from a definition."""
 
 from typing import Any
 
@@ -6,20 +6,20 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import (
     Customer,
     CustomerDefinition,
-    customer_from_definition,
+    build_customer,
 )
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.definitions import parse_definition
 from chalicelib.storage import customers
 
 
 def save_customer(account_id: str, definition: Any) -> Customer:
-    """Create the customer that the definition describes, or replace the customer with its id.
+    """Create the customer, or replace the one with the same id.
 
-    A replaced customer keeps its list position, its counts and its creation time.
+    A replaced customer keeps its position in the list, its counts and its creation time.
 
     Raises:
-        InvalidInput: the definition is invalid; every validation error is listed.
-        InputTooLarge: the customer exceeds its size limit.
+        InvalidInput: the definition is invalid.
+        InputTooLarge: the customer is over its size limit.
     """
-    customer = customer_from_definition(parse(definition, CustomerDefinition), clock.now())
+    customer = build_customer(parse_definition(definition, CustomerDefinition), clock.now())
     return customers.replace(account_id, customer)
