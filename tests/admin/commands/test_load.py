@@ -133,7 +133,7 @@ kind: shop
         f"{people_file}, definition 2, /account (invalid_uuid)",
         f"{people_file}, definition 2, /email (invalid_email)",
     ]
-    assert last == "7 fault(s); nothing was written."
+    assert last == "7 error(s); nothing was written."
     assert places.directory(account).places == ()
 
 
