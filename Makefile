@@ -1,13 +1,13 @@
-# Everything is made on first use: Python 3.11 and make are all that a machine needs.
+# make creates all environments on first use. A machine needs make and any Python from 3.8 on.
 
-PYTHON ?= python3.11
+PYTHON ?= python3
 PORT ?= 4566
 STATE_DIR ?= .local
 LOCAL_PORT ?= 8000
 export PORT STATE_DIR LOCAL_PORT
 
-UV_VERSION := 0.13.8
-UV := .tools/uv-$(UV_VERSION)/bin/uv
+UV := .tools/uv/bin/uv
+LOCK := $(UV) pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11
 VENV := .venv/.requirements
 EMULATOR := .tools/ministack/.requirements
 BIN := .venv/bin
@@ -16,36 +16,43 @@ LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 TYPED := app.py chalicelib infrastructure admin $(wildcard benchmarks)
 SOURCES := $(TYPED) tests docs/examples
 
-# Some networks have certificates of their own, which only the system's store knows.
-define sync
-	@$(UV) pip sync --quiet --python $(1) $(2) 2>/dev/null || $(UV) pip sync --quiet --system-certs --python $(1) $(2)
+# Create the environment $(1) with Python 3.11, installed or downloaded, and install $(2) into it.
+# Some networks have their own certificates, which only the system's store contains.
+define environment
+	@[ -x $(1)/bin/python ] \
+		|| $(UV) venv --quiet --clear --python 3.11 $(1) 2>/dev/null \
+		|| $(UV) venv --quiet --clear --python 3.11 --system-certs $(1) 2>/dev/null \
+		|| { echo "Cannot find or download Python 3.11. Install it, then run make again." >&2; exit 1; }
+	@$(UV) pip sync --quiet --require-hashes --python $(1)/bin/python $(2) 2>/dev/null \
+		|| $(UV) pip sync --quiet --require-hashes --system-certs --python $(1)/bin/python $(2)
+	@touch $@
 endef
 
 .DEFAULT_GOAL := help
 .PHONY: help run up stop local deploy test check e2e bench format policies lock clean
 
-help: ## Say what there is
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(VENV) $(EMULATOR) ## Run the service on this machine until Ctrl-C (PORT, STATE_DIR)
+run: $(VENV) $(EMULATOR) ## Run the service on a local cloud until Ctrl-C (PORT, STATE_DIR)
 	@$(LOCAL_CLOUD) run
 
-up: $(VENV) $(EMULATOR) ## The same in the background; again: deploy what changed
+up: $(VENV) $(EMULATOR) ## Run it in the background; if it is running, deploy changes
 	@$(LOCAL_CLOUD) up
 
-stop: $(VENV) ## End what make up or make run started; the data stays
+stop: $(VENV) ## Stop the local cloud; keep its data
 	@$(LOCAL_CLOUD) stop
 
-local: $(VENV) ## Serve the routes with reload, against the running cloud (LOCAL_PORT)
+local: $(VENV) ## Serve the routes with reload against the local cloud (LOCAL_PORT)
 	@$(LOCAL_CLOUD) reload
 
 deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…]
 	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) $(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL))
 
-test: $(VENV) ## Tests in process, in parallel
+test: $(VENV) ## Run the tests in process, in parallel
 	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
 
-check: $(VENV) ## Lint, format, types, imports, templates
+check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy $(TYPED)
@@ -54,39 +61,40 @@ check: $(VENV) ## Lint, format, types, imports, templates
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
 
-e2e: $(VENV) $(EMULATOR) ## Tests through the gateway of a cloud of their own (E2E_DEMO=… to use a running one)
+e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on their own local cloud, or on a running one (E2E_DEMO=…)
 	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest tests/e2e
 
-bench: $(VENV) $(EMULATOR) ## Measure cost and speed
+bench: $(VENV) $(EMULATOR) ## Measure the cost and speed of requests and functions
 	@$(BIN)/python -m benchmarks
 
-format: $(VENV) ## Put the source in its one format
+format: $(VENV) ## Fix and format the source
 	@$(BIN)/ruff check --fix $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
 
-policies: $(VENV) ## Write the functions' policies from infrastructure/permissions.py
+policies: $(VENV) ## Generate the functions' policies from infrastructure/permissions.py
 	@$(BIN)/python -m infrastructure.permissions
 
-lock: $(UV) ## Pin the newest versions of what pyproject.toml asks for
-	@$(UV) pip compile --quiet --upgrade --no-header --no-annotate --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt
-	@$(UV) pip compile --quiet --no-header --no-annotate --python-version 3.11 --constraints requirements-dev.txt pyproject.toml --output-file requirements.txt
+lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
+	@$(LOCK) --upgrade --group dev pyproject.toml --output-file requirements-dev.txt
+	@$(LOCK) --constraints requirements-dev.txt pyproject.toml --output-file requirements.txt
+	@$(LOCK) --upgrade --group emulator --output-file infrastructure/local_cloud/requirements.txt
+	@$(LOCK) --upgrade --group uv --output-file requirements-uv.txt
 
-clean: ## Remove everything that was made here, the local cloud's data included
+clean: ## Remove all environments, caches and local data
 	@if [ -x $(BIN)/python ]; then $(LOCAL_CLOUD) stop; fi
 	@rm -rf .venv .tools .local .chalice/deployments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-$(UV):
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is missing: install it, or say where it is with PYTHON=…" >&2; exit 1; }
-	@echo "Making the environments (once)"
-	@$(PYTHON) -m venv $(@D)/.. || { echo "$(PYTHON) cannot make environments: install its venv module (python3.11-venv on Debian)." >&2; exit 1; }
-	@$(@D)/pip install -qq --disable-pip-version-check uv==$(UV_VERSION)
-
-$(VENV): requirements-dev.txt requirements.txt | $(UV)
-	@[ -x $(BIN)/python ] || $(UV) venv --quiet --python $(PYTHON) .venv
-	$(call sync,$(BIN)/python,requirements-dev.txt)
+$(UV): requirements-uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null \
+		|| { echo "No Python 3.8 or later found as $(PYTHON). Install one, or give its path with PYTHON=…." >&2; exit 1; }
+	@echo "Creating the environments (first run only)"
+	@$(PYTHON) -m venv --clear .tools/uv >/dev/null 2>&1 \
+		|| { echo "$(PYTHON) cannot create environments. Install its venv module (python3-venv on Debian and Ubuntu)." >&2; exit 1; }
+	@.tools/uv/bin/pip install -qq --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@
+
+$(VENV): requirements-dev.txt | $(UV)
+	$(call environment,.venv,$<)
 
 $(EMULATOR): infrastructure/local_cloud/requirements.txt | $(UV)
-	@[ -x $(@D)/bin/python ] || $(UV) venv --quiet --python $(PYTHON) $(@D)
-	$(call sync,$(@D)/bin/python,$<)
-	@touch $@
+	$(call environment,$(@D),$<)

@@ -1,4 +1,4 @@
-"""Failures as one line that says what to do, in place of a traceback."""
+"""Print an error as one line instead of a traceback."""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from admin.terminal import notices
 from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.settings import settings
 
-_REFUSED_IDENTITY: Final = frozenset(
+_CREDENTIAL_ERRORS: Final = frozenset(
     {
         "ExpiredTokenException",
         "IncompleteSignature",
@@ -34,10 +34,10 @@ _REFUSED_IDENTITY: Final = frozenset(
 
 
 class OneLineErrors(TyperGroup):
-    """The root of the command line: what the service or AWS refuses ends it with exit status 1."""
+    """The root command. An error of the service or of AWS ends it with exit status 1."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except (FeedbackError, BotoCoreError, ClientError, PynamoDBException) as error:
@@ -46,15 +46,15 @@ class OneLineErrors(TyperGroup):
 
 
 def one_line_message(error: BaseException) -> str:
-    """What went wrong, and what can be done about it where that is known."""
+    """Return what went wrong and, if known, how to fix it."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, NoCredentialsError | PartialCredentialsError):
-            return "No AWS credentials were found: set AWS_PROFILE, or log in to AWS."
+            return "No AWS credentials found. Set AWS_PROFILE, or log in to AWS."
         if isinstance(cause, NoConnection | HTTPClientError):
-            return f"{_where()} does not answer: {_first_line(cause)}"
+            return f"{_endpoint()} does not respond: {_first_line(cause)}"
         if isinstance(cause, ClientError):
-            return _refusal(cause)
+            return _aws_error(cause)
     if isinstance(error, InvalidInput):
         return "; ".join(
             f"{input_error.pointer or '/'}: {input_error.detail}" for input_error in error.errors
@@ -62,19 +62,19 @@ def one_line_message(error: BaseException) -> str:
     return _first_line(next((c for c in causes if isinstance(c, BotoCoreError)), error))
 
 
-def _refusal(error: ClientError) -> str:
+def _aws_error(error: ClientError) -> str:
     code = error.response["Error"]["Code"]
     if code == "ResourceNotFoundException":
         return (
-            f"{_where()} has no tables of the stage {settings().stage!r}: deploy it, or name "
-            "another with --stage."
+            f"{_endpoint()} has no tables for the stage {settings().stage!r}. Deploy the stage, or "
+            "select another with --stage."
         )
-    if code in _REFUSED_IDENTITY:
-        return f"{_where()} does not accept these credentials ({code}): log in to AWS anew."
-    return f"{_where()} refuses: {code}: {error.response['Error'].get('Message', '')}"
+    if code in _CREDENTIAL_ERRORS:
+        return f"{_endpoint()} rejected the credentials ({code}). Log in to AWS again."
+    return f"{_endpoint()} returned {code}: {error.response['Error'].get('Message', '')}"
 
 
-def _where() -> str:
+def _endpoint() -> str:
     endpoint = os.environ.get("AWS_ENDPOINT_URL")
     return f"The endpoint {endpoint}" if endpoint else f"AWS in {settings().region}"
 

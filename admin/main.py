@@ -1,4 +1,4 @@
-"""The commands of ``python -m admin``, and what holds for all of them."""
+"""The commands of ``python -m admin`` and their common options."""
 
 import os
 import re
@@ -38,17 +38,20 @@ app.command()(demo)
 def choose_stage(
     stage: Annotated[
         str | None,
-        typer.Option(help="The deployment to work on.  [env var: STAGE; default: local]"),
+        typer.Option(help="The stage to use.  [env var: STAGE; default: local]"),
     ] = None,
 ) -> None:
-    """What an operator of the service does, under their own AWS identity.
+    """Operate the service under your own AWS identity.
 
-    The AWS account and region are those of the environment, as for the AWS command line;
-    AWS_ENDPOINT_URL points to a local cloud.
+    The environment sets the AWS account and region, as for the AWS command line. To use a local
+    cloud, set AWS_ENDPOINT_URL.
     """
     if stage is None:
         return
     if not re.fullmatch(r"[a-z][a-z0-9]{1,15}", stage):
-        raise typer.BadParameter("2 to 16 lower-case letters and digits.", param_hint="--stage")
+        raise typer.BadParameter(
+            "Must be 2 to 16 lower-case letters and digits, starting with a letter.",
+            param_hint="--stage",
+        )
     os.environ["STAGE"] = stage
     settings.cache_clear()

@@ -25,9 +25,10 @@ from chalicelib.functions.import_customers import import_customers
 from chalicelib.log import logger
 from chalicelib.outbound.import_queue import QUEUE
 from chalicelib.services.accounts.manage import create_account, issue_key
-from chalicelib.services.customers.accept_batch import accept_batch, read_import, validate_batch
+from chalicelib.services.customers.accept_batch import accept_batch, read_import
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import connection
+from chalicelib.web.partner.batch_body import validate_batch
 
 ROWS: Final = 10_000
 ROWS_ONE_BY_ONE: Final = 1_000

@@ -8,58 +8,59 @@ from admin.terminal import notices, results, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.storage import accounts
+from chalicelib.services.accounts import manage
 
-app = typer.Typer(help="Accounts.", no_args_is_help=True)
+app = typer.Typer(help="Create and list accounts.", no_args_is_help=True)
 
 
-def account_id_of(text: str) -> str:
-    """The account id that an argument gives, in lower case; a usage error when it is none."""
-    account_id = parse_id(text)
-    if account_id is None:
-        raise typer.BadParameter("Must be a UUID in the form 8-4-4-4-12.")
-    return account_id
+def id_argument(text: str) -> str:
+    """Parse an id, in lower case.
+
+    Raises:
+        BadParameter: the text is not a UUID.
+    """
+    parsed = parse_id(text)
+    if parsed is None:
+        raise typer.BadParameter("Must be a UUID of the form 8-4-4-4-12.")
+    return parsed
 
 
 AccountArgument = Annotated[
-    str, typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=account_id_of)
+    str, typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
 ]
 
 
 def _name(text: str) -> str:
     name = text.strip()
     if not 1 <= len(name) <= 255:
-        raise typer.BadParameter("1 to 255 characters.")
+        raise typer.BadParameter("Must be 1 to 255 characters.")
     return name
 
 
 @app.command()
 def create(
-    name: Annotated[
-        str, typer.Argument(help="What the account is called.", parser=_name, metavar="NAME")
-    ],
+    name: Annotated[str, typer.Argument(help="The account's name.", parser=_name, metavar="NAME")],
     account_id: Annotated[
         str | None,
-        typer.Option("--id", help="Its id, in place of a new one.", parser=account_id_of),
+        typer.Option("--id", help="The account's id. Default: a new id.", parser=id_argument),
     ] = None,
 ) -> None:
-    """Create an account; its id is printed."""
-    existing = accounts.find(account_id) if account_id else None
+    """Create an account and print its id."""
+    existing = manage.find_account(account_id) if account_id else None
     if existing:
-        raise Conflict(f"There is an account with this id already: {existing.name}.")
-    account = create_account(name, account_id)
-    notices().print(f"The account {account.name} is created. Its id:")
+        raise Conflict(f"An account with this id already exists: {existing.name}.")
+    account = manage.create_account(name, account_id)
+    notices().print(f"Created the account {account.name}. Its id:")
     results().print(account.id)
 
 
 @app.command("list")
 def list_accounts() -> None:
     """List all accounts, oldest first."""
-    all_accounts = sorted(
-        accounts.all_accounts(), key=lambda account: (account.created_at, account.id)
-    )
     show_table(
         ["Id", "Name", "Created"],
-        [[each.id, each.name, format_timestamp(each.created_at)] for each in all_accounts],
+        [
+            [each.id, each.name, format_timestamp(each.created_at)]
+            for each in manage.list_accounts()
+        ],
     )

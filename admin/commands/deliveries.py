@@ -1,11 +1,11 @@
-"""``deliveries``: what became of webhooks, and sending them again."""
+"""``deliveries``: list, show and replay webhook deliveries."""
 
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument, account_id_of
+from admin.commands.account import AccountArgument, id_argument
 from admin.terminal import notices, results, show_table
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.schema import format_timestamp
@@ -13,10 +13,10 @@ from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionSt
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.workflows.manage import list_workflows
 
-app = typer.Typer(help="Webhooks that were sent, or are to be.", no_args_is_help=True)
+app = typer.Typer(help="List, show and replay webhook deliveries.", no_args_is_help=True)
 
 DeliveryArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The delivery's id.", parser=account_id_of)
+    str, typer.Argument(metavar="ID", help="The delivery's id.", parser=id_argument)
 ]
 
 
@@ -24,14 +24,17 @@ DeliveryArgument = Annotated[
 def list_all(
     account: AccountArgument,
     state: Annotated[
-        ExecutionState | None, typer.Option(help="Only those.", case_sensitive=False)
+        ExecutionState | None,
+        typer.Option(help="Only deliveries in this state.", case_sensitive=False),
     ] = None,
-    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=1000)] = 50,
+    limit: Annotated[
+        int, typer.Option(help="The maximum number of deliveries.", min=1, max=1000)
+    ] = 50,
 ) -> None:
-    """List an account's webhooks, the newest first."""
-    names = _names_of_actions(account)
+    """List an account's deliveries, newest first."""
+    names = _action_names(account)
     show_table(
-        ["Id", "Made", "State", "Attempts", "Workflow and action", "Feedback", "Reason"],
+        ["Id", "Created", "State", "Attempts", "Workflow and action", "Feedback", "Reason"],
         [
             [
                 each.id,
@@ -49,22 +52,22 @@ def list_all(
 
 @app.command()
 def show(delivery: DeliveryArgument) -> None:
-    """Show one webhook: its body, and every attempt of the last 90 days."""
+    """Show a delivery with its body and its attempts of the last 90 days."""
     execution, attempts = read_delivery(delivery)
-    names = _names_of_actions(execution.account_id)
+    names = _action_names(execution.account_id)
     results().print(
         f"Delivery   {execution.id}\n"
         f"Account    {execution.account_id}\n"
         f"Workflow   {execution.workflow_id}, action {execution.action_id}"
-        f" ({names.get(execution.action_id, 'no longer there')})\n"
+        f" ({names.get(execution.action_id, 'deleted')})\n"
         f"Feedback   {execution.feedback_id}\n"
         f"State      {execution.state.value}{' (ambiguous)' if execution.ambiguous else ''}\n"
         f"Reason     {execution.reason}\n"
-        f"Next look  {_next_look(execution)}\n\n"
+        f"Due        {_due_at(execution)}\n\n"
         f"{execution.body.decode()}\n"
     )
     show_table(
-        ["Attempt", "Time", "Host", "Result", "ms", "Mark", "Answer"],
+        ["Attempt", "Time", "Host", "Result", "ms", "Flags", "Response"],
         [
             [
                 str(each.number),
@@ -72,7 +75,7 @@ def show(delivery: DeliveryArgument) -> None:
                 each.host,
                 str(each.status) if each.status else each.error,
                 str(each.duration_ms),
-                _mark(each),
+                _flags(each),
                 each.excerpt[:200],
             ]
             for each in attempts
@@ -82,23 +85,23 @@ def show(delivery: DeliveryArgument) -> None:
 
 @app.command()
 def replay(
-    deliveries: Annotated[list[str], typer.Argument(metavar="ID…", help="Their ids.")],
+    deliveries: Annotated[list[str], typer.Argument(metavar="ID…", help="The deliveries' ids.")],
 ) -> None:
-    """Send again what ended without a success, with all its attempts."""
-    refused = 0
+    """Replay deliveries that ended without success, with a full set of attempts."""
+    rejected = 0
     for each in deliveries:
         try:
-            replay_delivery(account_id_of(each))
+            replay_delivery(id_argument(each))
         except (Conflict, NotFound, typer.BadParameter) as error:
-            refused += 1
+            rejected += 1
             notices().print(f"{each}: {error}")
-    notices().print(f"Queued again: {len(deliveries) - refused}.")
-    if refused:
+    notices().print(f"Requeued: {len(deliveries) - rejected}.")
+    if rejected:
         raise typer.Exit(1)
 
 
-def _names_of_actions(account_id: str) -> dict[str, str]:
-    """What the present actions are called, by id."""
+def _action_names(account_id: str) -> dict[str, str]:
+    """Return the names of the account's actions by id."""
     return {
         action.id: f"{workflow.name} / {action.key}"
         for workflow in list_workflows(account_id)
@@ -106,12 +109,12 @@ def _names_of_actions(account_id: str) -> dict[str, str]:
     }
 
 
-def _next_look(execution: Execution) -> str:
+def _due_at(execution: Execution) -> str:
     if execution.state is not ExecutionState.PENDING or execution.due_at is None:
         return "none"
     return format_timestamp(datetime.fromtimestamp(execution.due_at, UTC))
 
 
-def _mark(attempt: Attempt) -> str:
-    marks = {"ambiguous": attempt.ambiguous, "repeat": attempt.repeat}
-    return ", ".join(name for name, is_set in marks.items() if is_set)
+def _flags(attempt: Attempt) -> str:
+    flags = {"ambiguous": attempt.ambiguous, "repeat": attempt.repeat}
+    return ", ".join(name for name, is_set in flags.items() if is_set)

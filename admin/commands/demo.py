@@ -1,4 +1,4 @@
-"""``demo``: the demo data, its credentials, and how to try them."""
+"""``demo``: load the demo data, issue its credentials and print first commands."""
 
 import time
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.load import StoredKnowledge, counts_in_words
+from admin.commands.load import StoredResources, count_list
 from admin.definitions.check import check
 from admin.definitions.definition import Definition, Kind, RawDefinition
 from admin.definitions.save import write
@@ -18,51 +18,50 @@ from admin.demo.description import DemoDescription, OtherAccount
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
-from admin.terminal import notices, results, writing_progress
-from chalicelib.domain import clock
+from admin.terminal import notices, progress_bar, results
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.services.accounts.authenticate import authenticate
-from chalicelib.services.accounts.manage import create_account, issue_key
+from chalicelib.services.accounts.manage import create_account, find_account, issue_key
+from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.services.solicitation.issue_tracker import issue_tracker
-from chalicelib.services.webhooks.secret import rotate_webhook_secret
+from chalicelib.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
 from chalicelib.services.workflows.manage import list_workflows, save_workflow
-from chalicelib.storage import accounts, trackers, webhook_secrets
 
 _TRACKERS: Final = 24
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 
 
 def demo(
-    base_url: Annotated[str, typer.Option(help="Where the service answers.")],
+    base_url: Annotated[str, typer.Option(help="The base URL of the service.")],
     output: Annotated[
-        Path, typer.Option(dir_okay=False, help="The file that gets the ids and credentials.")
+        Path, typer.Option(dir_okay=False, help="The file to write ids and credentials to.")
     ],
     webhook_url: Annotated[
         str | None,
         typer.Option(
-            help="Where the demo's workflows send their webhooks; none without it.",
+            help="The URL of the demo workflows. Default: no workflows.",
             envvar="DEMO_WEBHOOK_URL",
         ),
     ] = None,
 ) -> None:
-    """Put the demo data in, unless it is there, and show how to try it.
+    """Load the demo data unless it is loaded, and print first commands.
 
-    What is there is kept. Credentials that the file holds are kept while they work.
+    Existing data is kept, and so are the credentials in the file while they are valid.
     """
     started = time.monotonic()
     documents = demo_definitions()
     version = version_of(documents)
-    if trackers.find(_tracker_id(version, _TRACKERS - 1)):
-        outcome = "kept"
+    if find_tracker(_tracker_id(version, _TRACKERS - 1)):
+        outcome = "unchanged"
     else:
-        outcome = counts_in_words(_load(documents))
+        outcome = count_list(_load(documents))
     if webhook_url:
-        _keep_workflows(webhook_url)
+        _save_workflows(webhook_url)
     described = _describe(base_url.rstrip("/"), documents, version, DemoDescription.read(output))
     try:
         described.write(output)
     except OSError as error:
-        notices().print(f"Error: {output} cannot be written: {error.strerror}.")
+        notices().print(f"Error: Cannot write {output}: {error.strerror}.")
         raise typer.Exit(1) from None
     results().print(f"✓ Demo data: {outcome} ({time.monotonic() - started:.1f} s)")
     _show(described, output)
@@ -70,18 +69,18 @@ def demo(
 
 def _load(documents: list[RawDefinition]) -> Counter[Kind]:
     for account_id, name in ACCOUNTS.items():
-        if accounts.find(account_id) is None:
+        if find_account(account_id) is None:
             create_account(name, account_id)
-    checked, problems = check(documents, None, StoredKnowledge())
+    checked, problems = check(documents, None, StoredResources())
     written: Counter[Kind] = Counter()
     if not problems:
-        with writing_progress("Demo data", len(checked)) as advance:
+        with progress_bar("Demo data", len(checked)) as advance:
 
-            def tell(definition: Definition) -> None:
+            def count_written(definition: Definition) -> None:
                 written[definition.kind] += 1
                 advance()
 
-            problems = write(checked, tell)
+            problems = write(checked, count_written)
     for problem in problems:
         notices().print(str(problem))
     if problems:
@@ -89,11 +88,11 @@ def _load(documents: list[RawDefinition]) -> Counter[Kind]:
     return written
 
 
-def _keep_workflows(url: str) -> None:
-    """Saves the workflows that are missing or send to another place; the others are kept."""
-    there = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
+def _save_workflows(url: str) -> None:
+    """Save the workflows that are missing or have another URL."""
+    urls = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
     for document in main_workflows(url):
-        if there.get(document["id"]) != url:
+        if urls.get(document["id"]) != url:
             save_workflow(MAIN_ACCOUNT, document)
 
 
@@ -145,17 +144,19 @@ def _credentials(account_id: str, earlier: tuple[str, str] | None) -> tuple[str,
 
 
 def _webhook_secret(earlier: DemoDescription | None) -> str:
-    if earlier and earlier.webhook_secret == webhook_secrets.active(MAIN_ACCOUNT, clock.now()):
+    if earlier and earlier.webhook_secret == active_webhook_secret(MAIN_ACCOUNT):
         return earlier.webhook_secret
     if earlier:
-        notices().print("Made a new webhook secret: the one of the demo file signs no more.")
+        notices().print(
+            "Created a new webhook secret: the one in the demo file is no longer active."
+        )
     return rotate_webhook_secret(MAIN_ACCOUNT).secret
 
 
 def _unused_trackers(documents: list[RawDefinition], version: str) -> list[str]:
-    """Trackers that took no submission yet; new ones take the places of those that did.
+    """Return unused trackers; create new ones in place of used ones.
 
-    The first of them are made last of all, so they also tell that the data is whole.
+    Trackers are created last, so the last tracker exists only if all demo data is loaded.
     """
     stays = [
         id_of(MAIN_ACCOUNT, document.content)
@@ -170,7 +171,7 @@ def _unused_trackers(documents: list[RawDefinition], version: str) -> list[str]:
         if len(unused) == _TRACKERS:
             break
         tracker_id = _tracker_id(version, number)
-        tracker = trackers.find(tracker_id)
+        tracker = find_tracker(tracker_id)
         if tracker is None:
             purchase = stays[number % len(stays)]
             issue_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, purchase, "EMAIL", tracker_id)
@@ -199,5 +200,5 @@ curl -s {headers} '{customer}?id={described.customer_id}'
 curl -s {headers} -H 'Content-Type: application/json' -d '{{"limit": 5}}' '{customer}/list'
 curl -s {headers} '{survey}?id={described.survey_id}'
 
-Everything else that scripts need is in {output}."""
+Scripts find all ids and credentials in {output}."""
     )

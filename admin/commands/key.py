@@ -1,4 +1,4 @@
-"""``key``: the credentials of partners."""
+"""``key``: issue, revoke and list partners' API keys."""
 
 from typing import Annotated
 
@@ -9,35 +9,33 @@ from admin.terminal import notices, results, show_table
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts.manage import issue_key, list_keys, revoke_key
 
-app = typer.Typer(help="Partner keys and their secrets.", no_args_is_help=True)
+app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
 
 
 @app.command()
 def issue(
     account: AccountArgument,
-    label: Annotated[str, typer.Option(help="What the key is for.")] = "",
+    label: Annotated[str, typer.Option(help="A description of the key's use.")] = "",
 ) -> None:
-    """Issue a key of the account. Its secret is shown this one time."""
+    """Issue an API key for the account and print its secret once."""
     credential, secret = issue_key(account, label.strip())
     results().print(f"X-API-KEY: {credential.api_key}")
     results().print(f"X-API-SECRET: {secret}")
-    notices().print("Keep the secret now: it is not stored and cannot be shown again.")
+    notices().print("Save the secret now: it is not stored and cannot be shown again.")
 
 
 @app.command()
 def revoke(
-    api_key: Annotated[
-        str, typer.Argument(metavar="API_KEY", help="The key, as partners send it.")
-    ],
+    api_key: Annotated[str, typer.Argument(metavar="API_KEY", help="The API key to revoke.")],
 ) -> None:
-    """Revoke a key. Whoever uses it is refused within a minute."""
+    """Revoke an API key. Requests that use it are rejected within a minute."""
     revoke_key(api_key)
-    notices().print(f"The key {api_key} is revoked.")
+    notices().print(f"Revoked the key {api_key}.")
 
 
 @app.command("list")
 def list_account_keys(account: AccountArgument) -> None:
-    """List the keys of the account, oldest first, revoked ones too."""
+    """List the account's API keys, oldest first, including revoked keys."""
     show_table(
         ["Key", "Label", "Created", "Revoked"],
         [

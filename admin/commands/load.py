@@ -1,4 +1,4 @@
-"""``load``: documents from files into the service."""
+"""``load``: load definitions from files into the service."""
 
 from collections import Counter
 from functools import cache
@@ -7,33 +7,35 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import account_id_of
+from admin.commands.account import id_argument
 from admin.definitions.check import check
 from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
-from admin.terminal import notices, results, writing_progress
+from admin.terminal import notices, progress_bar, results
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.storage import accounts, customers, places
+from chalicelib.services.accounts.directory import current_directory
+from chalicelib.services.accounts.manage import find_account
+from chalicelib.services.customers.read import find_customer
 
 
-class StoredKnowledge:
-    """What is there already, asked for once."""
+class StoredResources:
+    """The stored resources that definitions refer to, each read once."""
 
-    @cache  # noqa: B019 - lives as long as one run of the command
+    @cache  # noqa: B019 - the object lives as long as the command
     def has_account(self, account_id: str) -> bool:
-        """Whether there is such an account."""
-        return accounts.find(account_id) is not None
+        """Return whether the account exists."""
+        return find_account(account_id) is not None
 
     @cache  # noqa: B019
     def directory(self, account_id: str) -> Directory:
-        """The account's brands and stores."""
-        return places.directory(account_id, consistent=True)
+        """Return the account's brands and stores."""
+        return current_directory(account_id)
 
     @cache  # noqa: B019
     def has_customer(self, account_id: str, customer_id: str) -> bool:
-        """Whether the account has such a customer."""
-        return customers.find(account_id, customer_id) is not None
+        """Return whether the account has the customer."""
+        return find_customer(account_id, customer_id) is not None
 
 
 def load(
@@ -41,7 +43,7 @@ def load(
         list[Path],
         typer.Argument(
             metavar="FILE…",
-            help="YAML, JSON, JSON lines, or CSV of purchases.",
+            help="YAML, JSON or JSON Lines files, or CSV files of purchases.",
             exists=True,
             dir_okay=False,
             readable=True,
@@ -49,49 +51,49 @@ def load(
     ],
     account: Annotated[
         str | None,
-        typer.Option(help="The account of documents that name none.", parser=account_id_of),
+        typer.Option(help="The account of definitions without `account`.", parser=id_argument),
     ] = None,
 ) -> None:
-    """Create or replace what documents describe.
+    """Create or replace the resources that definitions describe.
 
-    Each document has a kind: brand, store, customer, contactForm, survey, workflow or purchase;
-    and may name its account. A file may hold several: YAML documents, the items of a list, or
-    lines. Everything is checked first, and nothing is written while anything is wrong. Loading the
-    same documents again changes nothing.
+    Each definition has a kind (brand, store, customer, contactForm, survey, workflow or purchase)
+    and can have an account. A file can contain several definitions: YAML documents, the items of a
+    list, or lines. All definitions are validated first; if any is invalid, nothing is written.
+    Loading the same definitions again changes nothing.
 
-    A CSV file holds purchases, a row each. Its columns: source, externalId, storeId, date,
-    startDate, endDate, customerId, account; customer.email, customer.phoneNumber,
-    customer.firstName and so on; metadata.KEY for any key. An empty cell is not given.
+    A CSV file contains one purchase per row. Its columns are source, externalId, storeId, date,
+    startDate, endDate, customerId and account; customer.email, customer.phoneNumber,
+    customer.firstName and so on; and metadata.KEY for any key. Empty cells are ignored.
     """
     found, unreadable = read_files(files)
-    definitions, problems = check(found, account, StoredKnowledge(), unreadable)
+    definitions, problems = check(found, account, StoredResources(), unreadable)
     if problems:
         _list(problems)
-        notices().print(f"{len(problems)} fault(s); nothing was written.")
+        notices().print(f"{len(problems)} error(s); nothing was written.")
         raise typer.Exit(1)
     written: Counter[Kind] = Counter()
     try:
-        with writing_progress("Loading", len(definitions)) as advance:
+        with progress_bar("Loading", len(definitions)) as advance:
 
             def count(definition: Definition) -> None:
                 written[definition.kind] += 1
                 advance()
 
-            refused = write(definitions, count)
+            rejected = write(definitions, count)
     except BaseException:
         notices().print(
-            f"{written.total()} of {len(definitions)} documents were written; "
-            "load them again to go on."
+            f"{written.total()} of {len(definitions)} definitions were written. Load them again to "
+            "continue."
         )
         raise
-    _list(refused)
-    results().print("Loaded: " + counts_in_words(written))
-    if refused:
+    _list(rejected)
+    results().print("Loaded: " + count_list(written))
+    if rejected:
         raise typer.Exit(1)
 
 
-def counts_in_words(counts: Counter[Kind]) -> str:
-    """How many of each kind: ``2 stores, 1 survey``."""
+def count_list(counts: Counter[Kind]) -> str:
+    """Format the count of each kind: ``2 stores, 1 survey``."""
     words = {Kind.CONTACT_FORM: "contact form"}
     return (
         ", ".join(

@@ -1,4 +1,4 @@
-"""``webhook-secret``: the secret that an account's webhooks are signed with."""
+"""``webhook-secret``: rotate the secret that signs an account's webhooks."""
 
 from datetime import datetime
 from typing import Annotated
@@ -10,19 +10,19 @@ from admin.terminal import notices, results
 from chalicelib.domain.schema import format_timestamp, parse_timestamp
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 
-app = typer.Typer(help="Secrets that webhooks are signed with.", no_args_is_help=True)
+app = typer.Typer(help="Rotate webhook secrets.", no_args_is_help=True)
 
 
-def _moment(text: str) -> datetime:
-    moment = parse_timestamp(text)
-    if moment is None:
-        raise typer.BadParameter("An ISO 8601 date-time, such as 2026-11-20T10:00:00Z.")
-    return moment
+def _timestamp(text: str) -> datetime:
+    timestamp = parse_timestamp(text)
+    if timestamp is None:
+        raise typer.BadParameter("Must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z.")
+    return timestamp
 
 
 @app.callback()
 def secrets() -> None:
-    """Secrets that webhooks are signed with."""
+    """Rotate webhook secrets."""
 
 
 @app.command()
@@ -31,17 +31,17 @@ def rotate(
     at: Annotated[
         datetime | None,
         typer.Option(
-            help="When it starts to sign, in place of now.", parser=_moment, metavar="TIME"
+            help="When the secret becomes active. Default: now.", parser=_timestamp, metavar="TIME"
         ),
     ] = None,
 ) -> None:
-    """Make a new secret, and print it, this one time. Until it starts, the earlier one signs.
+    """Create a webhook secret and print it once. The current secret signs until it is active.
 
-    It takes the place of one that was to start later: within a minute that one signs no more.
+    The new secret replaces all secrets that are not active yet.
     """
     new = rotate_webhook_secret(account, at)
-    start = f"from {format_timestamp(at)} on" if at else "within a minute"
+    start = f"at {format_timestamp(at)}" if at else "within a minute"
     if new.replaced:
-        notices().print(f"It takes the place of what was to start later: {new.replaced}.")
-    notices().print(f"The new secret signs {start}. It is shown only now:")
+        notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")
+    notices().print(f"The new secret becomes active {start}. It cannot be shown again:")
     results().print(new.secret)

@@ -1,22 +1,22 @@
-"""``work``: work that was given up after too many tries, and sending it back."""
+"""``work``: list and replay parked work."""
 
 from typing import Annotated
 
 import typer
 
-from admin.commands.account import account_id_of
+from admin.commands.account import id_argument
 from admin.terminal import notices, show_table
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.work.parked import list_parked_work, replay
 
-app = typer.Typer(help="Work that was given up.", no_args_is_help=True)
+app = typer.Typer(help="List and replay parked work.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_work() -> None:
-    """List parked work of every account, the longest waiting first, at most 100."""
+    """List the parked work of all accounts, the earliest parked first, at most 100."""
     show_table(
-        ["Kind", "Account", "Id", "Part", "Tries", "Reason", "Parked"],
+        ["Kind", "Account", "Id", "Part", "Failures", "Reason", "Parked"],
         [
             [
                 work.kind,
@@ -35,12 +35,12 @@ def list_work() -> None:
 @app.command("replay")
 def replay_work(
     owner_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The work's id.", parser=account_id_of)
+        str, typer.Argument(metavar="ID", help="The work's id.", parser=id_argument)
     ],
     part: Annotated[
         str | None,
-        typer.Argument(metavar="PART", help="One part of it, in place of every parked one."),
+        typer.Argument(metavar="PART", help="The part to replay. Default: all parked parts."),
     ] = None,
 ) -> None:
-    """Open parked work again, with all its tries, and queue it."""
-    notices().print(f"Queued again: {replay(owner_id, part)}.")
+    """Reset the failures of parked work and queue it."""
+    notices().print(f"Requeued: {replay(owner_id, part)}.")

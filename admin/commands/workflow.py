@@ -1,10 +1,10 @@
-"""``workflow``: the workflows of an account, and trying their webhooks out."""
+"""``workflow``: list, enable, disable and test an account's workflows."""
 
 from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument, account_id_of
+from admin.commands.account import AccountArgument, id_argument
 from admin.terminal import notices, results, show_table
 from chalicelib.services.webhooks.deliveries import Exchange, send_test
 from chalicelib.services.workflows.manage import (
@@ -14,10 +14,10 @@ from chalicelib.services.workflows.manage import (
     set_workflow_enabled,
 )
 
-app = typer.Typer(help="Workflows and their webhooks.", no_args_is_help=True)
+app = typer.Typer(help="List, enable, disable and test workflows.", no_args_is_help=True)
 
 WorkflowArgument = Annotated[
-    str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", parser=account_id_of)
+    str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", parser=id_argument)
 ]
 
 
@@ -43,27 +43,27 @@ def list_all(account: AccountArgument) -> None:
 
 @app.command()
 def enable(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Let a workflow react to feedback; within a minute it does."""
-    switched = set_workflow_enabled(account, workflow, enabled=True)
-    notices().print(f"The workflow {switched.name} is enabled.")
+    """Enable a workflow. It reacts to feedback within a minute."""
+    changed = set_workflow_enabled(account, workflow, enabled=True)
+    notices().print(f"Enabled the workflow {changed.name}.")
 
 
 @app.command()
 def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Let a workflow do nothing, within a minute; what it still had to send is stopped."""
-    switched = set_workflow_enabled(account, workflow, enabled=False)
-    notices().print(f"The workflow {switched.name} is disabled.")
+    """Disable a workflow within a minute, and stop its pending deliveries."""
+    changed = set_workflow_enabled(account, workflow, enabled=False)
+    notices().print(f"Disabled the workflow {changed.name}.")
 
 
 @app.command("test")
-def try_action(
+def send_example(
     account: AccountArgument,
     workflow: WorkflowArgument,
     action: Annotated[
-        str | None, typer.Option(help="The action's key, in place of the first action.")
+        str | None, typer.Option(help="The action's key. Default: the first action.")
     ] = None,
 ) -> None:
-    """Send a marked example to an action's URL, and print the whole exchange."""
+    """Send a marked example to an action's URL and print the request and the response."""
     found = find_workflow(account, workflow)
     exchange = send_test(account, found, find_action(found, action))
     for line in _lines(exchange):
@@ -73,14 +73,14 @@ def try_action(
 
 
 def _lines(exchange: Exchange) -> list[str]:
-    answer = exchange.answer
-    came = f"answered {answer.status}" if answer.status else f"no answer: {answer.detail}"
+    response = exchange.answer
+    result = f"status {response.status}" if response.status else f"no response: {response.detail}"
     return [
         f"POST {exchange.url}",
         *(f"{name}: {value}" for name, value in exchange.headers.items()),
         "",
         exchange.body.decode(),
         "",
-        f"{came} ({answer.duration_ms} ms)",
-        *([answer.excerpt] if answer.excerpt else []),
+        f"{result} ({response.duration_ms} ms)",
+        *([response.excerpt] if response.excerpt else []),
     ]

@@ -9,7 +9,6 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.functions.metrics import metric_fields
 from chalicelib.functions.queue_messages import is_redelivery, pointer_of
 from chalicelib.log import logger
-from chalicelib.outbound.import_queue import pointer_in
 from chalicelib.services.customers.import_chunk import (
     ChunkOutcome,
     defer,
@@ -35,7 +34,7 @@ def import_customers(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
 
 
 def _is_settled(record: dict[str, Any]) -> bool:
-    pointer = pointer_of(record, pointer_in)
+    pointer = pointer_of(record, ChunkPointer.from_json)
     if pointer is None:
         return False
     try:

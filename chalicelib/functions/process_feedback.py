@@ -8,7 +8,6 @@ from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.functions.metrics import metric_fields
 from chalicelib.functions.queue_messages import is_redelivery, pointer_of
 from chalicelib.log import logger
-from chalicelib.outbound.feedback_queue import pointer_in
 from chalicelib.services.feedback.process import process_feedback as process
 from chalicelib.services.feedback.process import record_failure
 
@@ -23,7 +22,7 @@ def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     left: list[str] = []
     readable: list[tuple[dict[str, Any], FeedbackPointer]] = []
     for record in event.to_dict()["Records"]:
-        pointer = pointer_of(record, pointer_in)
+        pointer = pointer_of(record, FeedbackPointer.from_json)
         if pointer is None:
             left.append(record["messageId"])
         else:

@@ -8,13 +8,13 @@ from chalicelib.log import logger
 Pointer = TypeVar("Pointer")
 
 
-def pointer_of(record: dict[str, Any], pointer_in: Callable[[str], Pointer]) -> Pointer | None:
+def pointer_of(record: dict[str, Any], from_json: Callable[[str], Pointer]) -> Pointer | None:
     """What a message points at; None when it cannot be read.
 
     Left on the queue, that one is moved to the dead letters after so many receives.
     """
     try:
-        return pointer_in(record["body"])
+        return from_json(record["body"])
     except (ValueError, KeyError, TypeError, RecursionError):
         logger.error("unreadable message", message_id=record["messageId"])
         return None

@@ -11,7 +11,6 @@ from chalicelib.functions.metrics import metric_fields
 from chalicelib.functions.queue_messages import pointer_of
 from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
-from chalicelib.outbound.webhook_queue import pointer_in
 from chalicelib.services.webhooks import send as deliveries
 from chalicelib.services.webhooks.send import DeliveryOutcome
 
@@ -29,7 +28,7 @@ def send_webhook(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
     left: list[str] = []
     readable: list[tuple[str, ExecutionPointer]] = []
     for record in event.to_dict()["Records"]:
-        pointer = pointer_of(record, pointer_in)
+        pointer = pointer_of(record, ExecutionPointer.from_json)
         if pointer is None:
             left.append(record["messageId"])
         else:

@@ -1,4 +1,4 @@
-"""What AWS refuses, as one line."""
+"""Errors of the service and of AWS, as one line."""
 
 from collections.abc import Iterator
 
@@ -33,11 +33,11 @@ def unanswered() -> Unavailable:
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (ScanError("Failed", NoCredentialsError()), "No AWS credentials were found: "),
-        (refused("ResourceNotFoundException"), "AWS in eu-west-1 has no tables of the stage "),
-        (refused("UnrecognizedClientException"), "AWS in eu-west-1 does not accept these "),
-        (refused("AccessDeniedException"), "AWS in eu-west-1 refuses: AccessDeniedException: No."),
-        (unanswered(), "AWS in eu-west-1 does not answer: Could not connect to the endpoint "),
+        (ScanError("Failed", NoCredentialsError()), "No AWS credentials found. "),
+        (refused("ResourceNotFoundException"), "AWS in eu-west-1 has no tables for the stage "),
+        (refused("UnrecognizedClientException"), "AWS in eu-west-1 rejected the credentials "),
+        (refused("AccessDeniedException"), "AWS in eu-west-1 returned AccessDeniedException: No."),
+        (unanswered(), "AWS in eu-west-1 does not respond: Could not connect to the endpoint "),
         (
             InvalidInput([InputError("/a", "x", "Bad."), InputError("", "y", "So.")]),
             "/a: Bad.; /: So.",
@@ -45,24 +45,24 @@ def unanswered() -> Unavailable:
         (FeedbackError("First line\nsecond line"), "First line"),
     ],
 )
-def test_each_failure_is_one_line(error: Exception, line: str) -> None:
+def test_error_is_printed_as_one_line(error: Exception, line: str) -> None:
     told = one_line_message(error)
     assert told.startswith(line)
     assert "\n" not in told
 
 
-def test_an_endpoint_of_ones_own_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_endpoint_is_named_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
     assert one_line_message(unanswered()).startswith("The endpoint http://127.0.0.1:4566 does not")
 
 
 @pytest.mark.usefixtures("cloud", "fresh_settings")
-def test_a_stage_that_is_not_deployed_is_no_traceback() -> None:
+def test_missing_stage_is_reported_without_a_traceback() -> None:
     from chalicelib.storage.dynamodb.table import forget_connection
 
     forget_connection()
     result = run("--stage", "dev", "account", "list")
     forget_connection()
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: AWS in eu-west-1 has no tables of the stage 'dev'")
+    assert result.stderr.startswith("Error: AWS in eu-west-1 has no tables for the stage 'dev'")
     assert len(result.stderr.splitlines()) == 1

@@ -18,14 +18,12 @@ VISIBLE = r"a\x1b]0;owned\x07b\x9b2Jc\x0dd\x00e\x7ff"
 
 
 @pytest.mark.parametrize("character", "\u2028\u2029\u202a\u202e\u2066\u2069", ids=ascii)
-def test_what_turns_the_direction_of_writing_is_shown_by_its_number(
-    character: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_direction_control_is_escaped(character: str, capsys: pytest.CaptureFixture[str]) -> None:
     results().print(f"a{character}b")
     assert capsys.readouterr().out == f"a\\u{ord(character):04x}b\n"
 
 
-def test_what_belongs_to_words_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_joiners_and_scripts_are_printed_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
     family = "👩\u200d👧 Zoë עברית"
     results().print(family)
     assert capsys.readouterr().out == f"{family}\n"
@@ -36,9 +34,7 @@ def controls_in(shown: str) -> set[str]:
 
 
 @pytest.mark.parametrize("character", sorted(set(CONTROLS) - {"\n", "\t"}), ids=ascii)
-def test_a_control_character_is_shown_by_its_number(
-    character: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_character_is_escaped(character: str, capsys: pytest.CaptureFixture[str]) -> None:
     results().print(f"a{character}b")
     notices().print(f"a{character}b")
     show_table([f"c{character}d"], [[f"a{character}b"]])
@@ -48,13 +44,13 @@ def test_a_control_character_is_shown_by_its_number(
     assert shown.err == f"a{number}b\n"
 
 
-def test_lines_stay_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_line_breaks_and_markup_are_printed_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
     results().print("a\nb\tc é 漢 [bold] :smile:")
     assert capsys.readouterr().out == "a\nb       c é 漢 [bold] :smile:\n"
 
 
 @pytest.mark.usefixtures("cloud")
-def test_a_receivers_answer_to_a_test_gives_no_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_response_to_a_test_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     account = an_account()
     workflow = react(account)
     monkeypatch.setattr(deliveries, "post", Receiver([answered(202, excerpt=HOSTILE)]).post)
@@ -64,7 +60,7 @@ def test_a_receivers_answer_to_a_test_gives_no_orders(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("cloud")
-def test_a_receivers_answer_to_a_delivery_gives_no_orders(receiver: Receiver, time: Time) -> None:
+def test_response_to_a_delivery_is_escaped(receiver: Receiver, time: Time) -> None:
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(410, excerpt=HOSTILE)]

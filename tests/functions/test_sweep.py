@@ -10,8 +10,8 @@ from chalice.app import CloudWatchEvent
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.webhooks.execution import new_execution
 from chalicelib.domain.work import DueWork
+from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.work.kinds import ALL_WORK, WEBHOOKS
 from chalicelib.services.work.sweep import MAX_PER_SHARD

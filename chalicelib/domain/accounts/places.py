@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from chalicelib.domain.definitions import parse_and_validate
-from chalicelib.domain.input_errors import InputError, unknown_reference
+from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 
@@ -49,6 +49,12 @@ class StoreDefinition(BrandDefinition):
     """The definition of a store. Its brand must belong to the account."""
 
     brand_id: Identifier
+
+
+def place_id_conflict() -> InputError:
+    """Build the error for a brand that has the id of a store, or a store that has a brand's id."""
+    detail = "A brand and a store cannot have the same id."
+    return InputError(json_pointer("id"), "duplicate", detail)
 
 
 @dataclass(frozen=True, eq=False)

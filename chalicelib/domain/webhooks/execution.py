@@ -1,15 +1,13 @@
 """Executions: one webhook for one feedback and action, its attempts and their outcomes."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from chalicelib.domain import work
-from chalicelib.domain.feedback.feedback import Feedback
-from chalicelib.domain.ids import derived_id
 from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure
-from chalicelib.domain.workflows.workflow import Action, Workflow, raw_body
 
 INTERRUPTED: Final = "interrupted before its outcome was written"
 
@@ -32,6 +30,35 @@ class ExecutionPointer:
     execution_id: str
     workflow_id: str
     action_id: str
+
+    def to_json(self) -> str:
+        """Return the pointer as the body of a queue message."""
+        return json.dumps(
+            {
+                "accountId": self.account_id,
+                "executionId": self.execution_id,
+                "workflowId": self.workflow_id,
+                "actionId": self.action_id,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, body: str) -> "ExecutionPointer":
+        """Parse the body of a queue message.
+
+        Raises:
+            ValueError, KeyError, TypeError: the body is not a valid pointer.
+        """
+        document = json.loads(body)
+        pointer = cls(
+            account_id=document["accountId"],
+            execution_id=document["executionId"],
+            workflow_id=document["workflowId"],
+            action_id=document["actionId"],
+        )
+        if not all(isinstance(part, str) and part for part in vars(pointer).values()):
+            raise TypeError("Every part of the pointer must be a non-empty string.")
+        return pointer
 
 
 @dataclass(frozen=True)
@@ -126,22 +153,6 @@ class Outcome:
     reason: str = ""
     ambiguous: bool = False
     retry_at: datetime | None = None
-
-
-def new_execution(
-    workflow: Workflow, action: Action, feedback: Feedback, now: datetime
-) -> Execution:
-    """Build the execution of an action for a feedback. Its id is derived from both."""
-    return Execution(
-        id=derived_id("execution", feedback.id, workflow.id, action.id),
-        account_id=feedback.account_id,
-        workflow_id=workflow.id,
-        action_id=action.id,
-        feedback_id=feedback.id,
-        body=raw_body(workflow, action, feedback.id, feedback.context_id),
-        state=ExecutionState.PENDING,
-        created_at=now,
-    )
 
 
 def outcome_of(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -9,7 +10,9 @@ from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator, evaluate
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.schema import Resource, TimestampText
+from chalicelib.domain.webhooks.execution import Execution, ExecutionState
 
 EVENT: Final = "workflow.action.webhook"
 MAX_BODY_BYTES: Final = 200_000
@@ -138,6 +141,22 @@ def reactions(
         if workflow.reacts_to(feedback):
             for action in workflow.actions:
                 yield workflow, action
+
+
+def new_execution(
+    workflow: Workflow, action: Action, feedback: Feedback, now: datetime
+) -> Execution:
+    """Build the execution of this action for this feedback. Its id derives from all three ids."""
+    return Execution(
+        id=derived_id("execution", feedback.id, workflow.id, action.id),
+        account_id=feedback.account_id,
+        workflow_id=workflow.id,
+        action_id=action.id,
+        feedback_id=feedback.id,
+        body=raw_body(workflow, action, feedback.id, feedback.context_id),
+        state=ExecutionState.PENDING,
+        created_at=now,
+    )
 
 
 def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: str) -> bytes:

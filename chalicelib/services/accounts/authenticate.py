@@ -1,4 +1,4 @@
-"""Who a partner is: credentials in, account out (interface, section 5)."""
+"""Authenticate partners: map credentials to an account (interface, section 5)."""
 
 from chalicelib.domain.accounts.account import NO_CREDENTIAL, Credential, is_api_key
 from chalicelib.domain.errors import NotAuthenticated
@@ -7,12 +7,12 @@ from chalicelib.storage import credentials
 
 
 def authenticate(api_key: str, api_secret: str) -> str:
-    """The id of the account that these credentials belong to.
+    """Return the id of the account that these credentials belong to.
 
-    A revoked key is refused within a minute of its revocation.
+    A revoked key is rejected within a minute of its revocation.
 
     Raises:
-        NotAuthenticated: the key is unknown or revoked, or the secret is not its own.
+        NotAuthenticated: the key is unknown or revoked, or the secret does not match the key.
     """
     credential = _credential(api_key) if is_api_key(api_key) else None
     known = credential or NO_CREDENTIAL

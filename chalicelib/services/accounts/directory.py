@@ -1,4 +1,4 @@
-"""The present names of an account's brands and stores."""
+"""Read the brands and stores of an account."""
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.services.caching import cached
@@ -7,5 +7,10 @@ from chalicelib.storage import places
 
 @cached(at_most=256)
 def account_directory(account_id: str) -> Directory:
-    """The account's brands and stores, at most a minute old."""
+    """Return the account's brands and stores, at most a minute old."""
     return places.directory(account_id)
+
+
+def current_directory(account_id: str) -> Directory:
+    """Return the account's brands and stores with a consistent read. One request to AWS."""
+    return places.directory(account_id, consistent=True)

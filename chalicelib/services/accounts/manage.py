@@ -1,4 +1,4 @@
-"""What an operator does for an account: creating it, issuing and revoking its keys."""
+"""Create, find and list accounts; issue, list and revoke their API keys."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import (
@@ -15,17 +15,39 @@ from chalicelib.storage import accounts, credentials
 
 
 def create_account(name: str, account_id: str | None = None) -> Account:
-    """Creates an account, under a new id unless one is given."""
+    """Create an account, with a new id if none is given."""
     account = Account(id=account_id or new_id(), name=name, created_at=clock.now())
     accounts.put(account)
     return account
 
 
-def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
-    """A new key of the account and its secret, which is kept nowhere and cannot be shown again.
+def list_accounts() -> list[Account]:
+    """Return all accounts, oldest first."""
+    return sorted(accounts.all_accounts(), key=lambda account: (account.created_at, account.id))
+
+
+def find_account(account_id: str) -> Account | None:
+    """Return the account, or None if it does not exist."""
+    return accounts.find(account_id)
+
+
+def require_account(account_id: str) -> Account:
+    """Return the account.
 
     Raises:
-        NotFound: there is no such account.
+        NotFound: the account does not exist.
+    """
+    account = find_account(account_id)
+    if account is None:
+        raise NotFound("account")
+    return account
+
+
+def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
+    """Issue an API key. Return it with its secret, which is stored only as a hash.
+
+    Raises:
+        NotFound: the account does not exist.
     """
     require_account(account_id)
     secret = new_secret()
@@ -41,10 +63,10 @@ def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
 
 
 def revoke_key(api_key: str) -> None:
-    """Ends a key; partners who use it are refused within a minute.
+    """Revoke an API key. Requests that use it are rejected within a minute.
 
     Raises:
-        NotFound: there is no such key.
+        NotFound: the key does not exist.
     """
     if not is_api_key(api_key):
         raise NotFound("API key")
@@ -52,22 +74,10 @@ def revoke_key(api_key: str) -> None:
 
 
 def list_keys(account_id: str) -> list[Credential]:
-    """The account's keys, oldest first, revoked ones too.
+    """Return the account's API keys, oldest first, including revoked keys.
 
     Raises:
-        NotFound: there is no such account.
+        NotFound: the account does not exist.
     """
     require_account(account_id)
     return credentials.of_account(account_id)
-
-
-def require_account(account_id: str) -> Account:
-    """The account.
-
-    Raises:
-        NotFound: there is no such account.
-    """
-    account = accounts.find(account_id)
-    if account is None:
-        raise NotFound("account")
-    return account

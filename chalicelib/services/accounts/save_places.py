@@ -7,10 +7,10 @@ from chalicelib.domain.accounts.places import (
     Place,
     PlaceKind,
     parse_store_definition,
+    place_id_conflict,
 )
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.input_errors import InputError
 from chalicelib.storage import places
 
 
@@ -47,7 +47,5 @@ def save_store(account_id: str, definition: Any) -> Place:
 
 def _save(account_id: str, place: Place) -> Place:
     if not places.put(account_id, place):
-        raise InvalidInput(
-            [InputError("/id", "duplicate", "The id belongs to a place of the other kind.")]
-        )
+        raise InvalidInput([place_id_conflict()])
     return place

@@ -1,4 +1,4 @@
-"""Creating a customer for a partner (interface, endpoint 7)."""
+"""Create a customer for a partner (interface, endpoint 7)."""
 
 from typing import Final
 
@@ -7,24 +7,24 @@ from chalicelib.domain.customers.customer import Customer, CustomerBody, custome
 from chalicelib.domain.idempotency import origin_of
 from chalicelib.storage import customers
 
-ENDPOINT: Final = "POST /partners/customer"
+_OPERATION: Final = "create customer"
 
 
 def create_customer(
     account_id: str, body: CustomerBody, idempotency_key: str | None = None
 ) -> Customer:
-    """Makes a customer, also where one with the same e-mail and phone exists. Two requests to AWS.
+    """Create a customer, even if another has the same email and phone. Two requests to AWS.
 
-    The same key with the same input answers with the customer that it made, as it is now.
+    The same key with the same input returns the customer that it created, as it is now.
 
     Raises:
-        InputTooLarge: the customer would be over its size limit.
-        IdempotencyKeyReused: the key came before with another input.
+        InputTooLarge: the customer exceeds its size limit.
+        IdempotencyKeyReused: the key was used before with another input.
         Unavailable: the database throttles, or contention does not end.
     """
-    given = body.model_dump(mode="json", exclude_none=True)
-    origin = origin_of(account_id, ENDPOINT, idempotency_key, given)
+    key_input = body.model_dump(mode="json", exclude_none=True)
+    origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
     customer = customer_from_body(body, origin.record_id, clock.now())
-    kept, input_hash = customers.create(account_id, customer, origin.input_hash)
+    stored, input_hash = customers.create(account_id, customer, origin.input_hash)
     origin.check_same_input(input_hash)
-    return kept
+    return stored

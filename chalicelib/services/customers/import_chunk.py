@@ -1,4 +1,4 @@
-"""Doing one chunk of an import, once, however often its message comes."""
+"""Import one chunk of a batch exactly once, however often its message is delivered."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
-"""More characters than a customer has of whom nothing is known."""
+"""More characters than an empty customer has."""
 
 _DEFER_FOR: Final = timedelta(hours=1)
 
 
 class ChunkOutcome(StrEnum):
-    """What came of a message that points at a chunk."""
+    """The outcome of a message that points to a chunk."""
 
     DONE = "done"
     NOTHING_TO_DO = "nothing to do"
@@ -48,31 +48,31 @@ class ChunkOutcome(StrEnum):
 
 
 def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
-    """Does the chunk's rows in one transaction with the mark that it is done.
+    """Import the chunk's rows and mark the chunk as done, in one transaction.
 
-    Three requests to AWS at most, when nothing contends.
+    At most three requests to AWS without contention.
 
     Raises:
-        Unavailable: the database throttles or contention does not end; the chunk is as it was.
+        Unavailable: the database throttles or contention does not end; the chunk is unchanged.
     """
     return retry_on_contention(lambda: _attempt(pointer))
 
 
 def defer(pointer: ChunkPointer) -> ChunkOutcome:
-    """Has the chunk tried again in some minutes; that it could not be begun is not its fault."""
+    """Defer the chunk by some minutes, without counting a failure."""
     imports.WORK.defer(pointer.import_id, pointer.part, clock.now())
     return ChunkOutcome.DEFERRED
 
 
 def record_failure(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
-    """Counts a claim that came to no end; the chunk is tried again later, or parked at the last."""
+    """Record a failed attempt: reschedule the chunk, or park it after the last attempt."""
     is_parked = imports.WORK.record_failure(pointer.import_id, pointer.part, reason, clock.now())
     return ChunkOutcome.PARKED if is_parked else ChunkOutcome.FAILED
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be done for one group, and the customer that comes of it."""
+    """The effect of one group and the resulting customer."""
 
     group: RowGroup
     effect: GroupEffect
@@ -85,7 +85,7 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     if chunk is None or chunk.row.state != ChunkState.PENDING.value:
         return ChunkOutcome.NOTHING_TO_DO
     if chunk.header is None or chunk.is_leftover:
-        _clear_away(chunk, now)
+        _discard_if_unused(chunk, now)
         return ChunkOutcome.NOTHING_TO_DO
     found = customers.find_many(pointer.account_id, set(chunk.known.values()))
     plans = [_plan(chunk, group, found, now) for group in chunk.groups]
@@ -107,8 +107,8 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     return ChunkOutcome.DONE
 
 
-def _clear_away(chunk: LoadedChunk, now: datetime) -> None:
-    # Without its header the import may still be on its way in, so it is left alone for a while.
+def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
+    # The request that accepts the import may not have written the header yet.
     written_at = datetime.fromisoformat(chunk.row.created_at)
     if chunk.is_leftover or now - written_at > _DEFER_FOR:
         imports.discard(chunk)
@@ -130,7 +130,7 @@ def _plan(chunk: LoadedChunk, group: RowGroup, found: dict[str, Customer], now: 
 
 
 def _fits(base: Customer, known: int, fields: Fields) -> bool:
-    # No character takes more than six bytes of JSON, so most customers need not be written out.
+    # A character takes at most six bytes of JSON, so most customers need not be serialized.
     if (known + text_length(fields)) * 6 < MAX_CUSTOMER_BYTES:
         return True
     return len(_with_fields(base, fields).model_dump_json().encode()) <= MAX_CUSTOMER_BYTES

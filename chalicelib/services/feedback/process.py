@@ -13,8 +13,8 @@ from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
-from chalicelib.domain.webhooks.execution import Execution, new_execution
-from chalicelib.domain.workflows.workflow import reactions
+from chalicelib.domain.webhooks.execution import Execution
+from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.outbound.webhook_queue import queue_executions
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import customers, executions, feedback

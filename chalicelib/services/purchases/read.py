@@ -1,4 +1,4 @@
-"""Reading a purchase."""
+"""Read a purchase."""
 
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.purchases.purchase import Purchase
@@ -7,7 +7,7 @@ from chalicelib.storage import customers, purchases
 
 
 def read_purchase(account_id: str, purchase_id: str) -> Purchase:
-    """The account's purchase, its customer and its store's name as they are now.
+    """Return the account's purchase with its customer and its store's name as they are now.
 
     Two requests to AWS.
 

@@ -1,4 +1,4 @@
-"""Making the link that leads a customer to a survey about a purchase."""
+"""Create the tracker in a customer's link to a survey about a purchase."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
@@ -11,7 +11,7 @@ from chalicelib.storage.surveys import surveys
 def issue_tracker(
     account_id: str, survey_id: str, purchase_id: str, send_mode: str, tracker_id: str | None = None
 ) -> Tracker:
-    """A tracker of the survey for the purchase; one that has this id already stays as it is.
+    """Create a tracker of the survey for the purchase. An existing tracker with the id is kept.
 
     Raises:
         NotFound: the account has no such survey or purchase.

@@ -23,6 +23,11 @@ class NewSecret:
     replaced: int
 
 
+def active_webhook_secret(account_id: str) -> str | None:
+    """Return the secret that signs the account's webhooks now, or None. One request to AWS."""
+    return webhook_secrets.active(account_id, clock.now())
+
+
 def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) -> NewSecret:
     """Give the account a new secret, which also replaces all scheduled secrets.
 

@@ -1,4 +1,4 @@
-"""Every kind of work that must not be lost: its records, and the queue that hurries them."""
+"""The kinds of work: their records, and the queues that trigger them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class KindOfWork:
     """One kind of work.
 
     Attributes:
-        queue: queues pointers and answers how many the queue took.
+        queue: queues pointers and returns how many the queue accepted.
     """
 
     records: WorkRecords[Any]

@@ -1,4 +1,4 @@
-"""Work that was given up after too many claims: seeing it, and sending it back."""
+"""List and replay parked work: work that failed too often."""
 
 from typing import Final
 
@@ -11,18 +11,19 @@ MAX_LISTED: Final = 100
 
 
 def list_parked_work() -> list[ParkedWork]:
-    """Parked work of every account, the longest waiting first, at most 100."""
-    everything = [work for kind in ALL_WORK for work in kind.records.parked(MAX_LISTED)]
-    return sorted(everything, key=lambda work: work.parked_at)[:MAX_LISTED]
+    """Return the parked work of all accounts, the earliest parked first, at most 100."""
+    parked = [work for kind in ALL_WORK for work in kind.records.parked(MAX_LISTED)]
+    return sorted(parked, key=lambda work: work.parked_at)[:MAX_LISTED]
 
 
 def replay(owner_id: str, part: str | None = None) -> int:
-    """Makes parked work open again, with all its claims, and queues it; answers how many records.
+    """Reset the failures of parked work and queue it. Return the number of records.
 
-    Without a part, everything of the owner that is parked.
+    Args:
+        part: the part to replay; by default all parked parts of the owner.
 
     Raises:
-        NotFound: there is no such parked work.
+        NotFound: no such work is parked.
     """
     replayed = 0
     for kind in ALL_WORK:

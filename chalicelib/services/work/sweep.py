@@ -1,4 +1,4 @@
-"""Finding work that is overdue and putting it back on its queue."""
+"""Requeue overdue work."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,11 +11,11 @@ _QUEUED_AT_ONCE: Final = 10
 
 
 def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) -> int:
-    """Queues some of this kind's overdue work again; answers how many records, 0 when none is left.
+    """Requeue overdue work of one kind. Return the number of records, 0 if none is left.
 
-    Some of each shard, so that what piled up in one leaves the others their turn. Each record's
-    time is moved forward before it is queued, so that two sweeps, or a sweep and a long backlog, do
-    not queue it twice. What there is no time for, the next sweep finds.
+    Each call takes at most `MAX_PER_SHARD` records per shard, so that a backlog in one shard does
+    not delay the others. Each record is rescheduled before it is queued, so that concurrent sweeps
+    do not queue it twice. The next sweep takes the records for which no time is left.
     """
     now = clock.now()
     pointers: list[Any] = []
@@ -33,7 +33,7 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
                 work.queue(pointers)
                 pointers = []
     finally:
-        # Also when the database fails halfway: what was put off must not wait for nothing.
+        # Queue the rescheduled records even if the database fails before the end.
         if pointers:
             work.queue(pointers)
     return swept

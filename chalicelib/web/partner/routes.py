@@ -96,7 +96,8 @@ def post_customer_list(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 def post_customer_batch(request: PartnerRequest) -> Response:
     """Endpoint 9: a batch of customers, kept and queued."""
-    from chalicelib.services.customers.accept_batch import accept_batch, validate_batch
+    from chalicelib.services.customers.accept_batch import accept_batch
+    from chalicelib.web.partner.batch_body import validate_batch
 
     with ErrorCollector() as errors:
         partial = errors.of(lambda: request.flag("partial"), otherwise=False)

@@ -21,7 +21,7 @@ def issued(account: str, *options: str) -> tuple[str, str]:
     return key, secret
 
 
-def test_creating_an_account_prints_its_id_alone() -> None:
+def test_account_create_prints_only_the_id() -> None:
     result = run("account", "create", " Café [Minuit] ")
     account = accounts.find(result.stdout.strip())
     assert account
@@ -29,16 +29,16 @@ def test_creating_an_account_prints_its_id_alone() -> None:
     assert "Café [Minuit]" in result.stderr
 
 
-def test_an_account_takes_the_id_that_is_given() -> None:
+def test_account_create_uses_the_given_id() -> None:
     own_id = new_id()
     assert run("account", "create", "Own", "--id", own_id.upper()).stdout.strip() == own_id
 
 
-def test_an_account_is_not_created_over_another() -> None:
+def test_account_create_rejects_an_existing_id() -> None:
     account = an_account("First")
     result = run("account", "create", "Second", "--id", account)
     assert result.exit_code == 1
-    assert result.stderr == "Error: There is an account with this id already: First.\n"
+    assert result.stderr == "Error: An account with this id already exists: First.\n"
     kept = accounts.find(account)
     assert kept
     assert kept.name == "First"
@@ -58,26 +58,26 @@ def test_an_account_is_not_created_over_another() -> None:
         ("no-such-command",),
     ],
 )
-def test_wrong_usage_ends_with_2(arguments: tuple[str, ...]) -> None:
+def test_usage_error_exits_with_2(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert result.stderr
     assert not result.stdout
 
 
-def test_all_accounts_are_listed() -> None:
+def test_account_list_prints_all_accounts() -> None:
     account = an_account("Maison Lumen الرباط")
     listed = run("account", "list").stdout
     assert account in listed
     assert "Maison Lumen الرباط" in listed
 
 
-def test_an_issued_key_opens_its_account() -> None:
+def test_issued_key_authenticates_its_account() -> None:
     account = an_account()
     assert authenticate(*issued(account)) == account
 
 
-def test_a_secret_is_shown_once_and_never_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_key_secret_is_printed_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     account = an_account()
     result = run("key", "issue", account, "--label", "till")
@@ -91,7 +91,7 @@ def test_a_secret_is_shown_once_and_never_again(caplog: pytest.LogCaptureFixture
     assert secret not in caplog.text
 
 
-def test_a_revoked_key_opens_nothing_and_stays_listed() -> None:
+def test_revoked_key_is_rejected_and_stays_listed() -> None:
     account = an_account()
     key, secret = issued(account)
     assert run("key", "revoke", key).exit_code == 0
@@ -110,6 +110,6 @@ def test_a_revoked_key_opens_nothing_and_stays_listed() -> None:
         (("key", "revoke", "fk_0"), "Error: There is no API key with this id.\n"),
     ],
 )
-def test_what_is_not_there_is_said_in_one_line(arguments: tuple[str, ...], line: str) -> None:
+def test_missing_resource_is_reported_in_one_line(arguments: tuple[str, ...], line: str) -> None:
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (1, line)

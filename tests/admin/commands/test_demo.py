@@ -69,7 +69,7 @@ def everything() -> dict[str, list[Any]]:
     }
 
 
-def test_the_file_describes_what_is_there(output: Path) -> None:
+def test_demo_file_describes_the_stored_data(output: Path) -> None:
     described = demo(output)
     account, other = described["accountId"], described["other"]
     assert list(described) == KEYS
@@ -95,7 +95,7 @@ def test_the_file_describes_what_is_there(output: Path) -> None:
     assert read_purchase(OTHER_ACCOUNT, other["purchaseId"]).store_id == other["storeId"]
 
 
-def test_the_trackers_are_of_the_private_survey_and_of_a_store(output: Path) -> None:
+def test_demo_trackers_belong_to_the_private_survey_and_a_store(output: Path) -> None:
     described = demo(output)
     assert len(set(described["trackers"])) >= 20
     for tracker_id in described["trackers"]:
@@ -107,22 +107,20 @@ def test_the_trackers_are_of_the_private_survey_and_of_a_store(output: Path) -> 
         assert read_purchase(MAIN_ACCOUNT, tracker.purchase_id).store_id == tracker.store_id
 
 
-def test_a_second_run_changes_nothing(output: Path) -> None:
+def test_second_demo_run_changes_nothing(output: Path) -> None:
     described, before = demo(output), everything()
     assert demo(output) == described
     assert everything() == before
 
 
-def test_a_second_run_takes_a_new_address(output: Path) -> None:
+def test_second_demo_run_updates_the_base_url(output: Path) -> None:
     described = demo(output)
     assert demo(output, "http://127.0.0.1:4777/api/") == described | {
         "baseUrl": "http://127.0.0.1:4777/api"
     }
 
 
-def test_a_run_that_was_cut_short_is_made_whole(
-    output: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_demo_run_is_completed(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     demo(output)
     boto3.resource("dynamodb").Table("feedback-test-trackers").delete_item(
         Key={"tracker_id": json.loads(output.read_text())["trackers"][-1]}
@@ -133,7 +131,7 @@ def test_a_run_that_was_cut_short_is_made_whole(
     assert {name: len(rows) for name, rows in everything().items()} == counted
 
 
-def test_used_trackers_are_replaced(output: Path) -> None:
+def test_used_demo_trackers_are_replaced(output: Path) -> None:
     first, *others = demo(output)["trackers"]
     TrackerRow(first).update([TrackerRow.used_at.set("2026-11-20T10:00:00.000Z")])
     again = demo(output)["trackers"]
@@ -141,7 +139,7 @@ def test_used_trackers_are_replaced(output: Path) -> None:
     assert again[23] not in (first, *others)
 
 
-def test_without_the_file_new_credentials_are_issued(output: Path) -> None:
+def test_demo_without_its_file_issues_new_credentials(output: Path) -> None:
     first = demo(output)
     output.write_text("{}")
     second = demo(output)
@@ -149,7 +147,7 @@ def test_without_the_file_new_credentials_are_issued(output: Path) -> None:
     assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
 
 
-def test_credentials_that_no_longer_work_are_replaced(output: Path) -> None:
+def test_invalid_demo_credentials_are_replaced(output: Path) -> None:
     first = demo(output)
     output.write_text(json.dumps(first | {"apiSecret": "wrong", "webhookSecret": "old"}))
     second = demo(output)
@@ -158,7 +156,7 @@ def test_credentials_that_no_longer_work_are_replaced(output: Path) -> None:
     assert second["other"] == first["other"]
 
 
-def test_only_the_caller_may_read_the_file(output: Path) -> None:
+def test_demo_file_is_readable_by_its_owner_only(output: Path) -> None:
     output.parent.mkdir()
     output.write_text("{}")
     output.chmod(0o644)
@@ -166,7 +164,7 @@ def test_only_the_caller_may_read_the_file(output: Path) -> None:
     assert stat.S_IMODE(output.stat().st_mode) == 0o600
 
 
-def test_what_is_printed_can_be_pasted(output: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_printed_demo_commands_are_valid(output: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     described = demo(output)
     printed = run("demo", "--base-url", BASE_URL, "--output", output).stdout
@@ -183,10 +181,10 @@ def test_what_is_printed_can_be_pasted(output: Path, caplog: pytest.LogCaptureFi
     assert described["webhookSecret"] not in caplog.text
 
 
-def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+def test_unwritable_demo_file_is_reported_in_one_line(tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("")
     result = run("demo", "--base-url", BASE_URL, "--output", blocked / "demo.json")
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
-    assert "cannot be written" in result.stderr
+    assert "Cannot write" in result.stderr

@@ -72,7 +72,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "all.jsonl"
 
 
-def test_each_kind_is_loaded_after_what_it_refers_to(file: Path) -> None:
+def test_load_writes_referenced_kinds_first(file: Path) -> None:
     account, documents = an_account(), Documents()
     result = run("load", lines(documents.all(), file), "--account", account)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -86,7 +86,7 @@ def test_each_kind_is_loaded_after_what_it_refers_to(file: Path) -> None:
     assert surveys.find(documents.survey)
 
 
-def test_loading_again_changes_nothing(file: Path) -> None:
+def test_second_load_changes_nothing(file: Path) -> None:
     account = an_account()
     lines(Documents().all(), file)
     run("load", file, "--account", account)
@@ -101,7 +101,7 @@ def test_loading_again_changes_nothing(file: Path) -> None:
     assert contact_forms.page(account, ALL)[1] == surveys.page(account, ALL)[1] == 1
 
 
-def test_every_fault_is_listed_and_nothing_is_written(tmp_path: Path) -> None:
+def test_load_lists_every_error_and_writes_nothing(tmp_path: Path) -> None:
     account = an_account()
     places_file, people_file = tmp_path / "places.yaml", tmp_path / "people.json"
     places_file.write_text(
@@ -133,11 +133,11 @@ kind: shop
         f"{people_file}, definition 2, /account (invalid_uuid)",
         f"{people_file}, definition 2, /email (invalid_email)",
     ]
-    assert last == "7 fault(s); nothing was written."
+    assert last == "7 error(s); nothing was written."
     assert places.directory(account).places == ()
 
 
-def test_what_points_nowhere_is_found_before_writing(file: Path) -> None:
+def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
     account, documents = an_account(), Documents()
     without_places = [d for d in documents.all() if d["kind"] in ("purchase", "survey", "store")]
     result = run("load", lines(without_places, file), "--account", account)
@@ -149,15 +149,15 @@ def test_what_points_nowhere_is_found_before_writing(file: Path) -> None:
     assert places.directory(account).places == ()
 
 
-def test_a_file_that_cannot_be_read_makes_nothing_unknown(tmp_path: Path, file: Path) -> None:
+def test_unreadable_file_causes_no_unknown_references(tmp_path: Path, file: Path) -> None:
     broken = tmp_path / "places.yaml"
     broken.write_text("kind: brand\n  id: [")
     form = Documents().all()[2]
     result = run("load", broken, lines([form], file), "--account", an_account())
-    assert result.stderr.splitlines()[-1] == "1 fault(s); nothing was written."
+    assert result.stderr.splitlines()[-1] == "1 error(s); nothing was written."
 
 
-def test_form_rules_are_checked_before_writing(file: Path) -> None:
+def test_load_validates_form_rules_before_writing(file: Path) -> None:
     account, documents = an_account(), Documents()
     survey, brand = documents.all()[1], documents.all()[5]
     faulty = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
@@ -167,7 +167,7 @@ def test_form_rules_are_checked_before_writing(file: Path) -> None:
     assert places.directory(account).places == ()
 
 
-def test_an_id_stands_once_in_a_run(file: Path) -> None:
+def test_load_rejects_a_duplicate_id(file: Path) -> None:
     customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
     result = run("load", lines([customer, customer], file), "--account", an_account())
     assert f"{file}, definition 2, /id: Duplicate id, first used in {file}, definition 1." in (
@@ -175,7 +175,7 @@ def test_an_id_stands_once_in_a_run(file: Path) -> None:
     )
 
 
-def test_a_document_may_name_its_account(file: Path) -> None:
+def test_definition_can_name_its_account(file: Path) -> None:
     own, default = an_account(), an_account()
     customers = [
         {"kind": "customer", "id": new_id(), "firstName": "A", "account": own},
@@ -187,13 +187,13 @@ def test_a_document_may_name_its_account(file: Path) -> None:
 
 
 @pytest.mark.parametrize("account", [[], ["--account", new_id()]])
-def test_a_document_needs_an_account_that_is_there(file: Path, account: list[str]) -> None:
+def test_definition_needs_an_existing_account(file: Path, account: list[str]) -> None:
     result = run("load", lines([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account)
     assert result.exit_code == 1
     assert "/account" in result.stderr
 
 
-def test_what_only_the_write_finds_is_told_and_the_rest_is_written(file: Path) -> None:
+def test_write_error_is_reported_and_the_rest_is_written(file: Path) -> None:
     first, second, documents = an_account(), an_account(), Documents()
     run("load", lines(documents.all(), file), "--account", first)
     result = run("load", file, "--account", second)
@@ -204,14 +204,14 @@ def test_what_only_the_write_finds_is_told_and_the_rest_is_written(file: Path) -
     assert list_customers(second, ALL).meta.total_items == 1
 
 
-def test_customers_keep_the_order_of_their_documents(file: Path) -> None:
+def test_loaded_customers_keep_the_order_of_their_definitions(file: Path) -> None:
     account = an_account()
     customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
     run("load", lines(customers, file), "--account", account)
     assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
 
 
-def test_purchases_of_a_new_customer_make_one_customer(tmp_path: Path) -> None:
+def test_purchases_of_one_new_customer_create_one_customer(tmp_path: Path) -> None:
     account, documents = an_account(), Documents()
     run("load", lines(documents.all()[4:], tmp_path / "places.jsonl"), "--account", account)
     csv = tmp_path / "purchases.csv"
@@ -231,7 +231,7 @@ def test_purchases_of_a_new_customer_make_one_customer(tmp_path: Path) -> None:
     assert last.date.day == 7
 
 
-def test_an_unavailable_database_stops_the_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_database_stops_the_load(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from admin.definitions import save as document_writing
     from admin.definitions.definition import Kind
 
@@ -242,12 +242,12 @@ def test_an_unavailable_database_stops_the_run(file: Path, monkeypatch: pytest.M
     result = run("load", lines(Documents().all(), file), "--account", an_account())
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
-        "5 of 6 documents were written; load them again to go on.",
+        "5 of 6 definitions were written. Load them again to continue.",
         "Error: The database is busy.",
     ]
 
 
-def test_the_guides_example_may_be_loaded(tmp_path: Path) -> None:
+def test_example_in_the_guide_can_be_loaded(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "operating.md").read_text(encoding="utf-8")
     example = tmp_path / "example.yaml"
     example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")

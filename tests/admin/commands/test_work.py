@@ -39,18 +39,18 @@ def test_parked_work_is_listed_with_its_reason_and_without_its_data() -> None:
 
 
 @pytest.mark.parametrize("name_the_part", [False, True])
-def test_replayed_work_is_done(name_the_part: bool) -> None:
+def test_replayed_work_is_completed(name_the_part: bool) -> None:
     account = an_account()
     import_id = park_an_import(account)
     assert read_import(account, import_id).status == "FAILED"
     part = f"chunk#{_edition(import_id)}#00001"
     result = run("work", "replay", import_id, *([part] if name_the_part else []))
-    assert (result.exit_code, result.stderr.strip()) == (0, "Queued again: 1.")
+    assert (result.exit_code, result.stderr.strip()) == (0, "Requeued: 1.")
     IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert read_import(account, import_id).created == 2
 
 
-def test_nothing_parked_is_an_empty_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_list_is_empty_without_parked_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chalicelib.storage.dynamodb.work_records.PARKED_SHARD", "nowhere")
     with counted_calls() as calls:
         result = run("work", "list")
@@ -58,7 +58,7 @@ def test_nothing_parked_is_an_empty_list(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "dynamodb.BatchGetItem" not in calls  # which AWS refuses when it asks for nothing
 
 
-def test_replaying_what_is_not_parked_says_so() -> None:
+def test_replay_of_unparked_work_is_reported() -> None:
     result = run("work", "replay", new_id())
     assert result.exit_code == 1
     assert "no parked work" in result.stderr

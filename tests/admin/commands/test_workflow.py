@@ -33,7 +33,7 @@ def load(path: Path, account: str, *documents: dict[str, Any]) -> Any:
     return run("load", file, "--account", account)
 
 
-def test_workflows_are_loaded_listed_and_switched(tmp_path: Path) -> None:
+def test_workflows_can_be_loaded_listed_and_switched(tmp_path: Path) -> None:
     account = an_account()
     document = workflow_document(name="Tell the CRM")
     assert load(tmp_path, account, document).stdout.strip() == "Loaded: 1 workflow"
@@ -46,7 +46,7 @@ def test_workflows_are_loaded_listed_and_switched(tmp_path: Path) -> None:
     assert [each.enabled for each in workflows.of_account(account)] == [True]
 
 
-def test_a_faulty_workflow_is_refused_with_every_error(tmp_path: Path) -> None:
+def test_invalid_workflow_is_rejected_with_every_error(tmp_path: Path) -> None:
     account = an_account()
     actions = [{"key": "a", "url": "http://10.0.0.1/"}, {"key": "a", "url": URL}]
     result = load(tmp_path, account, workflow_document(actions=actions))
@@ -56,12 +56,12 @@ def test_a_faulty_workflow_is_refused_with_every_error(tmp_path: Path) -> None:
     assert workflows.of_account(account) == ()
 
 
-def test_an_unknown_workflow_is_told() -> None:
+def test_unknown_workflow_is_reported() -> None:
     result = run("workflow", "enable", an_account(), new_id())
     assert (result.exit_code, "no workflow" in result.stderr) == (1, True)
 
 
-def test_a_test_sends_a_marked_example_and_prints_the_exchange(
+def test_workflow_test_sends_an_example_and_prints_the_exchange(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     account = an_account()
@@ -71,14 +71,14 @@ def test_a_test_sends_a_marked_example_and_prints_the_exchange(
     result = run("workflow", "test", account, workflow.id)
     (got,) = receiver.got
     assert got.headers["X-Service-Webhook-Test"] == "true"
-    for shown in (f"POST {URL}", got.body.decode(), "answered 202", "thanks"):
+    for shown in (f"POST {URL}", got.body.decode(), "status 202", "thanks"):
         assert shown in result.stdout
     receiver.answers = [WebhookResponse(1, was_sent=False, detail="Nobody there.")]
     result = run("workflow", "test", account, workflow.id, "--action", "crm")
-    assert (result.exit_code, "no answer: Nobody there." in result.stdout) == (1, True)
+    assert (result.exit_code, "no response: Nobody there." in result.stdout) == (1, True)
 
 
-def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
+def test_deliveries_can_be_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(410, excerpt="no more"), answered(200)]
@@ -94,26 +94,26 @@ def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time
     unknown = new_id()
     result = run("deliveries", "replay", "nope", unknown, row.execution_id, row.execution_id)
     assert result.exit_code == 1
-    malformed, refused, again, count = result.stderr.strip().splitlines()
-    assert malformed.startswith("nope: This must be a UUID")
-    assert refused.startswith(f"{unknown}: ")
-    assert again.startswith(f"{row.execution_id}: It is pending")
-    assert count == "Queued again: 1."
+    malformed, unknown_id, pending, count = result.stderr.strip().splitlines()
+    assert malformed.startswith("nope: Must be a UUID")
+    assert unknown_id.startswith(f"{unknown}: ")
+    assert pending.startswith(f"{row.execution_id}: It is pending")
+    assert count == "Requeued: 1."
     assert run("deliveries", "replay", row.execution_id).exit_code == 1
     assert run("deliveries", "show", new_id()).exit_code == 1
 
 
-def test_what_waits_is_shown_with_when_it_is_looked_at_next(receiver: Receiver, time: Time) -> None:
+def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: Time) -> None:
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(500, retry_after="3600")]
     WEBHOOK_QUEUE.deliver(start(opened))
     (row,) = executions_of(opened.account_id)
     due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
-    assert f"Next look  {due}" in run("deliveries", "show", row.execution_id).stdout
+    assert f"Due        {due}" in run("deliveries", "show", row.execution_id).stdout
 
 
-def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:
+def test_webhook_secret_is_active_from_its_timestamp() -> None:
     account = an_account()
     first = run("webhook-secret", "rotate", account).stdout.strip()
     at = clock.now() + timedelta(hours=1)
@@ -127,21 +127,21 @@ def test_a_secret_is_shown_once_and_signs_from_its_moment_on() -> None:
     assert run("webhook-secret", "rotate", new_id()).exit_code == 1
 
 
-def test_a_new_secret_takes_the_place_of_those_to_come() -> None:
+def test_new_webhook_secret_replaces_secrets_that_are_not_active_yet() -> None:
     account = an_account()
     run("webhook-secret", "rotate", account)
     for hours in (1, 2):
         at = clock.now() + timedelta(hours=hours)
         planned = run("webhook-secret", "rotate", account, "--at", at.isoformat())
-        assert ("takes the place" in planned.stderr) == (hours == 2)
+        assert ("Replaced secrets" in planned.stderr) == (hours == 2)
     emergency = run("webhook-secret", "rotate", account)
-    assert "takes the place" in emergency.stderr
+    assert "Replaced secrets" in emergency.stderr
     for hours in (0, 1, 2, 3):
         later = clock.now() + timedelta(hours=hours)
         assert webhook_secrets.active(account, later) == emergency.stdout.strip()
 
 
-def test_the_demos_workflows_are_valid_and_react_to_its_public_forms() -> None:
+def test_demo_workflows_are_valid_and_react_to_the_public_forms() -> None:
     account = an_account()
     for document in main_workflows("http://127.0.0.1:8080/webhooks"):
         saved = build_workflow(parse_workflow_definition(document, allow_private=True), clock.now())

@@ -57,7 +57,7 @@ def forms() -> list[dict[str, Any]]:
     ]
 
 
-def test_there_is_enough_of_everything() -> None:
+def test_demo_data_has_the_documented_amounts() -> None:
     assert Counter(d.kind for d in checked() if d.account_id == MAIN_ACCOUNT) == {
         Kind.BRAND: 2,
         Kind.STORE: 12,
@@ -68,7 +68,7 @@ def test_there_is_enough_of_everything() -> None:
     }
 
 
-def test_it_is_the_same_every_time() -> None:
+def test_demo_data_is_deterministic() -> None:
     assert version_of(demo_definitions()) == version_of(demo_definitions())
 
 
@@ -76,16 +76,16 @@ def test_it_is_the_same_every_time() -> None:
     "script",
     "LATIN ARABIC HEBREW CYRILLIC GREEK CJK HIRAGANA HANGUL DEVANAGARI".split(),
 )
-def test_names_are_in_many_scripts(script: str) -> None:
+def test_demo_names_use_the_script(script: str) -> None:
     letters = {c for person in of_kind(Kind.CUSTOMER) for c in person["firstName"]}
     assert any(unicodedata.name(c).startswith(script) for c in letters)
 
 
-def test_every_field_type_is_shown() -> None:
+def test_demo_forms_use_every_field_type() -> None:
     assert {field["type"] for form in forms() for field in form["fields"]} == set(FieldType)
 
 
-def test_every_operator_is_shown() -> None:
+def test_demo_forms_use_every_operator() -> None:
     used = {
         value["operator"]
         for form in forms()
@@ -96,7 +96,7 @@ def test_every_operator_is_shown() -> None:
 
 
 @pytest.mark.parametrize("form", forms(), ids=lambda form: form["name"])
-def test_every_object_of_a_form_is_configured(form: dict[str, Any]) -> None:
+def test_demo_form_configures_every_object(form: dict[str, Any]) -> None:
     shared = {"translations", "postRedirectThreshold"}
     model = SurveyDefinition if "targets" in form else None
     for name, field in (model.model_fields if model else {}).items():
@@ -119,13 +119,13 @@ def leaves(value: Any, path: str) -> list[tuple[str, Any]]:
     return [(path, value)]
 
 
-def test_the_contact_form_always_asks_for_something() -> None:
+def test_demo_contact_form_has_a_required_field() -> None:
     (form,) = [f for f in forms() if f["id"] == demo_id("contact-form lumen")]
     dependent = {dependency["field"] for dependency in form["fieldDependencies"]}
     assert any(f.get("required") and f["key"] not in dependent for f in form["fields"])
 
 
-def test_surveys_are_public_and_private_and_redirect_in_every_way() -> None:
+def test_demo_surveys_cover_access_and_redirections() -> None:
     surveys = of_kind(Kind.SURVEY)
     assert {survey["publiclyAvailable"] for survey in surveys} == {True, False}
     assert {survey["preRedirectConfig"]["type"] for survey in surveys} == {
@@ -138,7 +138,7 @@ def test_surveys_are_public_and_private_and_redirect_in_every_way() -> None:
     assert {survey["enabled"] for survey in surveys} == {True, False}
 
 
-def test_forms_speak_many_languages_both_ways() -> None:
+def test_demo_forms_are_translated_into_both_directions() -> None:
     assert "ar" in {form["language"] for form in of_kind(Kind.CONTACT_FORM)}
     assert {language for form in forms() for language in form.get("translations", {})} >= {
         "fr",
@@ -148,7 +148,7 @@ def test_forms_speak_many_languages_both_ways() -> None:
     }
 
 
-def test_what_is_shown_first_has_tags_and_attributes() -> None:
+def test_demo_customer_and_purchase_have_tags_and_attributes() -> None:
     customer = of_kind(Kind.CUSTOMER)[0]
     purchase = of_kind(Kind.PURCHASE)[0]
     assert (customer["id"], id_of(MAIN_ACCOUNT, purchase)) == (SHOWN_CUSTOMER, SHOWN_PURCHASE)
@@ -158,7 +158,7 @@ def test_what_is_shown_first_has_tags_and_attributes() -> None:
     assert purchase["attributes"]
 
 
-def test_the_batch_file_may_be_posted_and_repeats_itself() -> None:
+def test_demo_batch_is_valid_and_repeats_pairs() -> None:
     path = Path(admin.demo.contents.__file__).parent / "customers-batch.json"
     body = json.loads(path.read_text(encoding="utf-8"))
     assert list(body) == ["batch"]

@@ -6,8 +6,9 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.import_batch import AcceptedBatch, ImportProgress
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers import accept_batch as service
-from chalicelib.services.customers.accept_batch import read_import, validate_batch
+from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.read import list_customers
+from chalicelib.web.partner.batch_body import validate_batch
 from tests.services.queues import IMPORT_QUEUE
 
 

@@ -1,0 +1,95 @@
+"""Validate the body of ``POST /partners/customer/batch``, row by row."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import CustomerBody, customer_from_body
+from chalicelib.domain.customers.import_batch import (
+    MAX_ROWS,
+    BatchBody,
+    RejectedRow,
+    RowInputError,
+)
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.parsing import parse
+from chalicelib.services.customers.accept_batch import ValidatedBatch
+
+_MAX_LISTED_ERRORS: Final = 1_000
+_SURELY_SMALL: Final = 5_000
+"""A row of at most so many characters cannot exceed the size limit, however it is escaped."""
+
+
+def validate_batch(body: Any, *, partial: bool = False) -> ValidatedBatch:
+    """Validate each row of a batch on its own.
+
+    Raises:
+        InvalidInput: the body is not a batch, or a row is invalid and the batch is not partial.
+    """
+    try:
+        rows = parse(body, BatchBody).batch
+    except InvalidInput as error:
+        validated = _validate_rows([] if partial else _rows_of(body))
+        errors = [*error.errors, *validated.errors][:_MAX_LISTED_ERRORS]
+        raise InvalidInput(errors, error.error_count + validated.error_count) from None
+    validated = _validate_rows(rows)
+    if validated.errors and not partial:
+        raise InvalidInput(validated.errors, validated.error_count)
+    return ValidatedBatch(rows, partial, validated.valid, validated.rejected)
+
+
+@dataclass(frozen=True)
+class _ValidatedRows:
+    valid: list[tuple[int, CustomerBody]]
+    rejected: tuple[RejectedRow, ...]
+    errors: list[InputError]
+    error_count: int
+
+
+def _rows_of(body: Any) -> list[Any]:
+    """Return the rows of an invalid body, if it has an array of at most `MAX_ROWS` rows."""
+    rows = body.get("batch") if isinstance(body, dict) else None
+    return rows if isinstance(rows, list) and len(rows) <= MAX_ROWS else []
+
+
+def _validate_rows(rows: list[Any]) -> _ValidatedRows:
+    now = clock.now()
+    valid: list[tuple[int, CustomerBody]] = []
+    rejected: list[RejectedRow] = []
+    errors: list[InputError] = []
+    error_count = 0
+    for index, row in enumerate(rows):
+        try:
+            valid.append((index, _parse_row(index, row, now)))
+        except InvalidInput as error:
+            error_count += error.error_count
+            room = max(1, _MAX_LISTED_ERRORS - len(errors))
+            listed = error.errors[:room]
+            rejected.append(_rejected(index, listed))
+            if len(errors) < _MAX_LISTED_ERRORS:
+                errors.extend(listed)
+    return _ValidatedRows(valid, tuple(rejected), errors, error_count)
+
+
+def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
+    body = parse(row, CustomerBody, "batch", index)
+    if len(str(row)) > _SURELY_SMALL:
+        try:
+            customer_from_body(body, new_id(), now)
+        except InputTooLarge as error:
+            input_error = InputError(json_pointer("batch", index), "too_large", str(error))
+            raise InvalidInput([input_error]) from None
+    return body
+
+
+def _rejected(index: int, errors: list[InputError]) -> RejectedRow:
+    return RejectedRow(
+        index=index,
+        errors=tuple(
+            RowInputError(pointer=error.pointer, code=error.code, detail=error.detail)
+            for error in errors
+        ),
+    )

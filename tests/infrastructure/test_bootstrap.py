@@ -1,0 +1,185 @@
+"""`make` creates its environments with any Python: tests with stubs of Python, pip and uv."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2]
+FILES: Final = (
+    "Makefile",
+    "requirements-dev.txt",
+    "requirements-uv.txt",
+    "infrastructure/local_cloud/requirements.txt",
+)
+COMMANDS: Final = ("cat", "chmod", "cp", "mkdir", "touch")
+
+UV: Final = """#!/bin/sh
+echo "uv $*" >> "$LOG"
+case "$*" in
+  venv*--system-certs*) [ "$UV_FINDS" != never ] || exit 2 ;;
+  venv*) [ "$UV_FINDS" = at-once ] || exit 2 ;;
+  *sync*--system-certs*) exit 0 ;;
+  *sync*) [ "$UV_SYNCS" = at-once ] || exit 2; exit 0 ;;
+esac
+for last; do :; done
+mkdir -p "$last/bin"
+touch "$last/bin/python"
+chmod +x "$last/bin/python"
+"""
+
+PIP: Final = """#!/bin/sh
+echo "pip $*" >> "$LOG"
+cp "$STUBS/uv" .tools/uv/bin/uv
+"""
+
+PYTHON: Final = """#!/bin/sh
+case "$1" in
+  -c) [ "$PYTHON_IS" != old ] ;;
+  -m)
+    [ "$PYTHON_IS" != without-venv ] || exit 1
+    mkdir -p .tools/uv/bin
+    cp "$STUBS/pip" .tools/uv/bin/pip ;;
+esac
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A copy of the project on a machine that has only stubs and a few commands."""
+
+    project: Path
+    stubs: Path
+
+    def make(self, target: str = ".venv/.requirements", **variables: str) -> tuple[int, str]:
+        """Run make; return its exit status and standard error without make's own lines."""
+        done = subprocess.run(
+            [shutil.which("make") or "make", target],
+            cwd=self.project,
+            env={
+                "PATH": str(self.stubs),
+                "STUBS": str(self.stubs),
+                "LOG": str(self.project / "log"),
+                "UV_FINDS": "at-once",
+                "UV_SYNCS": "at-once",
+                "PYTHON_IS": "good",
+                **variables,
+            },
+            capture_output=True,
+            text=True,
+        )
+        lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
+        return done.returncode, "\n".join(lines)
+
+    @property
+    def calls(self) -> list[str]:
+        """The calls of pip and uv so far."""
+        log = self.project / "log"
+        return log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    project, stubs = tmp_path / "project", tmp_path / "stubs"
+    stubs.mkdir()
+    for name in FILES:
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, project / name)
+    for name in COMMANDS:
+        (stubs / name).symlink_to(shutil.which(name) or name)
+    for name, script in (("uv", UV), ("pip", PIP), ("python3", PYTHON)):
+        (stubs / name).write_text(script)
+        (stubs / name).chmod(0o755)
+    return Machine(project, stubs)
+
+
+INSTALL_UV: Final = (
+    "pip install -qq --disable-pip-version-check --require-hashes --requirement requirements-uv.txt"
+)
+VENV: Final = "uv venv --quiet --clear --python 3.11 .venv"
+SYNC: Final = "uv pip sync --quiet --require-hashes --python .venv/bin/python requirements-dev.txt"
+
+
+def test_first_run_installs_uv_and_creates_the_environment(machine: Machine) -> None:
+    assert machine.make() == (0, "")
+    assert machine.calls == [INSTALL_UV, VENV, SYNC]
+
+
+def test_second_run_installs_nothing(machine: Machine) -> None:
+    machine.make()
+    assert machine.make() == (0, "")
+    assert machine.calls == [INSTALL_UV, VENV, SYNC]
+
+
+def test_changed_requirements_are_installed_into_the_same_environment(machine: Machine) -> None:
+    machine.make()
+    requirements = machine.project / "requirements-dev.txt"
+    later = requirements.stat().st_mtime + 60
+    os.utime(requirements, (later, later))
+    assert machine.make() == (0, "")
+    assert machine.calls == [INSTALL_UV, VENV, SYNC, SYNC]
+
+
+def test_emulator_has_its_own_environment(machine: Machine) -> None:
+    assert machine.make(".tools/ministack/.requirements") == (0, "")
+    assert machine.calls == [
+        INSTALL_UV,
+        "uv venv --quiet --clear --python 3.11 .tools/ministack",
+        "uv pip sync --quiet --require-hashes --python .tools/ministack/bin/python"
+        " infrastructure/local_cloud/requirements.txt",
+    ]
+
+
+def test_python_download_is_retried_with_the_systems_certificates(machine: Machine) -> None:
+    assert machine.make(UV_FINDS="with-system-certs") == (0, "")
+    assert machine.calls == [
+        INSTALL_UV,
+        VENV,
+        "uv venv --quiet --clear --python 3.11 --system-certs .venv",
+        SYNC,
+    ]
+
+
+def test_installation_is_retried_with_the_systems_certificates(machine: Machine) -> None:
+    assert machine.make(UV_SYNCS="with-system-certs") == (0, "")
+    assert machine.calls == [
+        INSTALL_UV,
+        VENV,
+        SYNC,
+        SYNC.replace(" --python", " --system-certs --python"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"UV_FINDS": "never"},
+            "Cannot find or download Python 3.11. Install it, then run make again.",
+        ),
+        (
+            {"PYTHON_IS": "old"},
+            "No Python 3.8 or later found as python3. Install one, or give its path with PYTHON=….",
+        ),
+        (
+            {"PYTHON": "no-such-python"},
+            "No Python 3.8 or later found as no-such-python."
+            " Install one, or give its path with PYTHON=….",
+        ),
+        (
+            {"PYTHON_IS": "without-venv"},
+            "python3 cannot create environments."
+            " Install its venv module (python3-venv on Debian and Ubuntu).",
+        ),
+    ],
+)
+def test_missing_python_stops_make_with_one_line(
+    machine: Machine, variables: dict[str, str], message: str
+) -> None:
+    assert machine.make(**variables) == (2, message)
+    assert not any("sync" in call for call in machine.calls)
+    assert not (machine.project / ".venv" / ".requirements").exists()

@@ -1,0 +1,93 @@
+"""Each import rule in pyproject.toml finds a planted violation."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Final
+
+import grimp
+import pytest
+from importlinter import api
+from importlinter.contracts.acyclic_siblings import AcyclicSiblingsContract
+from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.layers import LayersContract
+from importlinter.domain.contract import Contract
+
+CONFIGURATION: Final = api.read_configuration(str(Path(__file__).parents[2] / "pyproject.toml"))
+TYPES: Final = {
+    "acyclic_siblings": AcyclicSiblingsContract,
+    "forbidden": ForbiddenContract,
+    "layers": LayersContract,
+}
+VIOLATIONS: Final = (
+    ("layers", "domain.ids", "chalicelib.settings"),
+    ("layers", "domain.ids", "chalicelib.log"),
+    ("layers", "domain.ids", "chalicelib.storage.accounts"),
+    ("layers", "services.caching", "chalicelib.web.query"),
+    ("layers", "services.caching", "chalicelib.functions.sweep"),
+    ("layers", "storage.accounts", "chalicelib.services.caching"),
+    ("layers", "storage.accounts", "chalicelib.outbound.queues"),
+    ("layers", "outbound.queues", "chalicelib.web.query"),
+    ("layers", "outbound.queues", "chalicelib.functions.sweep"),
+    ("layers", "web.query", "chalicelib.functions.sweep"),
+    ("layers", "unplaced", "chalicelib.domain.ids"),
+    ("features", "domain.webhooks.url", "chalicelib.domain.workflows.workflow"),
+    ("features", "domain.ids", "chalicelib.domain.forms.form"),
+    ("features", "services.accounts.manage", "chalicelib.services.forms.read"),
+    ("domain", "domain.ids", "chalice"),
+    ("domain", "domain.ids", "boto3"),
+    ("domain", "domain.ids", "botocore"),
+    ("domain", "domain.ids", "pynamodb"),
+    ("services", "services.caching", "chalice"),
+    ("services", "services.caching", "pynamodb"),
+    ("services", "log", "pynamodb"),
+    ("services", "storage.accounts", "chalice"),
+    ("storage-and-outbound", "storage.accounts", "chalice"),
+    ("storage-and-outbound", "outbound.queues", "chalice"),
+    ("web-and-functions", "web.query", "chalicelib.storage.accounts"),
+    ("web-and-functions", "web.query", "chalicelib.outbound.queues"),
+    ("web-and-functions", "web.query", "boto3"),
+    ("web-and-functions", "functions.sweep", "chalicelib.storage.accounts"),
+    ("web-and-functions", "functions.sweep", "chalicelib.outbound.queues"),
+    ("web-and-functions", "functions.sweep", "pynamodb"),
+    ("admin", "admin.main", "chalicelib.storage.accounts"),
+    ("admin", "admin.main", "chalicelib.outbound.queues"),
+    ("admin", "admin.main", "chalicelib.web.query"),
+    ("shipped", "services.caching", "admin.main"),
+    ("shipped", "services.caching", "infrastructure.permissions"),
+    ("app", "web.query", "app"),
+    ("app", "admin.main", "app"),
+)
+"""The contract's id, the importing module (of chalicelib or admin), and the imported module."""
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    """The present imports of the project."""
+    root_packages = CONFIGURATION["session_options"]["root_packages"]
+    return grimp.build_graph(*root_packages, include_external_packages=True, cache_dir=None)
+
+
+def contract(options: dict[str, Any]) -> Contract:
+    return TYPES[options["type"]](options["name"], CONFIGURATION["session_options"], options)
+
+
+CONTRACTS: Final = {each["id"]: contract(each) for each in CONFIGURATION["contracts_options"]}
+
+
+def test_every_rule_has_a_planted_violation() -> None:
+    assert {rule for rule, _, _ in VIOLATIONS} == set(CONTRACTS)
+
+
+@pytest.mark.parametrize("rule", CONTRACTS)
+def test_rule_holds(graph: grimp.ImportGraph, rule: str) -> None:
+    assert CONTRACTS[rule].check(deepcopy(graph), verbose=False).kept
+
+
+@pytest.mark.parametrize(("rule", "importer", "imported"), VIOLATIONS)
+def test_rule_finds_a_violation(
+    graph: grimp.ImportGraph, rule: str, importer: str, imported: str
+) -> None:
+    planted = deepcopy(graph)
+    importer = importer if importer.startswith("admin.") else f"chalicelib.{importer}"
+    planted.add_import(importer=importer, imported=imported)
+    assert not CONTRACTS[rule].check(planted, verbose=False).kept
