@@ -1,4 +1,4 @@
-"""The function of every minute: all kinds by turns, as long as there is time."""
+"""The sweeper: requeues all kinds of work in turns while time is left."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ EVENT = dict.fromkeys(
 
 
 class Context:
-    """A function's time, which is over after so many looks at it."""
+    """An invocation whose time is over after ``looks`` checks."""
 
     def __init__(self, looks: int) -> None:
         self.looks = looks
@@ -41,13 +41,13 @@ class Context:
 
 
 def sweep_once(looks: int) -> None:
-    """A run of the function that has time for so many looks at it."""
+    """Run the function with time for ``looks`` checks."""
     with allowed("sweep"):
         sweep(CloudWatchEvent(EVENT, Context(looks)))
 
 
 def make_overdue(account_id: str, count: int) -> None:
-    """Executions that were due an hour ago."""
+    """Create executions that were due an hour ago."""
     made, long_ago = workflow(), clock.now() - timedelta(hours=1)
     (action,) = made.actions
     causes = [feedback(account_id=account_id) for _ in range(count)]
@@ -55,7 +55,7 @@ def make_overdue(account_id: str, count: int) -> None:
 
 
 def in_another_group(account_id: str) -> str:
-    """An account whose work stands in other shards."""
+    """Return an account whose work is in other shards."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
     return other
@@ -65,7 +65,7 @@ def queued_for(account_id: str) -> int:
     return len(QueueByHand("webhooks", lambda _: {}).queued_messages(account_id))
 
 
-def test_one_accounts_backlog_leaves_others_their_turn(account: str) -> None:
+def test_backlog_of_one_account_does_not_block_others(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
     other = in_another_group(account)
     make_overdue(other, 1)
@@ -76,7 +76,7 @@ def test_one_accounts_backlog_leaves_others_their_turn(account: str) -> None:
     assert queued_for(other) == 0
 
 
-def test_a_sweep_goes_on_until_nothing_is_overdue(account: str) -> None:
+def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
     sweep_once(10_000)
     assert queued_for(account) == 2 * MAX_PER_SHARD + 20
@@ -84,7 +84,7 @@ def test_a_sweep_goes_on_until_nothing_is_overdue(account: str) -> None:
     assert queued_for(account) == 0
 
 
-def test_a_sweep_stops_when_its_time_is_short_and_the_next_goes_on(account: str) -> None:
+def test_sweep_stops_when_time_is_short_and_the_next_continues(account: str) -> None:
     make_overdue(account, 30)
     sweep_once(12)
     first = queued_for(account)
@@ -93,7 +93,7 @@ def test_a_sweep_stops_when_its_time_is_short_and_the_next_goes_on(account: str)
     assert first + queued_for(account) == 30
 
 
-def test_one_kinds_failure_keeps_no_other_from_its_turn(
+def test_failure_of_one_kind_does_not_block_others(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_overdue(account, 1)

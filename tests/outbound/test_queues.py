@@ -1,4 +1,4 @@
-"""The client that messages are sent by."""
+"""The SQS client."""
 
 from botocore.session import get_session
 
@@ -7,7 +7,7 @@ from chalicelib.settings import settings
 from tests.aws_requests import sent_to
 
 
-def test_a_request_goes_where_botocore_would_send_it() -> None:
+def test_client_uses_the_endpoint_that_botocore_resolves() -> None:
     stock = get_session().create_client("sqs", region_name=settings().region)
     queues.forget_client()
     own = sent_to(queues._client(), "get_queue_url", QueueName="feedback")

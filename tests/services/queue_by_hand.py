@@ -1,6 +1,6 @@
-"""A queue worked off by hand: its messages are read by the test and given to the function.
+"""A queue whose messages the test receives and passes to the function.
 
-The function may do what its policy allows, and no more.
+The function has only the permissions of its policy.
 """
 
 import json
@@ -16,13 +16,13 @@ from tests.policies import allowed
 
 @dataclass(frozen=True)
 class QueueByHand:
-    """A queue of the stage, and the function behind it."""
+    """A queue of the stage and its function."""
 
     name: str
     function: Callable[[SQSEvent], dict[str, list[dict[str, str]]]]
 
     def queued_messages(self, account_id: str) -> list[str]:
-        """The bodies of the account's messages, which are taken off the queue."""
+        """Receive and delete all messages; return the bodies of the account's."""
         sqs = boto3.client("sqs")
         url = sqs.get_queue_url(QueueName=f"feedback-test-{self.name}")["QueueUrl"]
         bodies: list[str] = []
@@ -35,7 +35,7 @@ class QueueByHand:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def deliver(self, bodies: Sequence[str], receive_count: int = 1) -> list[str]:
-        """Gives messages to the function in one event; answers those that are to come again."""
+        """Pass messages to the function in one event; return the failed ones."""
         event: dict[str, Any] = {
             "Records": [
                 {

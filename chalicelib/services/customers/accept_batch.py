@@ -25,7 +25,8 @@ from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import parse
-from chalicelib.outbound.import_queue import queue_chunks
+from chalicelib.outbound.queues import send
+from chalicelib.queues import IMPORTS
 from chalicelib.storage import imports
 
 ENDPOINT: Final = "POST /partners/customer/batch"
@@ -180,7 +181,7 @@ def _keep(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedBat
         if earlier is None:
             raise Unavailable("The batch was not kept.")
         return _answer_again(earlier, origin, batch.rejected)
-    queue_chunks(pointers)
+    send(IMPORTS, pointers)
     return AcceptedBatch(
         id=header.id,
         status=ImportStatus.QUEUED if chunks else ImportStatus.COMPLETED,
@@ -193,7 +194,7 @@ def _answer_again(
     earlier: ImportHeader, origin: Origin, rejected: tuple[RejectedRow, ...]
 ) -> AcceptedBatch:
     origin.check_same_input(earlier.input_hash)
-    queue_chunks(imports.unfinished(earlier.id, earlier.edition, clock.now()))
+    send(IMPORTS, imports.unfinished(earlier.id, earlier.edition, clock.now()))
     return AcceptedBatch(
         id=earlier.id,
         status=status_of(imports.progress(earlier)),

@@ -14,7 +14,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
 from chalicelib.domain.webhooks.execution import Execution, new_execution
 from chalicelib.domain.workflows.workflow import reactions
-from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.outbound.queues import send
+from chalicelib.queues import WEBHOOKS
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import customers, executions, feedback
 from chalicelib.storage.contact_forms import contact_forms
@@ -44,7 +45,7 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     """
     made: dict[str, list[Execution]] = {}
     done = retry_on_contention(lambda: _attempt(feedback_ids, made))
-    queue_executions([execution.pointer for each in made.values() for execution in each])
+    send(WEBHOOKS, [execution.pointer for each in made.values() for execution in each])
     return done
 
 

@@ -13,7 +13,8 @@ from chalicelib.domain.forms.redirect import redirect_to
 from chalicelib.domain.forms.survey import Channel, SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import Origin, origin_of
-from chalicelib.outbound.feedback_queue import queue_feedback
+from chalicelib.outbound.queues import send
+from chalicelib.queues import FEEDBACK
 from chalicelib.services.feedback.limit_submissions import limit_submissions
 from chalicelib.services.forms import cached_forms as held_forms
 from chalicelib.services.forms.cached_forms import CachedForm, Respondent
@@ -188,7 +189,7 @@ def _keep(made: Feedback, origin: Origin, submitter: Submitter) -> Feedback:
 
 
 def _queue(made: Feedback) -> None:
-    queue_feedback([FeedbackPointer(made.account_id, made.id)])
+    send(FEEDBACK, [FeedbackPointer(made.account_id, made.id)])
 
 
 def _or_earlier(submit: Callable[[], Feedback], origin: Origin, submitter: Submitter) -> Feedback:

@@ -44,6 +44,7 @@ _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TI
 hosts: Final = CircuitBreaker()
 """What this process has seen of receivers."""
 
+Item = TypeVar("Item")
 Did = TypeVar("Did")
 
 
@@ -87,14 +88,12 @@ class _Delivery:
         return urlsplit(self.action.url).netloc.lower() if self.action else ""
 
 
-def deliver_concurrently(
-    deliver: Callable[[ExecutionPointer], Did], pointers: Sequence[ExecutionPointer]
-) -> list[Did]:
-    """What ``deliver`` answers for each pointer, all at once, in their order."""
-    if len(pointers) == 1:
-        return [deliver(pointers[0])]
+def deliver_concurrently(deliver: Callable[[Item], Did], items: Sequence[Item]) -> list[Did]:
+    """Call ``deliver`` for all items concurrently; return its results in their order."""
+    if len(items) == 1:
+        return [deliver(items[0])]
     with ThreadPoolExecutor(MAX_CONCURRENCY) as threads:
-        ends = [threads.submit(copy_context().run, deliver, pointer) for pointer in pointers]
+        ends = [threads.submit(copy_context().run, deliver, item) for item in items]
         return [end.result() for end in ends]
 
 

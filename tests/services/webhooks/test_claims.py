@@ -15,7 +15,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState, Outcome
 from chalicelib.functions.send_webhook import send_webhook
-from chalicelib.outbound.webhook_queue import pointer_in
+from chalicelib.messages import decode
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
@@ -49,7 +49,7 @@ OUTCOME = 1
 def pointer_of(opened: Opened) -> ExecutionPointer:
     """The pointer to the one execution of a feedback that was just given."""
     (message,) = start(opened)
-    return pointer_in(message)
+    return decode(ExecutionPointer, message)
 
 
 def test_a_claim_holds_as_long_as_its_lease(opened: Opened) -> None:
