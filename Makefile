@@ -22,7 +22,7 @@ define sync
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop local deploy test check e2e bench format policies lock clean
+.PHONY: help run up stop local deploy test check e2e bench format generate lock clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,7 @@ check: $(VENV) ## Lint, format, types, imports, templates
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
+	$(BIN)/python -m infrastructure.generate --check
 	$(BIN)/cfn-lint infrastructure/data.yaml
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
@@ -64,8 +65,8 @@ format: $(VENV) ## Put the source in its one format
 	@$(BIN)/ruff check --fix $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
 
-policies: $(VENV) ## Write the functions' policies from infrastructure/permissions.py
-	@$(BIN)/python -m infrastructure.permissions
+generate: $(VENV) ## Write configuration, policies, queues and alarms from infrastructure/functions.py
+	@$(BIN)/python -m infrastructure.generate
 
 lock: $(UV) ## Pin the newest versions of what pyproject.toml asks for
 	@$(UV) pip compile --quiet --upgrade --no-header --no-annotate --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt

@@ -1,4 +1,4 @@
-"""Functions that are run by tests do no more than their policies let them do on AWS."""
+"""Check that functions in tests make only requests that their policies allow on AWS."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +8,9 @@ from typing import Any, Final
 import pytest
 from botocore.client import BaseClient
 
-from infrastructure.permissions import FUNCTIONS
+from infrastructure.functions import FUNCTIONS
 
+_FUNCTIONS: Final = {function.name: function for function in FUNCTIONS}
 _OF_A_TRANSACTION: Final = {
     "Put": "PutItem",
     "Update": "UpdateItem",
@@ -19,7 +20,7 @@ _OF_A_TRANSACTION: Final = {
 
 
 class NotAllowed(BaseException):
-    """The function's policy lacks a right. It is no `Exception`, which a worker would catch."""
+    """The policy lacks a permission. Not an `Exception`, which a worker would catch."""
 
 
 _function: ContextVar[str | None] = ContextVar("function", default=None)
@@ -27,7 +28,7 @@ _function: ContextVar[str | None] = ContextVar("function", default=None)
 
 @contextmanager
 def allowed(function: str) -> Iterator[None]:
-    """Requests of the block that this function's policy does not allow raise `NotAllowed`."""
+    """Raise `NotAllowed` for requests in the block that the policy of this function lacks."""
     token = _function.set(function)
     try:
         yield
@@ -36,7 +37,7 @@ def allowed(function: str) -> Iterator[None]:
 
 
 def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Has every request to AWS checked from now on, of those blocks."""
+    """Check every request to AWS inside `allowed` blocks."""
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
@@ -49,7 +50,7 @@ def check_requests(patch: pytest.MonkeyPatch) -> None:
 
 
 def _require(function: str, client: BaseClient, operation: str, arguments: dict[str, Any]) -> None:
-    permissions = FUNCTIONS[function]
+    permissions = _FUNCTIONS[function]
     is_queue = client.meta.service_model.service_name == "sqs"
     rights = permissions.queues if is_queue else permissions.tables
     for resource, action in _asked(operation, arguments):
@@ -58,7 +59,7 @@ def _require(function: str, client: BaseClient, operation: str, arguments: dict[
 
 
 def _asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is asked for: pairs of a resource and an action, as policies name them."""
+    """Yield pairs of resource and action, as policies name them."""
     if "QueueUrl" in arguments:
         yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
     elif "QueueName" in arguments:
