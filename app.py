@@ -1,13 +1,15 @@
-"""Wiring only: the Chalice app, its routes and its functions.
+"""Wire routes, queues and the schedule to their functions.
 
-Every function's process imports this module, so what one function needs is imported by it alone.
+Every function's process imports this module, so each handler is imported in its own function.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent
 
+from chalicelib.queues import FEEDBACK, IMPORTS, WEBHOOKS, Queue
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
@@ -16,7 +18,7 @@ from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
 app = Chalice(app_name="feedback")
-# The gateway hands these bodies over in Base64, so that their bytes come through as they are.
+# The gateway passes these bodies in Base64, so their bytes arrive unchanged.
 app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
@@ -24,34 +26,36 @@ app.register_blueprint(public_routes)
 app.register_blueprint(description_routes)
 
 
-@app.on_sqs_message(
-    queue=settings().resource_name("imports.fifo"), batch_size=5, maximum_concurrency=20
-)
+def on_messages(queue: Queue) -> Callable[[Callable[[SQSEvent], Any]], Any]:
+    """Bind a function to a queue."""
+    decorator: Callable[[Callable[[SQSEvent], Any]], Any] = app.on_sqs_message(
+        queue=settings().resource_name(queue.name),
+        batch_size=queue.batch_size,
+        maximum_batching_window_in_seconds=queue.batch_window_s,
+        maximum_concurrency=queue.max_concurrency,
+    )
+    return decorator
+
+
+@on_messages(IMPORTS)
 def import_customers(event: SQSEvent) -> Any:
-    """Chunks of imports."""
+    """Import chunks of customers."""
     from chalicelib.functions import import_customers as function
 
     return function.import_customers(event)
 
 
-@app.on_sqs_message(
-    queue=settings().resource_name("feedback"),
-    batch_size=25,
-    maximum_batching_window_in_seconds=1,
-    maximum_concurrency=5,
-)
+@on_messages(FEEDBACK)
 def process_feedback(event: SQSEvent) -> Any:
-    """Feedback that was just given."""
+    """Process new feedback."""
     from chalicelib.functions import process_feedback as function
 
     return function.process_feedback(event)
 
 
-@app.on_sqs_message(
-    queue=settings().resource_name("webhooks"), batch_size=10, maximum_concurrency=50
-)
+@on_messages(WEBHOOKS)
 def send_webhook(event: SQSEvent) -> Any:
-    """Webhooks that workflows send."""
+    """Deliver webhooks."""
     from chalicelib.functions import send_webhook as function
 
     return function.send_webhook(event)
@@ -59,7 +63,7 @@ def send_webhook(event: SQSEvent) -> Any:
 
 @app.schedule(Rate(1, unit=Rate.MINUTES))
 def sweep(event: CloudWatchEvent) -> None:
-    """Whatever is overdue."""
+    """Requeue overdue work."""
     from chalicelib.functions import sweep as function
 
     function.sweep(event)

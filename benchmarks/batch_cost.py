@@ -23,7 +23,7 @@ from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import new_id
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.log import logger
-from chalicelib.outbound.import_queue import QUEUE
+from chalicelib.queues import IMPORTS
 from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.services.customers.accept_batch import accept_batch, read_import
 from chalicelib.settings import settings
@@ -124,7 +124,7 @@ def import_in_process(batch: Rows) -> None:
 
 def _work_off_the_queue() -> None:
     sqs: Any = boto3.client("sqs")
-    queue = sqs.get_queue_url(QueueName=settings().resource_name(QUEUE))["QueueUrl"]
+    queue = sqs.get_queue_url(QueueName=settings().resource_name(IMPORTS.name))["QueueUrl"]
     while received := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=MESSAGES_AT_ONCE).get(
         "Messages"
     ):
@@ -143,7 +143,7 @@ def _work_off_the_queue() -> None:
 def _take_the_function_off_its_queue() -> None:
     functions: Any = boto3.client("lambda")
     for mapping in functions.list_event_source_mappings()["EventSourceMappings"]:
-        if mapping["EventSourceArn"].endswith(QUEUE):
+        if mapping["EventSourceArn"].endswith(IMPORTS.name):
             functions.delete_event_source_mapping(UUID=mapping["UUID"])
 
 

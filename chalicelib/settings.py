@@ -1,6 +1,6 @@
-"""The process's environment as frozen settings, read once, on first use.
+"""The settings of the process, read from its environment on first use.
 
-Chalice imports the app without its environment while packaging, so nothing here is read at import.
+Chalice imports the app without its environment to package it, so nothing is read at import.
 """
 
 import os
@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-_ON_ONE_MACHINE: Final = ("local", "test")
-_USUAL_SUBMISSIONS: Final = 30
+_EMULATED: Final = ("local", "test")
+_DEFAULT_LIMIT: Final = 30
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What one deployed function is told by its environment.
+    """The settings of a deployed function.
 
     Attributes:
-        stage: the deployment's name; every table and queue carries it.
+        stage: the name of the deployment, part of the name of every table and queue.
         region: the AWS region of the tables and queues.
-        submissions: how many submissions one source may make to one public form in a window; 0 for
-            any number.
+        submissions: the most submissions from one source to one public form in a window; 0 for no
+            limit.
         submission_window_s: the length of that window.
-        private_webhooks: whether webhooks may go to plain http and private addresses: for work on
-            one machine, and only on the stages that live there.
+        private_webhooks: whether webhooks may go to plain http and private addresses; only on the
+            stages of the emulator.
     """
 
     stage: str
@@ -33,20 +33,20 @@ class Settings:
     private_webhooks: bool = False
 
     def resource_name(self, name: str) -> str:
-        """The full name of one of this stage's tables or queues: ``feedback-<stage>-<name>``."""
+        """Return the full name of a table or queue: ``feedback-<stage>-<name>``."""
         return f"feedback-{self.stage}-{name}"
 
 
 @cache
 def settings() -> Settings:
-    """The settings of this process."""
+    """Return the settings of this process."""
     stage = os.environ.get("STAGE", "local")
     return Settings(
         stage=stage,
         region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "eu-west-1",
         submissions=int(
-            os.environ.get("SUBMISSIONS") or (0 if stage in _ON_ONE_MACHINE else _USUAL_SUBMISSIONS)
+            os.environ.get("SUBMISSIONS") or (0 if stage in _EMULATED else _DEFAULT_LIMIT)
         ),
         submission_window_s=max(1, int(os.environ.get("SUBMISSION_WINDOW_S") or 60)),
-        private_webhooks=stage in _ON_ONE_MACHINE and os.environ.get("PRIVATE_WEBHOOKS") == "true",
+        private_webhooks=stage in _EMULATED and os.environ.get("PRIVATE_WEBHOOKS") == "true",
     )

@@ -1,1 +1,1 @@
-"""What the service runs on, and how it gets there: stacks, policies, the local cloud."""
+"""Stacks, function manifest, deployment and the local cloud."""

@@ -8,8 +8,9 @@ from typing import Any, Final
 import pytest
 from botocore.client import BaseClient
 
-from infrastructure.permissions import FUNCTIONS
+from infrastructure.functions import FUNCTIONS
 
+_FUNCTIONS: Final = {function.name: function for function in FUNCTIONS}
 _OF_A_TRANSACTION: Final = {
     "Put": "PutItem",
     "Update": "UpdateItem",
@@ -49,7 +50,7 @@ def check_requests(patch: pytest.MonkeyPatch) -> None:
 
 
 def _require(function: str, client: BaseClient, operation: str, arguments: dict[str, Any]) -> None:
-    permissions = FUNCTIONS[function]
+    permissions = _FUNCTIONS[function]
     is_queue = client.meta.service_model.service_name == "sqs"
     rights = permissions.queues if is_queue else permissions.tables
     for resource, action in _asked(operation, arguments):

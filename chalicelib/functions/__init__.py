@@ -1,1 +1,1 @@
-"""Queue and schedule events: what the functions beside the HTTP one do. Bound in ``app.py``."""
+"""Handlers of queue and schedule events. `app.py` binds them."""

@@ -1,76 +1,78 @@
-"""The function behind the feedback queue: one feedback a message, many at a time."""
+"""Process the feedback queue: one feedback per message, a whole batch in one transaction."""
 
-from typing import Any
+from collections.abc import Collection, Sequence
+from enum import Enum
 
 from chalice.app import SQSEvent
 
 from chalicelib.domain.feedback.feedback import FeedbackPointer
-from chalicelib.functions.metrics import metric_fields
-from chalicelib.functions.queue_messages import is_redelivery, pointer_of
+from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
+from chalicelib.metrics import metric_fields
+from chalicelib.queues import FEEDBACK
 from chalicelib.services.feedback.process import process_feedback as process
 from chalicelib.services.feedback.process import record_failure
 
 
-def process_feedback(event: SQSEvent) -> dict[str, list[dict[str, str]]]:
-    """Does what follows from each message's feedback; answers which messages are to come again.
+class _Result(Enum):
+    """The log event of each result."""
 
-    All are done together; when that fails, one by one, so that none fails with another. One that
-    fails is counted and waits in its record; only when not even that can be written is its message
-    left on the queue.
+    PROCESSED = "feedback processed"
+    SKIPPED = "feedback skipped"
+    RESCHEDULED = "feedback rescheduled"
+    PARKED = "feedback parked"
+
+
+def process_feedback(event: SQSEvent) -> Response:
+    """Process the feedback of each message.
+
+    New messages are processed together. If that fails, each is processed by itself, so that one
+    failing feedback does not block the others. A feedback that fails is counted and rescheduled in
+    its record.
     """
-    left: list[str] = []
-    readable: list[tuple[dict[str, Any], FeedbackPointer]] = []
-    for record in event.to_dict()["Records"]:
-        pointer = pointer_of(record, FeedbackPointer.from_json)
-        if pointer is None:
-            left.append(record["messageId"])
-        else:
-            readable.append((record, pointer))
-    fresh = [pointer for record, pointer in readable if not is_redelivery(record)]
-    if not _are_done(fresh):
-        alone = readable
-    else:
-        alone = [(record, pointer) for record, pointer in readable if pointer not in fresh]
-    for record, pointer in alone:
-        if not _is_settled(pointer, interrupted=is_redelivery(record)):
-            left.append(record["messageId"])
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in left]}
+    return process_batch(event, FEEDBACK, FeedbackPointer, _process, prepare=_process_new_messages)
 
 
-def _are_done(pointers: list[FeedbackPointer]) -> bool:
-    """Whether all of these could be done together."""
-    if not pointers:
-        return True
+def _process_new_messages(
+    messages: Sequence[Message[FeedbackPointer]],
+) -> Collection[FeedbackPointer]:
+    """Process all new messages together; return their pointers, or none if that failed."""
+    new = [message.pointer for message in messages if not message.is_redelivery]
+    if not new:
+        return ()
     try:
-        done = process([pointer.feedback_id for pointer in pointers])
+        done = process([pointer.feedback_id for pointer in new])
     except Exception as error:
-        logger.warning("feedback done one by one", error=type(error).__name__)
-        return False
-    logger.info("feedback", **metric_fields("feedback", parked=0, done=done))
-    return True
-
-
-def _is_settled(pointer: FeedbackPointer, *, interrupted: bool) -> bool:
-    try:
-        is_parked, done = _do(pointer, interrupted=interrupted)
-    except Exception:
-        logger.exception("feedback left on the queue", feedback_id=pointer.feedback_id)
-        return False
+        logger.warning("feedback batch failed", error=type(error).__name__)
+        return ()
     logger.info(
-        "feedback",
+        "feedback batch processed", **metric_fields("work", "feedback", parked=0, done=done)
+    )
+    return new
+
+
+def _process(message: Message[FeedbackPointer]) -> None:
+    pointer = message.pointer
+    result = _process_one(pointer.feedback_id, is_redelivery=message.is_redelivery)
+    logger.info(
+        result.value,
         account_id=pointer.account_id,
         feedback_id=pointer.feedback_id,
-        **metric_fields("feedback", parked=int(is_parked), done=done),
+        **metric_fields(
+            "work",
+            "feedback",
+            parked=int(result is _Result.PARKED),
+            done=int(result is _Result.PROCESSED),
+        ),
     )
-    return True
 
 
-def _do(pointer: FeedbackPointer, *, interrupted: bool) -> tuple[bool, int]:
-    if interrupted and record_failure(pointer.feedback_id, "interrupted"):
-        return True, 0
+def _process_one(feedback_id: str, *, is_redelivery: bool) -> _Result:
+    if is_redelivery and record_failure(feedback_id, "interrupted"):
+        return _Result.PARKED
     try:
-        return False, process([pointer.feedback_id])
+        return _Result.PROCESSED if process([feedback_id]) else _Result.SKIPPED
     except Exception as error:
-        logger.exception("feedback failed", feedback_id=pointer.feedback_id)
-        return record_failure(pointer.feedback_id, type(error).__name__), 0
+        logger.exception("feedback raised an exception", feedback_id=feedback_id)
+        is_parked = record_failure(feedback_id, type(error).__name__)
+        return _Result.PARKED if is_parked else _Result.RESCHEDULED

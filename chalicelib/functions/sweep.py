@@ -1,13 +1,13 @@
-"""The function of every minute: whatever is overdue goes back on its queue."""
+"""Requeue overdue work, every minute."""
 
 from collections import Counter
 from typing import Final
 
 from chalice.app import CloudWatchEvent
 
-from chalicelib.functions.metrics import metric_fields
 from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
+from chalicelib.metrics import metric_fields
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.sweep import sweep as sweep_work
 
@@ -15,9 +15,10 @@ _TIME_TO_STOP_S: Final = 10.0
 
 
 def sweep(event: CloudWatchEvent) -> None:
-    """Sweeps every kind of work, by turns, until nothing is overdue or time is short.
+    """Requeue overdue work of every kind in turns, until none is left or time is short.
 
-    One kind's failure does not keep the others from their turn, nor does its backlog.
+    A kind that fails or has a backlog does not block the others. The first failure is raised at the
+    end.
     """
 
     def has_time_left() -> bool:
@@ -38,6 +39,6 @@ def sweep(event: CloudWatchEvent) -> None:
             if not count:
                 unfinished.remove(work)
     for kind, count in swept.items():
-        logger.info("sweep", **metric_fields(kind, swept=count))
+        logger.info("overdue work requeued", **metric_fields("work", kind, swept=count))
     if failures:
         raise failures[0]

@@ -1,1 +1,1 @@
-"""What leaves the service: queues, mail, text messages, webhooks."""
+"""Calls to other systems: queues, mail, text messages, webhook receivers."""

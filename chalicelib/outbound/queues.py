@@ -1,7 +1,7 @@
-"""Sending messages to the stage's queues. A message is a hurry, never the only copy of anything."""
+"""Send messages to the queues. Messages only trigger work; the records are authoritative."""
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -11,68 +11,61 @@ from botocore.session import get_session
 
 from chalicelib.aws_calls import AGENT, count_calls_of, keep_one_endpoint
 from chalicelib.log import logger
+from chalicelib.messages import Pointer, encode
+from chalicelib.queues import Queue
 from chalicelib.settings import settings
 
-_MESSAGES_A_REQUEST: Final = 10
+_MESSAGES_PER_REQUEST: Final = 10
 _ROUNDS: Final = 3
 
 
-@dataclass(frozen=True)
-class Message:
-    """One message.
+def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
+    """Send one message per pointer; return how many the queue accepted. Never raise.
 
-    Attributes:
-        group: messages of one group are worked on one after another.
-        deduplication_id: a FIFO queue takes the same id once in five minutes; None elsewhere.
-    """
+    The account is the message group: a FIFO queue delivers its messages in order, a standard queue
+    shares its capacity fairly between accounts. A FIFO queue accepts the same message once in five
+    minutes.
 
-    body: str
-    group: str
-    deduplication_id: str | None = None
-
-
-def send(queue: str, messages: Sequence[Message]) -> int:
-    """Sends messages, ten to a request, and answers how many the queue took.
-
-    What it does not take is tried again, only that, and then left to the sweeper, as is everything
-    that remains once the queue is out of reach. Never raises.
+    Requests to AWS: one per ten messages. Messages that the queue rejects are sent again, at most
+    twice. The sweeper requeues the rest, including everything after a failed request.
     """
     sent = 0
-    for start in range(0, len(messages), _MESSAGES_A_REQUEST):
+    for start in range(0, len(pointers), _MESSAGES_PER_REQUEST):
         try:
-            sent += _send_some(queue, messages[start : start + _MESSAGES_A_REQUEST])
+            sent += _send_batch(queue, pointers[start : start + _MESSAGES_PER_REQUEST])
         except (ClientError, BotoCoreError) as error:
-            logger.warning("queue out of reach", queue=queue, error=type(error).__name__)
+            logger.warning("queue unavailable", queue=queue.name, error=type(error).__name__)
             break
-    if sent < len(messages):
-        logger.warning("queueing left to the sweeper", queue=queue, unsent=len(messages) - sent)
+    if sent < len(pointers):
+        logger.warning("messages not sent", queue=queue.name, unsent=len(pointers) - sent)
     return sent
 
 
 def forget_client() -> None:
-    """Makes the next message open a connection anew, for tests that change the world beneath."""
+    """Create a new client for the next message, for tests that replace AWS."""
     _client.cache_clear()
     _url.cache_clear()
 
 
-def _send_some(queue: str, messages: Sequence[Message]) -> int:
-    left = {str(number): message for number, message in enumerate(messages)}
+def _send_batch(queue: Queue, pointers: Sequence[Pointer]) -> int:
+    unsent = {str(number): _entry(queue, pointer) for number, pointer in enumerate(pointers)}
     for _ in range(_ROUNDS):
-        answer = _client().send_message_batch(
-            QueueUrl=_url(queue),
-            Entries=[_entry(number, message) for number, message in left.items()],
+        response = _client().send_message_batch(
+            QueueUrl=_url(queue.name),
+            Entries=[{"Id": number, **entry} for number, entry in unsent.items()],
         )
-        for taken in answer.get("Successful", []):
-            left.pop(taken["Id"])
-        if not left:
+        for accepted in response.get("Successful", []):
+            unsent.pop(accepted["Id"])
+        if not unsent:
             break
-    return len(messages) - len(left)
+    return len(pointers) - len(unsent)
 
 
-def _entry(number: str, message: Message) -> dict[str, str]:
-    entry = {"Id": number, "MessageBody": message.body, "MessageGroupId": message.group}
-    if message.deduplication_id:
-        entry["MessageDeduplicationId"] = message.deduplication_id
+def _entry(queue: Queue, pointer: Pointer) -> dict[str, str]:
+    body = encode(pointer)
+    entry = {"MessageBody": body, "MessageGroupId": pointer.account_id}
+    if queue.is_fifo:
+        entry["MessageDeduplicationId"] = hashlib.sha256(body.encode()).hexdigest()
     return entry
 
 

@@ -1,7 +1,7 @@
-"""The app as Chalice packages it, made complete: what Chalice cannot express is added here.
+"""Package the app with Chalice and add the settings that Chalice does not have.
 
-Chalice works on a clean copy of what ships. It packs every file that it finds beside the app, and
-names the package by their hash: left-over byte code would ship, and make every package look new.
+Chalice runs on a clean copy of the files that ship. It packs every file next to the app and names
+the package by its hash, so left-over byte code would ship and change the hash.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 from infrastructure.deployment import gateway_responses, stacks
 from infrastructure.deployment.progress import DeploymentError
@@ -27,6 +27,11 @@ _SHIPPED = (
     ".chalice/policies",
 )
 
+PARTIAL_BATCH_RESPONSES: Final[list[Literal["ReportBatchItemFailures"]]] = [
+    "ReportBatchItemFailures"
+]
+"""Response types of a queue's event source: the function returns the messages that failed."""
+
 Template = dict[str, Any]
 
 
@@ -35,8 +40,8 @@ class CodePackage:
     """A packaged app.
 
     Attributes:
-        template: the SAM template, as Chalice wrote it.
-        archive: the zip file that every function runs from.
+        template: Chalice's SAM template.
+        archive: the zip file that contains the code of every function.
     """
 
     template: Template
@@ -44,22 +49,22 @@ class CodePackage:
 
 
 def source_files() -> list[Path]:
-    """The files that ship or say how they are deployed, in a stable order."""
+    """Return the files that ship and the configuration of their deployment, in a stable order."""
     found = [PROJECT / name for name in _SHIPPED]
     files = [file for path in found for file in ([path] if path.is_file() else path.rglob("*"))]
     return sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
 
 
 def source_hash() -> str:
-    """A hash of everything that decides what the code stack is."""
+    """Return a hash of everything that determines the code stack."""
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
-    makers = [Path(__file__), Path(gateway_responses.__file__)]
-    return stacks.content_hash([*names, *files, *makers, version("chalice")])
+    builders = [Path(__file__), Path(gateway_responses.__file__)]
+    return stacks.content_hash([*names, *files, *builders, version("chalice")])
 
 
 def copy_source(folder: Path) -> None:
-    """Bring a folder to a clean copy of the source, keeping what Chalice remembers there."""
+    """Make a folder a clean copy of the source; keep the package cache of Chalice."""
     for name in _SHIPPED:
         shutil.rmtree(folder / name, ignore_errors=True)
     for file in source_files():
@@ -69,10 +74,10 @@ def copy_source(folder: Path) -> None:
 
 
 def run_chalice(*arguments: str, folder: Path) -> None:
-    """Run Chalice in a folder that holds a copy of the source.
+    """Run Chalice in a folder that contains a copy of the source.
 
     Raises:
-        DeploymentError: it failed; the message has its last line.
+        DeploymentError: Chalice failed. The message contains the last line of its output.
     """
     done = subprocess.run(
         [Path(sys.executable).with_name("chalice"), *arguments],
@@ -87,18 +92,18 @@ def run_chalice(*arguments: str, folder: Path) -> None:
         log = PROJECT / ".local" / "chalice.log"
         log.parent.mkdir(exist_ok=True)
         log.write_text(done.stdout)
-        last = (done.stdout.strip().splitlines() or ["it said nothing."])[-1]
-        raise DeploymentError(f"chalice {arguments[0]} failed (all of it in {log}): {last}")
+        last = (done.stdout.strip().splitlines() or ["no output"])[-1]
+        raise DeploymentError(f"chalice {arguments[0]} failed: {last} (complete output in {log})")
 
 
 def package(stage: str, folder: Path) -> CodePackage:
-    """Package the app for one stage, in a folder that is kept between runs.
+    """Package the app for one stage, in a folder that persists between runs.
 
     Raises:
-        DeploymentError: Chalice could not package it.
+        DeploymentError: Chalice failed.
     """
     copy_source(folder)
-    # Chalice never removes the packages that it keeps for later; only the last can be of use again.
+    # Chalice never deletes old packages; only the newest can be used again.
     for archive in sorted((folder / ".chalice" / "deployments").glob("*.zip"), key=_age)[:-1]:
         archive.unlink()
     run_chalice("package", "--stage", stage, "package", folder=folder)
@@ -107,7 +112,7 @@ def package(stage: str, folder: Path) -> CodePackage:
 
 
 def complete(template: Template, code_address: str) -> Template:
-    """The template with its code's address in S3 and what Chalice has no settings for."""
+    """Add the S3 address of the code and the settings that Chalice does not have."""
     resources: dict[str, Any] = {}
     for name, resource in template["Resources"].items():
         if resource["Type"] == "AWS::Serverless::Function":
@@ -120,15 +125,12 @@ def complete(template: Template, code_address: str) -> Template:
 
 def _completed_function(function: Template, code_address: str) -> Template:
     properties = function["Properties"] | {"CodeUri": code_address}
-    # Found by what they are, not by name, so that renaming a function cannot lose it.
+    # Matched by type, not by name, so that a renamed function keeps the setting.
     events = {
         name: event
         if event["Type"] != "SQS"
         else event
-        | {
-            "Properties": event["Properties"]
-            | {"FunctionResponseTypes": ["ReportBatchItemFailures"]}
-        }
+        | {"Properties": event["Properties"] | {"FunctionResponseTypes": PARTIAL_BATCH_RESPONSES}}
         for name, event in properties.get("Events", {}).items()
     }
     return function | {"Properties": properties | ({"Events": events} if events else {})}

@@ -1,4 +1,4 @@
-"""The packaged app as a CloudFormation stack: how the local cloud gets its code."""
+"""Deploy the packaged app to the local cloud as a CloudFormation stack."""
 
 import contextlib
 import json
@@ -15,10 +15,10 @@ _BUCKET = f"feedback-{STAGE}-artifacts"
 
 
 def deploy(folder: Path) -> str:
-    """Package the app in ``folder`` and bring the stack up to it; answer what was done.
+    """Package the app in ``folder`` and deploy it if it changed; return what was done.
 
     Raises:
-        DeploymentError: packaging or the stack failed.
+        DeploymentError: packaging or deployment failed.
     """
     content = code_package.source_hash()
     if stacks.is_current(STACK, content):
@@ -37,6 +37,6 @@ def deploy(folder: Path) -> str:
 
 
 def base_url(port: int) -> str:
-    """Where the gateway of the local cloud on ``port`` serves the app; no slash at its end."""
+    """Return the base URL of the app on the local cloud at ``port``, without a trailing slash."""
     rest_api_id = stacks.outputs(STACK)["RestAPIId"]
     return f"http://127.0.0.1:{port}/restapis/{rest_api_id}/{STAGE}/_user_request_"

@@ -1,4 +1,4 @@
-"""The stack that holds the data: tables, queues, alarms."""
+"""Deploy the data stack: tables, queues, alarms."""
 
 from pathlib import Path
 
@@ -8,17 +8,17 @@ TEMPLATE = Path(__file__).resolve().parent.parent / "data.yaml"
 
 
 def stack_name(stage: str) -> str:
-    """The stack's name in one stage."""
+    """Return the name of the stack in one stage."""
     return f"feedback-{stage}-data"
 
 
 def deploy(stage: str, *, alarm_email: str | None = None) -> str:
-    """Bring the stack up to the template; answer what was done.
+    """Deploy the template if it changed; return what was done.
 
-    Without an alarm e-mail, the one given before stays.
+    Without an alarm e-mail, the previous one stays.
 
     Raises:
-        DeploymentError: the stack did not come up.
+        DeploymentError: the deployment failed.
     """
     content = stacks.content_hash([TEMPLATE])
     if alarm_email is None and stacks.is_current(stack_name(stage), content):

@@ -1,6 +1,6 @@
-"""What the gateway answers by itself, in place of the function: problem details, like the rest.
+"""Responses that the gateway creates itself: problem details, like those of the function.
 
-A method or path that is not there is 404 here; the gateway's own habit is 403.
+An unknown path or method is 404; the gateway's default is 403.
 """
 
 import json
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GatewayResponse:
-    """One answer of the gateway's own.
+    """One response of the gateway.
 
     Attributes:
-        kind: the gateway's name for what happened.
+        kind: the gateway's response type.
     """
 
     kind: "GatewayResponseTypeType"
@@ -28,7 +28,7 @@ class GatewayResponse:
 
     @property
     def body(self) -> str:
-        """The template of the answer's body; the gateway fills in the request's id."""
+        """The template of the response body; the gateway inserts the request id."""
         problem = {
             "type": "about:blank",
             "title": self.title,
@@ -39,47 +39,52 @@ class GatewayResponse:
         return json.dumps(problem)
 
 
-# A template cannot ask for the status that is sent. So each kind that the gateway knows has its own
-# here, and the two defaults, which also have one, are left for kinds that it may yet learn.
+# A body template cannot contain the status of the response, so every response type of the gateway
+# has its own entry. The two defaults cover types that AWS may add.
 RESPONSES = (
-    GatewayResponse("DEFAULT_4XX", 400, "Bad Request", "The request could not be taken."),
-    GatewayResponse("DEFAULT_5XX", 500, "Internal Server Error", "Something went wrong here."),
-    GatewayResponse("ACCESS_DENIED", 403, "Forbidden", "This may not be used from here."),
+    GatewayResponse("DEFAULT_4XX", 400, "Bad Request", "The request is invalid."),
+    GatewayResponse("DEFAULT_5XX", 500, "Internal Server Error", "Internal error."),
+    GatewayResponse("ACCESS_DENIED", 403, "Forbidden", "Access denied."),
+    GatewayResponse("API_CONFIGURATION_ERROR", 500, "Internal Server Error", "Internal error."),
     GatewayResponse(
-        "API_CONFIGURATION_ERROR", 500, "Internal Server Error", "Something went wrong here."
+        "AUTHORIZER_CONFIGURATION_ERROR", 500, "Internal Server Error", "Internal error."
     ),
-    GatewayResponse(
-        "AUTHORIZER_CONFIGURATION_ERROR", 500, "Internal Server Error", "Something went wrong here."
-    ),
-    GatewayResponse(
-        "AUTHORIZER_FAILURE", 500, "Internal Server Error", "Something went wrong here."
-    ),
-    GatewayResponse("BAD_REQUEST_BODY", 400, "Bad Request", "The body could not be read."),
-    GatewayResponse("BAD_REQUEST_PARAMETERS", 400, "Bad Request", "A parameter is not right."),
+    GatewayResponse("AUTHORIZER_FAILURE", 500, "Internal Server Error", "Internal error."),
+    GatewayResponse("BAD_REQUEST_BODY", 400, "Bad Request", "Invalid body."),
+    GatewayResponse("BAD_REQUEST_PARAMETERS", 400, "Bad Request", "Invalid parameter."),
     GatewayResponse("EXPIRED_TOKEN", 403, "Forbidden", "The request's signature has expired."),
-    GatewayResponse("INTEGRATION_FAILURE", 503, "Service Unavailable", "Try again in a moment."),
-    GatewayResponse("INTEGRATION_TIMEOUT", 504, "Gateway Timeout", "The answer took too long."),
-    GatewayResponse("INVALID_API_KEY", 403, "Forbidden", "This may not be used from here."),
-    GatewayResponse("INVALID_SIGNATURE", 403, "Forbidden", "The request's signature is wrong."),
+    GatewayResponse(
+        "INTEGRATION_FAILURE",
+        503,
+        "Service Unavailable",
+        "The service is unavailable. Retry shortly.",
+    ),
+    GatewayResponse(
+        "INTEGRATION_TIMEOUT", 504, "Gateway Timeout", "The service did not respond in time."
+    ),
+    GatewayResponse("INVALID_API_KEY", 403, "Forbidden", "Access denied."),
+    GatewayResponse("INVALID_SIGNATURE", 403, "Forbidden", "The request's signature is invalid."),
     GatewayResponse(
         "MISSING_AUTHENTICATION_TOKEN", 404, "Not Found", "There is no such path or method."
     ),
-    GatewayResponse("QUOTA_EXCEEDED", 429, "Too Many Requests", "The quota is used up."),
-    GatewayResponse("REQUEST_TOO_LARGE", 413, "Content Too Large", "The body is over 10 MB."),
-    GatewayResponse("RESOURCE_NOT_FOUND", 404, "Not Found", "There is no such path."),
-    GatewayResponse("THROTTLED", 429, "Too Many Requests", "Slow down and try again."),
-    GatewayResponse("UNAUTHORIZED", 401, "Unauthorized", "This may not be used from here."),
+    GatewayResponse("QUOTA_EXCEEDED", 429, "Too Many Requests", "The quota is exhausted."),
     GatewayResponse(
-        "UNSUPPORTED_MEDIA_TYPE", 415, "Unsupported Media Type", "This media type is not taken."
+        "REQUEST_TOO_LARGE", 413, "Content Too Large", "The body is larger than 10 MB."
     ),
-    GatewayResponse("WAF_FILTERED", 403, "Forbidden", "This may not be used from here."),
+    GatewayResponse("RESOURCE_NOT_FOUND", 404, "Not Found", "Unknown path."),
+    GatewayResponse("THROTTLED", 429, "Too Many Requests", "Too many requests. Retry later."),
+    GatewayResponse("UNAUTHORIZED", 401, "Unauthorized", "Missing or invalid credentials."),
+    GatewayResponse(
+        "UNSUPPORTED_MEDIA_TYPE", 415, "Unsupported Media Type", "Unsupported media type."
+    ),
+    GatewayResponse("WAF_FILTERED", 403, "Forbidden", "Access denied."),
 )
 
 _MEDIA_TYPE = "application/problem+json"
 
 
 def resources(rest_api: str) -> dict[str, object]:
-    """The answers as CloudFormation resources, for the REST API of this logical name."""
+    """Return the responses as CloudFormation resources for the REST API with this logical name."""
     return {
         f"GatewayResponse{response.kind.title().replace('_', '')}": {
             "Type": "AWS::ApiGateway::GatewayResponse",
@@ -96,7 +101,7 @@ def resources(rest_api: str) -> dict[str, object]:
 
 
 def put(rest_api_id: str, api_stage: str) -> None:
-    """Give a REST API its answers, and deploy it again so that they are used."""
+    """Set the responses of a REST API and deploy it again, which activates them."""
     gateway = boto3.client("apigateway")
     for response in RESPONSES:
         gateway.put_gateway_response(
@@ -112,8 +117,8 @@ def put(rest_api_id: str, api_stage: str) -> None:
 def _headers(response: GatewayResponse) -> dict[str, str]:
     headers = {
         "gatewayresponse.header.Content-Type": f"'{_MEDIA_TYPE}'",
-        # Pages of other origins are to read these too. They hold nobody's data, so they may be read
-        # on every path: the gateway cannot tell the public ones from others here.
+        # Pages of other origins must be able to read the responses on public paths. The gateway
+        # cannot distinguish paths here; the responses contain no data of any account.
         "gatewayresponse.header.Access-Control-Allow-Origin": "'*'",
         "gatewayresponse.header.Access-Control-Expose-Headers": "'Retry-After'",
     }

@@ -1,4 +1,4 @@
-"""Writes the completed template of the packaged app, for linting: nothing is deployed."""
+"""Write the template of the packaged app for linting, without a deployment."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from infrastructure.local_cloud import identity as local_identity
 
 
 def main(arguments: list[str]) -> int:
-    """Write the template to the path given; answer the process's exit status."""
+    """Write the template to the given path; return the exit status of the process."""
     output = Path(arguments[0])
-    # Chalice wants a region to package for, and the template says nothing of it.
+    # Chalice requires a region; the template does not contain it.
     os.environ.setdefault("AWS_DEFAULT_REGION", local_identity.REGION)
     try:
         packaged = code_package.package("prod", output.parent / "build")

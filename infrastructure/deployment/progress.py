@@ -1,4 +1,4 @@
-"""What a person sees of a deployment: one line a step, with how long it took."""
+"""Print the progress of a deployment: one line per step, with its duration."""
 
 import time
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class DeploymentError(Exception):
-    """Something did not work; the message is one line that says what to do about it."""
+    """A deployment failed. The message is one line and says what to do."""
 
 
 @dataclass
 class Step:
-    """A step under way; ``outcome`` is shown beside its name when it ends."""
+    """A running step; ``outcome`` is printed next to its name at the end."""
 
     outcome: str = ""
 
 
 @contextmanager
 def step(name: str) -> Iterator[Step]:
-    """Show a step while it runs, and its outcome and duration after it."""
+    """Show a step while it runs, then print its outcome and duration."""
     started = time.monotonic()
     current = Step()
     with console.status(f"{name} …"):
@@ -35,6 +35,6 @@ def step(name: str) -> Iterator[Step]:
 
 
 def fail(message: str) -> int:
-    """Print one line on what went wrong and answer the exit status that goes with it."""
+    """Print one line about a failure and return its exit status."""
     errors.print(f"[red]✗[/red] {message}")
     return 1

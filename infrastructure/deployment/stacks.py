@@ -1,4 +1,4 @@
-"""A CloudFormation stack brought to what it should be, and left alone when it is that already."""
+"""Deploy CloudFormation stacks whose content changed."""
 
 import hashlib
 import time
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 TIMEOUT_S = 1800
-# The hash is kept on the stack, not on disk: it is lost with the stack, and never without it.
+# A tag of the stack, not a file: it exists exactly as long as the stack.
 _CONTENT_TAG = "feedback-content"
 
 
 def content_hash(parts: Iterable[str | bytes | Path]) -> str:
-    """A hash of texts, bytes and files, the files' contents and not their names."""
+    """Return a hash of texts, bytes and the contents of files (not their names)."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.read_bytes() if isinstance(part, Path) else part
@@ -31,7 +31,7 @@ def content_hash(parts: Iterable[str | bytes | Path]) -> str:
 
 
 def is_current(name: str, content: str) -> bool:
-    """Whether the stack stands, complete, with the content of this hash."""
+    """Return whether the stack is complete and has the content with this hash."""
     stack = _describe(boto3.client("cloudformation"), name)
     if stack is None or stack["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         return False
@@ -46,17 +46,17 @@ def deploy(
     template_url: str | None = None,
     parameters: Mapping[str, str | None] | None = None,
 ) -> Literal["created", "updated"]:
-    """Create or update a stack from a template's text or its address in S3, and wait for the end.
+    """Create or update a stack from a template's text or S3 URL, and wait until it is complete.
 
-    A parameter that is None keeps the value it has, or the template's own.
+    A parameter that is None keeps its current value, or the default of the template.
 
     Raises:
-        DeploymentError: the stack did not come up; the message has the first resource that failed.
+        DeploymentError: the deployment failed. The message names the first resource that failed.
     """
     client = boto3.client("cloudformation")
     stack = _describe(client, name)
     if stack is not None and stack["StackStatus"] in ("ROLLBACK_COMPLETE", "CREATE_FAILED"):
-        # What never came up can only be deleted.
+        # A stack that was never complete can only be deleted.
         client.delete_stack(StackName=name)
         _wait(client, name)
         stack = None
@@ -73,15 +73,15 @@ def deploy(
         else:
             client.update_stack(**request)
     except ClientError as error:
-        raise DeploymentError(f"Stack {name} is refused: {error}") from error
+        raise DeploymentError(f"CloudFormation rejected the stack {name}: {error}") from error
     status = _wait(client, name)
     if status not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
-        raise DeploymentError(f"Stack {name} did not come up: {_first_failure(client, name)}")
+        raise DeploymentError(f"The stack {name} failed: {_first_failure(client, name)}")
     return "created" if stack is None else "updated"
 
 
 def outputs(name: str) -> dict[str, str]:
-    """The outputs of a stack, by name; empty when there is no such stack."""
+    """Return the outputs of a stack by name; empty if the stack does not exist."""
     stack = _describe(boto3.client("cloudformation"), name)
     found = stack.get("Outputs", []) if stack is not None else []
     return {output["OutputKey"]: output["OutputValue"] for output in found}
@@ -109,7 +109,7 @@ def _wait(client: "CloudFormationClient", name: str) -> str:
         time.sleep(pause_s)
         pause_s = min(pause_s * 1.5, 5.0)
     raise DeploymentError(
-        f"Stack {name} is not done after {TIMEOUT_S // 60} minutes: look at its events."
+        f"The stack {name} is not complete after {TIMEOUT_S // 60} minutes. See its events."
     )
 
 
@@ -132,8 +132,8 @@ def _parameters(
 
 def _first_failure(client: "CloudFormationClient", name: str) -> str:
     pages = client.get_paginator("describe_stack_events").paginate(StackName=name)
-    cause = "its events say why."
-    # Newest first: the last failure met before the operation's own start caused the others.
+    cause = "see its events."
+    # Newest first: the last failure before the start of the operation caused the others.
     for event in (event for page in pages for event in page["StackEvents"]):
         status = event["ResourceStatus"]
         if event["LogicalResourceId"] == name and status in (
@@ -141,7 +141,7 @@ def _first_failure(client: "CloudFormationClient", name: str) -> str:
             "UPDATE_IN_PROGRESS",
         ):
             break
-        reason = event.get("ResourceStatusReason", "no reason given")
+        reason = event.get("ResourceStatusReason", "no reason")
         if status.endswith("_FAILED") and "cancelled" not in reason:
             cause = f"{event['LogicalResourceId']}: {reason}"
     return cause

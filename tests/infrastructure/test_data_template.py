@@ -1,4 +1,4 @@
-"""What the data stack promises of every table and queue, those to come included."""
+"""Guarantees of the data stack for every table, queue and alarm."""
 
 from typing import Any
 
@@ -51,23 +51,23 @@ def test_table_outlives_its_stack(table: str) -> None:
 
 
 @pytest.mark.parametrize("resource", [*TABLES, *QUEUES])
-def test_name_carries_the_stage(resource: str) -> None:
+def test_resource_name_contains_the_stage(resource: str) -> None:
     properties = RESOURCES[resource]["Properties"]
     name = properties.get("TableName") or properties["QueueName"]
     assert name["Fn::Sub"].startswith("feedback-${Stage}-")
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_queue_keeps_messages_as_long_as_it_can(queue: str) -> None:
+def test_queue_retains_messages_for_14_days(queue: str) -> None:
     assert QUEUES[queue]["Properties"]["MessageRetentionPeriod"] == FOURTEEN_DAYS_S
 
 
 @pytest.mark.parametrize("queue", sorted(set(QUEUES) - DEAD))
-def test_queue_has_a_dead_letter_queue_of_its_own_kind(queue: str) -> None:
+def test_queue_has_a_dead_letter_queue_of_the_same_type(queue: str) -> None:
     redrive = QUEUES[queue]["Properties"]["RedrivePolicy"]
     dead = redrive["deadLetterTargetArn"]["Fn::GetAtt"][0]
     assert is_fifo(queue) == is_fifo(dead)
-    # A worker parks what it cannot do at its eighth claim: the queue must not give up before that.
+    # A worker parks a record after eight failures: the queue must deliver its message more often.
     assert redrive["maxReceiveCount"] > 8
 
 
@@ -86,7 +86,7 @@ def test_queue_has_an_alarm(queue: str, metric: str) -> None:
 
 
 @pytest.mark.parametrize("alarm", ALARMS)
-def test_alarm_tells_somebody(alarm: str) -> None:
+def test_alarm_notifies_the_topic(alarm: str) -> None:
     assert ALARMS[alarm]["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
 
 
@@ -101,7 +101,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.usefixtures("aws")
-def test_stack_makes_its_tables_and_is_then_left_alone() -> None:
+def test_stack_creates_its_tables_and_is_then_unchanged() -> None:
     assert data_stack.deploy("test") == "created"
     tables = boto3.client("dynamodb").list_tables()["TableNames"]
     assert len(tables) == len(TABLES)
@@ -120,7 +120,7 @@ def test_stack_is_updated_when_its_content_changes() -> None:
 
 
 @pytest.mark.usefixtures("aws")
-def test_stack_that_is_refused_says_so() -> None:
+def test_rejected_stack_raises_an_error() -> None:
     template = data_stack.TEMPLATE.read_text()
-    with pytest.raises(DeploymentError, match=r"Stack small is refused: .*Stage"):
+    with pytest.raises(DeploymentError, match=r"CloudFormation rejected the stack small: .*Stage"):
         stacks.deploy("small", "1", template=template)

@@ -154,34 +154,6 @@ class ChunkPointer:
     pairs: tuple[str, ...]
     queued_at: int
 
-    def to_json(self) -> str:
-        """Return the pointer as the body of a queue message."""
-        return json.dumps(
-            {
-                "accountId": self.account_id,
-                "importId": self.import_id,
-                "part": self.part,
-                "pairs": self.pairs,
-                "queuedAt": self.queued_at,
-            }
-        )
-
-    @classmethod
-    def from_json(cls, body: str) -> "ChunkPointer":
-        """Parse the body of a queue message.
-
-        Raises:
-            ValueError, KeyError, TypeError: the body is not a valid pointer.
-        """
-        document = json.loads(body)
-        return cls(
-            account_id=document["accountId"],
-            import_id=document["importId"],
-            part=document["part"],
-            pairs=tuple(document["pairs"]),
-            queued_at=document["queuedAt"],
-        )
-
 
 def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
     """Split the groups into chunks that fit one transaction and one record, in order."""

@@ -1,6 +1,5 @@
 """Feedback: an accepted submission and the state of its processing."""
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -112,20 +111,3 @@ class FeedbackPointer:
 
     account_id: str
     feedback_id: str
-
-    def to_json(self) -> str:
-        """Return the pointer as the body of a queue message."""
-        return json.dumps({"accountId": self.account_id, "feedbackId": self.feedback_id})
-
-    @classmethod
-    def from_json(cls, body: str) -> "FeedbackPointer":
-        """Parse the body of a queue message.
-
-        Raises:
-            ValueError, KeyError, TypeError: the body is not a valid pointer.
-        """
-        document = json.loads(body)
-        pointer = cls(account_id=document["accountId"], feedback_id=document["feedbackId"])
-        if not all(isinstance(part, str) and part for part in vars(pointer).values()):
-            raise TypeError("Every part of the pointer must be a non-empty string.")
-        return pointer

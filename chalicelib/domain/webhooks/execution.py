@@ -1,6 +1,5 @@
 """Executions: one webhook for one feedback and action, its attempts and their outcomes."""
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -30,35 +29,6 @@ class ExecutionPointer:
     execution_id: str
     workflow_id: str
     action_id: str
-
-    def to_json(self) -> str:
-        """Return the pointer as the body of a queue message."""
-        return json.dumps(
-            {
-                "accountId": self.account_id,
-                "executionId": self.execution_id,
-                "workflowId": self.workflow_id,
-                "actionId": self.action_id,
-            }
-        )
-
-    @classmethod
-    def from_json(cls, body: str) -> "ExecutionPointer":
-        """Parse the body of a queue message.
-
-        Raises:
-            ValueError, KeyError, TypeError: the body is not a valid pointer.
-        """
-        document = json.loads(body)
-        pointer = cls(
-            account_id=document["accountId"],
-            execution_id=document["executionId"],
-            workflow_id=document["workflowId"],
-            action_id=document["actionId"],
-        )
-        if not all(isinstance(part, str) and part for part in vars(pointer).values()):
-            raise TypeError("Every part of the pointer must be a non-empty string.")
-        return pointer
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from chalicelib.domain.customers.merge import group_rows
 from chalicelib.domain.errors import NotFound, Unavailable
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.domain.ids import new_id
-from chalicelib.outbound.import_queue import queue_chunks
+from chalicelib.outbound.queues import send
+from chalicelib.queues import IMPORTS
 from chalicelib.storage import imports
 
 _OPERATION: Final = "accept batch"
@@ -100,7 +101,7 @@ def _accept(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedB
         if existing is None:
             raise Unavailable("The batch was not stored.")
         return _accept_again(existing, origin, batch.rejected)
-    queue_chunks(pointers)
+    send(IMPORTS, pointers)
     return AcceptedBatch(
         id=header.id,
         status=ImportStatus.QUEUED if chunks else ImportStatus.COMPLETED,
@@ -113,7 +114,7 @@ def _accept_again(
     existing: ImportHeader, origin: Origin, rejected: tuple[RejectedRow, ...]
 ) -> AcceptedBatch:
     origin.check_same_input(existing.input_hash)
-    queue_chunks(imports.unfinished(existing.id, existing.edition, clock.now()))
+    send(IMPORTS, imports.unfinished(existing.id, existing.edition, clock.now()))
     return AcceptedBatch(
         id=existing.id,
         status=status_of(imports.progress(existing)),

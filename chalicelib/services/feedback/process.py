@@ -15,7 +15,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import new_execution, reactions
-from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.outbound.queues import send
+from chalicelib.queues import WEBHOOKS
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import customers, executions, feedback
 from chalicelib.storage.contact_forms import contact_forms
@@ -44,7 +45,7 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     """
     created: dict[str, list[Execution]] = {}
     processed = retry_on_contention(lambda: _attempt(feedback_ids, created))
-    queue_executions([execution.pointer for each in created.values() for execution in each])
+    send(WEBHOOKS, [execution.pointer for each in created.values() for execution in each])
     return processed
 
 

@@ -17,7 +17,8 @@ from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import Origin, origin_of
-from chalicelib.outbound.feedback_queue import queue_feedback
+from chalicelib.outbound.queues import send
+from chalicelib.queues import FEEDBACK
 from chalicelib.services.feedback.limit_submissions import limit_submissions
 from chalicelib.services.forms.cached_forms import (
     CachedForm,
@@ -119,7 +120,7 @@ def _submit_with_tracker(
     with transaction() as write:
         feedback.add(write, new, origin.input_hash)
         trackers.use(write, tracker.id, new.id, new.created_at)
-    queue_feedback([FeedbackPointer(new.account_id, new.id)])
+    send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
     return new
 
 
@@ -153,7 +154,7 @@ def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedb
         if earlier is None:
             raise Unavailable("The feedback was not stored.")
         return earlier
-    queue_feedback([FeedbackPointer(new.account_id, new.id)])
+    send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
     return new
 
 

@@ -11,8 +11,9 @@ from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionSt
 from chalicelib.domain.webhooks.headers import merge_headers, webhook_headers
 from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.workflows.workflow import Action, Workflow, raw_body
+from chalicelib.outbound.queues import send
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
-from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib.queues import WEBHOOKS
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.settings import settings
 from chalicelib.storage import executions, webhook_secrets
@@ -63,7 +64,7 @@ def replay_delivery(execution_id: str) -> None:
         Conflict: the execution is pending or has succeeded.
     """
     execution, _ = read_delivery(execution_id)
-    queue_executions([executions.reopen(execution, clock.now())])
+    send(WEBHOOKS, [executions.reopen(execution, clock.now())])
 
 
 def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:

@@ -45,6 +45,7 @@ _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TI
 hosts: Final = CircuitBreaker()
 """The circuits of this process."""
 
+Item = TypeVar("Item")
 Did = TypeVar("Did")
 
 
@@ -88,14 +89,12 @@ class _Delivery:
         return urlsplit(self.action.url).netloc.lower() if self.action else ""
 
 
-def deliver_concurrently(
-    deliver: Callable[[ExecutionPointer], Did], pointers: Sequence[ExecutionPointer]
-) -> list[Did]:
-    """Call ``deliver`` for all pointers concurrently and return the results in order."""
-    if len(pointers) == 1:
-        return [deliver(pointers[0])]
+def deliver_concurrently(deliver: Callable[[Item], Did], items: Sequence[Item]) -> list[Did]:
+    """Call ``deliver`` for all items concurrently and return the results in order."""
+    if len(items) == 1:
+        return [deliver(items[0])]
     with ThreadPoolExecutor(MAX_CONCURRENCY) as threads:
-        ends = [threads.submit(copy_context().run, deliver, pointer) for pointer in pointers]
+        ends = [threads.submit(copy_context().run, deliver, item) for item in items]
         return [end.result() for end in ends]
 
 

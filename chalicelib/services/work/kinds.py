@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from chalicelib.outbound.feedback_queue import queue_feedback
-from chalicelib.outbound.import_queue import queue_chunks
-from chalicelib.outbound.webhook_queue import queue_executions
+from chalicelib import queues
+from chalicelib.outbound.queues import send
 from chalicelib.storage import executions, feedback, imports
 from chalicelib.storage.dynamodb.work_records import WorkRecords
 
@@ -23,7 +23,7 @@ class KindOfWork:
     queue: Callable[[list[Any]], int]
 
 
-IMPORTS: Final = KindOfWork(imports.WORK, queue_chunks)
-FEEDBACK: Final = KindOfWork(feedback.WORK, queue_feedback)
-WEBHOOKS: Final = KindOfWork(executions.WORK, queue_executions)
+IMPORTS: Final = KindOfWork(imports.WORK, partial(send, queues.IMPORTS))
+FEEDBACK: Final = KindOfWork(feedback.WORK, partial(send, queues.FEEDBACK))
+WEBHOOKS: Final = KindOfWork(executions.WORK, partial(send, queues.WEBHOOKS))
 ALL_WORK: Final = (IMPORTS, FEEDBACK, WEBHOOKS)

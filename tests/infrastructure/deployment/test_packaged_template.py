@@ -1,4 +1,4 @@
-"""The template that the app is packaged to, with what Chalice cannot express added."""
+"""The template of the packaged app, with the settings that Chalice does not have."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from infrastructure.deployment.progress import DeploymentError
 
 ROOT = Path(__file__).parents[3]
 ADDRESS = "s3://bucket/code.zip"
-# The stage stands in names here, so that they can be compared with those of the data stack.
+# The names contain the stage, so they can be compared with those of the data stack.
 STAGE = "prod"
 
 Event = dict[str, Any]
@@ -24,7 +24,7 @@ Event = dict[str, Any]
 def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("package")
     code_package.copy_source(folder)
-    # What ships beside the app changes nothing in the template, and takes seconds to fetch.
+    # Dependencies do not change the template, and fetching them takes seconds.
     (folder / "requirements.txt").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STAGE", STAGE)
@@ -59,31 +59,31 @@ def queue_properties(event: Event) -> dict[str, Any]:
         if resource["Type"] == "AWS::SQS::Queue"
         and resource["Properties"]["QueueName"]["Fn::Sub"].replace("${Stage}", STAGE) == name
     ]
-    assert len(found) == 1, f"{name} is no queue of the data stack"
+    assert len(found) == 1, f"{name} is not a queue of the data stack"
     properties: dict[str, Any] = found[0]
     return properties
 
 
-def test_queue_functions_say_which_messages_failed(template: dict[str, Any]) -> None:
+def test_queue_functions_return_partial_batch_responses(template: dict[str, Any]) -> None:
     for _, event in queue_events(template):
         assert event["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
 def test_queue_functions_have_no_reserved_concurrency(template: dict[str, Any]) -> None:
-    # Throttled receives would burn the messages' receive counts.
+    # Throttled receives would use up the receive counts of messages.
     for function, event in queue_events(template):
         assert "ReservedConcurrentExecutions" not in function
         assert event["ScalingConfig"]["MaximumConcurrency"] >= 2
 
 
-def test_message_stays_hidden_for_six_times_the_functions_time_out(
+def test_visibility_timeout_is_six_times_the_function_timeout(
     template: dict[str, Any],
 ) -> None:
     for function, event in queue_events(template):
         assert queue_properties(event)["VisibilityTimeout"] >= 6 * function["Timeout"]
 
 
-def test_a_webhooks_lease_outlasts_its_function_and_ends_before_its_message_comes_again(
+def test_webhook_lease_is_between_function_timeout_and_visibility_timeout(
     template: dict[str, Any],
 ) -> None:
     stages = json.loads((ROOT / ".chalice" / "config.json").read_text())["stages"]
@@ -97,14 +97,14 @@ def test_a_webhooks_lease_outlasts_its_function_and_ends_before_its_message_come
         assert timeout_s < executions.LEASE.total_seconds() <= hidden_s
 
 
-def test_batches_of_fifo_queues_are_small_and_not_waited_for(template: dict[str, Any]) -> None:
+def test_fifo_batches_are_small_and_have_no_window(template: dict[str, Any]) -> None:
     for _, event in queue_events(template):
         if queue_properties(event).get("FifoQueue"):
             assert event["BatchSize"] <= 10
             assert event.get("MaximumBatchingWindowInSeconds", 0) == 0
 
 
-def test_every_function_runs_the_uploaded_code_under_its_own_policy(
+def test_every_function_has_the_uploaded_code_and_its_own_role(
     template: dict[str, Any],
 ) -> None:
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions(template).values()]
@@ -112,7 +112,7 @@ def test_every_function_runs_the_uploaded_code_under_its_own_policy(
     assert len(roles) == len(set(roles))
 
 
-def test_any_queue_event_is_completed_whatever_its_function_is_called() -> None:
+def test_queue_event_of_any_function_gets_partial_batch_responses() -> None:
     event = {"Type": "SQS", "Properties": {"Queue": "arn:aws:sqs:x:y:z", "BatchSize": 10}}
     timer = {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)"}}
     packaged: dict[str, Any] = {
@@ -133,7 +133,7 @@ def test_any_queue_event_is_completed_whatever_its_function_is_called() -> None:
     assert packaged["Resources"]["AnyName"]["Properties"]["CodeUri"] == "./x.zip"
 
 
-def test_gateway_answers_with_problem_details_of_its_own(template: dict[str, Any]) -> None:
+def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None:
     answers = [
         resource["Properties"]
         for resource in template["Resources"].values()
@@ -147,13 +147,13 @@ def test_gateway_answers_with_problem_details_of_its_own(template: dict[str, Any
         assert str(problem["status"]) == answer["StatusCode"]
 
 
-def test_gateway_has_an_answer_for_each_kind_of_its_own() -> None:
+def test_every_response_type_of_the_gateway_has_a_response() -> None:
     gateway = get_session().get_service_model("apigateway")
     kinds = gateway.shape_for("GatewayResponseType").enum
     assert sorted(response.kind for response in gateway_responses.RESPONSES) == sorted(kinds)
 
 
-def test_byte_code_does_not_ship(tmp_path: Path) -> None:
+def test_copy_contains_no_byte_code(tmp_path: Path) -> None:
     code_package.copy_source(tmp_path)
     names = {path.name for path in tmp_path.rglob("*")}
     assert "app.py" in names
@@ -161,14 +161,14 @@ def test_byte_code_does_not_ship(tmp_path: Path) -> None:
     assert "__pycache__" not in names
 
 
-def test_copy_loses_what_the_source_no_longer_has(tmp_path: Path) -> None:
+def test_copy_deletes_files_that_the_source_no_longer_has(tmp_path: Path) -> None:
     (tmp_path / "chalicelib").mkdir()
     (tmp_path / "chalicelib" / "gone.py").touch()
     code_package.copy_source(tmp_path)
     assert not (tmp_path / "chalicelib" / "gone.py").exists()
 
 
-def test_failed_packaging_says_why(tmp_path: Path) -> None:
+def test_packaging_error_names_the_cause(tmp_path: Path) -> None:
     code_package.copy_source(tmp_path)
     (tmp_path / "app.py").write_text("import no_such_module_anywhere\n")
     with pytest.raises(DeploymentError, match="no_such_module_anywhere"):

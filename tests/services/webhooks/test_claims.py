@@ -15,6 +15,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState, Outcome
 from chalicelib.functions.send_webhook import send_webhook
+from chalicelib.messages import decode
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
@@ -45,7 +46,7 @@ OUTCOME = 1
 def pointer_of(opened: Opened) -> ExecutionPointer:
     """Submit feedback and return the pointer of its only execution."""
     (message,) = start(opened)
-    return ExecutionPointer.from_json(message)
+    return decode(ExecutionPointer, message)
 
 
 def test_claim_lasts_until_its_lease_ends(opened: Opened) -> None:

@@ -1,0 +1,97 @@
+"""Partial batch responses: process a batch of queue messages and return those that failed.
+
+The queue delivers a returned message again and, after ten receives, moves it to the dead-letter
+queue. The records are authoritative, so a message is returned only if it is invalid or if its
+failure could not be recorded.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from chalice.app import SQSEvent
+
+from chalicelib.log import logger
+from chalicelib.messages import PointerT, decode
+from chalicelib.queues import Queue
+
+Record = dict[str, Any]
+Response = dict[str, list[dict[str, str]]]
+
+
+@dataclass(frozen=True)
+class Message(Generic[PointerT]):
+    """A valid message of a batch.
+
+    Attributes:
+        is_redelivery: whether the queue delivered it before. An earlier invocation may have started
+            its work.
+    """
+
+    pointer: PointerT
+    is_redelivery: bool
+
+
+def process_batch(
+    event: SQSEvent,
+    queue: Queue,
+    pointer_type: type[PointerT],
+    process: Callable[[Message[PointerT]], None],
+    *,
+    prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: (),
+    run: Callable[[Callable[[Any], bool], Sequence[Any]], Iterable[bool]] = map,
+) -> Response:
+    """Process each message of a batch; return a partial batch response with the failed ones.
+
+    On a FIFO queue, a failed message also fails the later messages of its group, which keeps the
+    order.
+
+    Args:
+        process: processes one message. An exception means that the message failed.
+        prepare: works on all valid messages first; returns the pointers that it has finished.
+        run: applies a function to all messages; a FIFO queue needs them in order.
+    """
+    batch: list[tuple[Record, Message[PointerT] | None]] = [
+        (record, _message(record, pointer_type)) for record in event.to_dict()["Records"]
+    ]
+    finished = prepare([message for _, message in batch if message])
+    failed_groups: set[str] = set()
+
+    def is_done(received: tuple[Record, Message[PointerT] | None]) -> bool:
+        record, message = received
+        group = str(record.get("attributes", {}).get("MessageGroupId"))
+        if queue.is_fifo and group in failed_groups:
+            return False
+        if message and (message.pointer in finished or _succeeds(process, message, record)):
+            return True
+        failed_groups.add(group)
+        return False
+
+    results = zip(batch, run(is_done, batch), strict=True)
+    failed = [record["messageId"] for (record, _), done in results if not done]
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+
+
+def _message(record: Record, pointer_type: type[PointerT]) -> Message[PointerT] | None:
+    try:
+        pointer = decode(pointer_type, record["body"])
+    except ValueError:
+        logger.error("invalid message", message_id=record["messageId"])
+        return None
+    receive_count = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
+    return Message(pointer, is_redelivery=receive_count > 1)
+
+
+def _succeeds(
+    process: Callable[[Message[PointerT]], None], message: Message[PointerT], record: Record
+) -> bool:
+    try:
+        process(message)
+    except Exception:
+        logger.exception(
+            "message failed",
+            message_id=record["messageId"],
+            account_id=message.pointer.account_id,
+        )
+        return False
+    return True

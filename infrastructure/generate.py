@@ -1,0 +1,291 @@
+"""Write the files that follow from the function manifest; with ``--check``, only compare them.
+
+The files are `.chalice/config.json`, a policy for each function and stage in `.chalice/policies`,
+and the part of `data.yaml` below its marker: queues, dead-letter queues and alarms of functions.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from chalicelib.queues import Queue
+from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
+
+_PROJECT: Final = Path(__file__).resolve().parent.parent
+CONFIG: Final = _PROJECT / ".chalice" / "config.json"
+POLICIES: Final = _PROJECT / ".chalice" / "policies"
+TEMPLATE: Final = _PROJECT / "infrastructure" / "data.yaml"
+_MARKER: Final = "Do not edit below this line.\n"
+
+_RETENTION_S: Final = 14 * 24 * 3600
+_MAX_RECEIVES: Final = 10
+"""A worker parks a record after eight failures, so only invalid messages get there."""
+_BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
+
+Json = dict[str, Any]
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the files; return the exit status of the process."""
+    parser = argparse.ArgumentParser(prog="make generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
+    if parser.parse_args(arguments).check:
+        stale = stale_files()
+        for path in stale:
+            print(f"{path} differs from the function manifest. Run make generate.", file=sys.stderr)
+        return 1 if stale else 0
+    write_files()
+    return 0
+
+
+def generated_files() -> dict[Path, str]:
+    """Return the text of every generated file."""
+    policies = {
+        policy_file(function, stage): _json(policy(function, stage))
+        for function in FUNCTIONS
+        for stage in STAGES
+    }
+    by_hand, marker, _ = TEMPLATE.read_text().partition(_MARKER)
+    template = by_hand + marker + _yaml(function_resources())
+    return {CONFIG: _json(chalice_config()), TEMPLATE: template, **policies}
+
+
+def stale_files() -> list[Path]:
+    """Return the generated files that are missing, different or left over."""
+    expected = generated_files()
+    different = [
+        path for path, text in expected.items() if not path.exists() or path.read_text() != text
+    ]
+    return sorted([*different, *(set(POLICIES.glob("*.json")) - set(expected))])
+
+
+def write_files() -> None:
+    """Write every generated file; delete policies of functions and stages that no longer exist."""
+    expected = generated_files()
+    POLICIES.mkdir(parents=True, exist_ok=True)
+    for path in set(POLICIES.glob("*.json")) - set(expected):
+        path.unlink()
+    for path, text in expected.items():
+        path.write_text(text)
+
+
+def policy_file(function: Function, stage: Stage) -> Path:
+    """Return the path of one function's policy in one stage."""
+    return POLICIES / f"{stage.name}-{function.name}.json"
+
+
+def chalice_config() -> Json:
+    """Return Chalice's configuration."""
+    return {
+        "version": "2.0",
+        "app_name": "feedback",
+        "autogen_policy": False,
+        # The emulator cannot create a REST API without it.
+        "minimum_compression_size": 1024,
+        "api_gateway_endpoint_type": "REGIONAL",
+        "stages": {
+            stage.name: {
+                "api_gateway_stage": stage.name,
+                "environment_variables": {"STAGE": stage.name, **stage.environment},
+                "lambda_functions": {
+                    function.name: _function_config(function, stage) for function in FUNCTIONS
+                },
+            }
+            for stage in STAGES
+        },
+    }
+
+
+def policy(function: Function, stage: Stage) -> Json:
+    """Return the IAM policy of one function in one stage.
+
+    Account and region are wildcards: they are unknown when the policy is written, and the names of
+    this stage do not exist in other accounts.
+    """
+    prefix = f"feedback-{stage.name}"
+    logs = [
+        f"arn:aws:logs:*:*:log-group:/aws/lambda/{prefix}:*",
+        f"arn:aws:logs:*:*:log-group:/aws/lambda/{prefix}-*:*",
+    ]
+    statements = [_allow("logs", ("CreateLogGroup", "CreateLogStream", "PutLogEvents"), logs)]
+    for name, actions in function.tables.items():
+        table, _, index = name.partition("/")
+        resource = f"arn:aws:dynamodb:*:*:table/{prefix}-{table}"
+        statements.append(
+            _allow("dynamodb", actions, [f"{resource}/index/{index}" if index else resource])
+        )
+    for queue, actions in function.queues.items():
+        if stage.is_emulated:
+            # AWS requires the single action; the emulator requires one that AWS does not have.
+            actions += tuple(f"{action}Batch" for action in actions if action in _BATCHED)
+        statements.append(_allow("sqs", actions, [f"arn:aws:sqs:*:*:{prefix}-{queue}"]))
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def function_resources() -> Json:
+    """Return the queues and alarms of all functions as CloudFormation resources."""
+    resources: Json = {}
+    for function in FUNCTIONS:
+        if function.queue:
+            resources |= _queue_resources(function, function.queue)
+        resources |= _errors_alarm(function)
+    return resources
+
+
+def _function_config(function: Function, stage: Stage) -> Json:
+    config: Json = {
+        "lambda_memory_size": stage.memory_mb.get(function.name, function.memory_mb),
+        "lambda_timeout": function.timeout_s,
+        "iam_policy_file": str(policy_file(function, stage).relative_to(CONFIG.parent)),
+    }
+    if function.name in stage.reserved_concurrency:
+        config["reserved_concurrency"] = stage.reserved_concurrency[function.name]
+    return config
+
+
+def _allow(service: str, actions: tuple[str, ...], resources: list[str]) -> Json:
+    return {
+        "Effect": "Allow",
+        "Action": [f"{service}:{action}" for action in actions],
+        "Resource": resources,
+    }
+
+
+def _queue_resources(function: Function, queue: Queue) -> Json:
+    name = queue.name.removesuffix(".fifo")
+    title, suffix = _title(name), ".fifo" if queue.is_fifo else ""
+    fifo: Json = {"FifoQueue": True} if queue.is_fifo else {}
+    # The account is the message group: each account has its own order and throughput.
+    by_group: Json = {
+        "ContentBasedDeduplication": False,
+        "DeduplicationScope": "messageGroup",
+        "FifoThroughputLimit": "perMessageGroupId",
+    }
+    return {
+        f"{title}Queue": _queue(
+            f"{name}{suffix}",
+            **fifo,
+            **(by_group if queue.is_fifo else {}),
+            # AWS recommends six times the function's time-out.
+            VisibilityTimeout=6 * function.timeout_s,
+            RedrivePolicy={
+                "deadLetterTargetArn": {"Fn::GetAtt": [f"{title}DeadQueue", "Arn"]},
+                "maxReceiveCount": _MAX_RECEIVES,
+            },
+        ),
+        f"{title}DeadQueue": _queue(f"{name}-dead{suffix}", **fifo),
+        f"{title}DeadAlarm": _queue_alarm(
+            f"{name}-dead",
+            f"The {name} queue received an invalid message. Inspect it before you send it back.",
+            "ApproximateNumberOfMessagesVisible",
+            f"{title}DeadQueue",
+        ),
+        f"{title}DelayAlarm": _queue_alarm(
+            f"{name}-delay",
+            f"A message of the {name} queue has waited for {function.max_message_age_s} seconds.",
+            "ApproximateAgeOfOldestMessage",
+            f"{title}Queue",
+            EvaluationPeriods=5,
+            Threshold=function.max_message_age_s,
+        ),
+        **({f"Parked{title}Alarm": _parked_alarm(name, function.work)} if function.work else {}),
+    }
+
+
+def _parked_alarm(name: str, work: str) -> Json:
+    return _alarm(
+        f"parked-{name}",
+        f"Work of the kind {work} failed eight times and is parked. See `admin work list`.",
+        _for_stage(),
+        "parked",
+        {"service": "feedback", "work": work},
+    )
+
+
+def _errors_alarm(function: Function) -> Json:
+    # Chalice names the function of the routes after the stage, the others also after themselves.
+    is_api = function.name == "api_handler"
+    title = "Api" if is_api else _title(function.name)
+    alarm = _alarm(
+        "api-errors" if is_api else f"{function.name}-errors",
+        f"The function {function.name} ended with an error or a time-out.",
+        "AWS/Lambda",
+        "Errors",
+        {"FunctionName": _for_stage() if is_api else _for_stage(function.name)},
+    )
+    return {f"{title}ErrorsAlarm": alarm}
+
+
+def _queue(name: str, **properties: Any) -> Json:
+    return {
+        "Type": "AWS::SQS::Queue",
+        "UpdateReplacePolicy": "Retain",
+        "DeletionPolicy": "RetainExceptOnCreate",
+        "Properties": {
+            "QueueName": _for_stage(name),
+            "MessageRetentionPeriod": _RETENTION_S,
+            "SqsManagedSseEnabled": True,
+            **properties,
+        },
+    }
+
+
+def _queue_alarm(name: str, description: str, metric: str, queue: str, **properties: Any) -> Json:
+    dimensions = {"QueueName": {"Fn::GetAtt": [queue, "QueueName"]}}
+    return _alarm(
+        name, description, "AWS/SQS", metric, dimensions, Statistic="Maximum", **properties
+    )
+
+
+def _alarm(
+    name: str,
+    description: str,
+    namespace: str | Json,
+    metric: str,
+    dimensions: Json,
+    **properties: Any,
+) -> Json:
+    return {
+        "Type": "AWS::CloudWatch::Alarm",
+        "Properties": {
+            "AlarmName": _for_stage(name),
+            "AlarmDescription": description,
+            "Namespace": namespace,
+            "MetricName": metric,
+            "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions.items()],
+            "Statistic": "Sum",
+            "Period": 60,
+            "EvaluationPeriods": 1,
+            "Threshold": 0,
+            "ComparisonOperator": "GreaterThanThreshold",
+            "TreatMissingData": "notBreaching",
+            "AlarmActions": [{"Ref": "AlarmTopic"}],
+            "OKActions": [{"Ref": "AlarmTopic"}],
+            **properties,
+        },
+    }
+
+
+def _for_stage(name: str = "") -> Json:
+    return {"Fn::Sub": "feedback-${Stage}" + (f"-{name}" if name else "")}
+
+
+def _title(name: str) -> str:
+    return name.title().replace("-", "").replace("_", "")
+
+
+def _json(document: Json) -> str:
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _yaml(resources: Json) -> str:
+    text: str = yaml.safe_dump(resources, sort_keys=False, default_flow_style=None, width=1000)
+    return "".join(f"  {line}" for line in text.splitlines(keepends=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

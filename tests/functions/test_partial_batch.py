@@ -1,0 +1,108 @@
+"""Partial batch responses: which messages of a batch come back."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from chalice.app import SQSEvent
+
+from chalicelib.functions.partial_batch import Message, process_batch
+from chalicelib.messages import decode, encode
+from chalicelib.queues import Queue
+from chalicelib.services.webhooks.send import deliver_concurrently
+
+FIFO = Queue("any.fifo", batch_size=10, max_concurrency=2)
+STANDARD = Queue("any", batch_size=10, max_concurrency=2)
+
+
+@dataclass(frozen=True)
+class RecordPointer:
+    account_id: str
+    record_id: str
+    parts: tuple[str, ...] = ()
+
+
+def record(message_id: str, group: str = "a", receive_count: int = 1) -> dict[str, Any]:
+    """A record as Lambda passes it to a function."""
+    return {
+        "messageId": message_id,
+        "body": encode(RecordPointer(group, message_id)),
+        "attributes": {
+            "MessageGroupId": group,
+            "ApproximateReceiveCount": str(receive_count),
+        },
+    }
+
+
+def failing_on(*record_ids: str, seen: list[str]) -> Callable[[Message[RecordPointer]], None]:
+    def process(message: Message[RecordPointer]) -> None:
+        seen.append(message.pointer.record_id)
+        if message.pointer.record_id in record_ids:
+            raise RuntimeError
+
+    return process
+
+
+def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **more: Any) -> list[str]:
+    """The ids of the messages that come back."""
+    event = SQSEvent({"Records": records}, None)
+    response = process_batch(event, queue, RecordPointer, *args, **more)
+    return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
+
+
+def test_fifo_failure_returns_the_later_messages_of_its_group() -> None:
+    seen: list[str] = []
+    records = [record("1"), record("2"), record("3", "b"), record("4"), record("5", "b")]
+    assert failed(records, FIFO, failing_on("2", seen=seen)) == ["2", "4"]
+    assert seen == ["1", "2", "3", "5"]
+
+
+def test_fifo_invalid_message_returns_the_later_messages_of_its_group() -> None:
+    seen: list[str] = []
+    records = [record("1"), record("2") | {"body": "{"}, record("3"), record("4", "b")]
+    assert failed(records, FIFO, failing_on(seen=seen)) == ["2", "3"]
+    assert seen == ["1", "4"]
+
+
+@pytest.mark.parametrize("more", [{}, {"run": deliver_concurrently}])
+def test_standard_queue_failure_returns_only_that_message(more: dict[str, Any]) -> None:
+    seen: list[str] = []
+    records = [record("1"), record("2"), record("3") | {"body": "[]"}, record("4")]
+    assert failed(records, STANDARD, failing_on("2", seen=seen), **more) == ["2", "3"]
+    assert sorted(seen) == ["1", "2", "4"]
+
+
+def test_prepared_message_is_not_processed_again() -> None:
+    seen: list[str] = []
+
+    def prepare(messages: Sequence[Message[RecordPointer]]) -> Collection[RecordPointer]:
+        return [message.pointer for message in messages if not message.is_redelivery]
+
+    records = [record("1"), record("2", receive_count=2)]
+    assert failed(records, STANDARD, failing_on("1", "2", seen=seen), prepare=prepare) == ["2"]
+    assert seen == ["2"]
+
+
+def test_pointer_survives_its_message() -> None:
+    pointer = RecordPointer("a", "r", ("x", "y"))
+    assert encode(pointer) == '{"accountId": "a", "recordId": "r", "parts": ["x", "y"]}'
+    assert decode(RecordPointer, encode(pointer)) == pointer
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "[]",
+        "7",
+        "[" * 100_000,
+        '{"accountId": "a", "parts": []}',
+        '{"accountId": "a", "recordId": "", "parts": []}',
+        '{"accountId": "a", "recordId": 7, "parts": []}',
+        '{"accountId": "a", "recordId": "r", "parts": [7]}',
+    ],
+)
+def test_invalid_body_is_rejected(body: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - any
+        decode(RecordPointer, body)

@@ -1,0 +1,138 @@
+"""The function manifest: complete, least privilege, equal to the app and the generated files."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cfnlint.decode import cfn_yaml
+from chalice.app import ScheduledEventConfig, SQSEventConfig
+
+from app import app
+from infrastructure import generate
+from infrastructure.deployment import data_stack
+from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
+
+EVERY_POLICY = [
+    pytest.param(function, stage, id=f"{function.name}-{stage.name}")
+    for function in FUNCTIONS
+    for stage in STAGES
+]
+
+
+def statements(function: Function, stage: Stage) -> list[dict[str, Any]]:
+    found: Any = generate.policy(function, stage)["Statement"]
+    return list(found)
+
+
+def test_generated_files_equal_the_manifest() -> None:
+    assert generate.stale_files() == [], "run make generate"
+
+
+def test_app_binds_each_function_to_its_event_source() -> None:
+    queues, schedules = {}, {}
+    for source in app.event_sources:
+        if isinstance(source, SQSEventConfig):
+            queues[source.name] = (
+                source.queue,
+                source.batch_size,
+                source.maximum_batching_window_in_seconds,
+                source.maximum_concurrency,
+            )
+        else:
+            assert isinstance(source, ScheduledEventConfig)
+            schedules[source.name] = source.schedule_expression.to_string()
+    assert queues == {
+        function.name: (
+            f"feedback-test-{queue.name}",
+            queue.batch_size,
+            queue.batch_window_s,
+            queue.max_concurrency,
+        )
+        for function in FUNCTIONS
+        if (queue := function.queue)
+    }
+    assert schedules == {f.name: f.schedule for f in FUNCTIONS if f.schedule}
+
+
+@pytest.mark.parametrize(("function", "stage"), EVERY_POLICY)
+def test_policy_has_no_wildcard_action(function: Function, stage: Stage) -> None:
+    actions = [action for s in statements(function, stage) for action in s["Action"]]
+    assert actions
+    assert not [action for action in actions if "*" in action]
+
+
+@pytest.mark.parametrize(("function", "stage"), EVERY_POLICY)
+def test_policy_names_only_resources_of_its_stage(function: Function, stage: Stage) -> None:
+    named = re.compile(
+        rf"arn:aws:(dynamodb:\*:\*:table/|sqs:\*:\*:)feedback-{stage.name}-[a-z.-]+(/index/[a-z_]+)?"
+        rf"|arn:aws:logs:\*:\*:log-group:/aws/lambda/feedback-{stage.name}(-\*)?:\*"
+    )
+    resources = [resource for s in statements(function, stage) for resource in s["Resource"]]
+    assert not [resource for resource in resources if not named.fullmatch(resource)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_permissions_name_only_tables_indexes_and_queues_of_the_template(
+    function: Function,
+) -> None:
+    resources = cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"].values()
+    prefix = "feedback-${Stage}-"
+    known = set()
+    for properties in (resource["Properties"] for resource in resources):
+        name = properties.get("TableName") or properties.get("QueueName")
+        if name is None:
+            continue
+        known.add(name["Fn::Sub"].removeprefix(prefix))
+        for index in properties.get("GlobalSecondaryIndexes", []):
+            known.add(f"{name['Fn::Sub'].removeprefix(prefix)}/{index['IndexName']}")
+    assert not {*function.tables, *function.queues} - known
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_every_configured_function_has_its_own_policy(stage: Stage) -> None:
+    config = json.loads(generate.CONFIG.read_text())
+    functions = config["stages"][stage.name]["lambda_functions"]
+    assert set(functions) == {function.name for function in FUNCTIONS}
+    for function in FUNCTIONS:
+        settings = functions[function.name]
+        path = generate.CONFIG.parent / settings["iam_policy_file"]
+        assert path == generate.policy_file(function, stage)
+        assert settings["lambda_timeout"] > 0
+        assert settings["lambda_memory_size"] > 0
+
+
+def test_every_function_has_an_alarm_on_errors() -> None:
+    alarmed = {
+        alarm["Properties"]["Dimensions"][0]["Value"]["Fn::Sub"]
+        for alarm in generate.function_resources().values()
+        if alarm["Properties"].get("MetricName") == "Errors"
+    }
+    assert alarmed == {
+        "feedback-${Stage}" + ("" if f.name == "api_handler" else f"-{f.name}") for f in FUNCTIONS
+    }
+
+
+def test_stages_on_aws_have_no_actions_of_the_emulator() -> None:
+    for stage in STAGES:
+        text = "".join(json.dumps(generate.policy(function, stage)) for function in FUNCTIONS)
+        assert ("MessageBatch" in text) == stage.is_emulated
+
+
+def test_left_over_policy_is_reported_and_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generate, "POLICIES", tmp_path / ".chalice" / "policies")
+    monkeypatch.setattr(generate, "CONFIG", tmp_path / ".chalice" / "config.json")
+    template = tmp_path / "data.yaml"
+    template.write_text(generate.TEMPLATE.read_text())
+    monkeypatch.setattr(generate, "TEMPLATE", template)
+    generate.write_files()
+    assert generate.main(["--check"]) == 0
+    left_over = generate.POLICIES / "dev-gone.json"
+    left_over.write_text("{}")
+    assert generate.stale_files() == [left_over]
+    assert generate.main(["--check"]) == 1
+    generate.write_files()
+    assert len(list(generate.POLICIES.iterdir())) == len(EVERY_POLICY)
