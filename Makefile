@@ -22,7 +22,7 @@ define sync
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop local deploy test check e2e bench format policies lock clean
+.PHONY: help run up stop local deploy test check e2e bench format policies openapi lock clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,11 +45,12 @@ deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…]
 test: $(VENV) ## Tests in process, in parallel
 	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
 
-check: $(VENV) ## Lint, format, types, imports, templates
+check: $(VENV) ## Lint, format, types, imports, templates, OpenAPI
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
+	@$(BIN)/python -m infrastructure.openapi --check
 	$(BIN)/cfn-lint infrastructure/data.yaml
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
@@ -66,6 +67,9 @@ format: $(VENV) ## Put the source in its one format
 
 policies: $(VENV) ## Write the functions' policies from infrastructure/permissions.py
 	@$(BIN)/python -m infrastructure.permissions
+
+openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
+	@$(BIN)/python -m infrastructure.openapi
 
 lock: $(UV) ## Pin the newest versions of what pyproject.toml asks for
 	@$(UV) pip compile --quiet --upgrade --no-header --no-annotate --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt
