@@ -1,4 +1,4 @@
-"""An account with very many customers, put into the tables as fast as they take them."""
+"""Load an account with very many customers directly into the tables."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
@@ -16,10 +16,10 @@ _ROWS_OF_A_WRITER: Final = 500
 
 
 def load(account_id: str, total: int) -> dict[str, str]:
-    """Makes the account with this many customers; answers its credentials as headers.
+    """Create the account with ``total`` customers and return its credentials as headers.
 
-    The rows are the storage's own, at the positions 1 to ``total``, without the pairs that only an
-    import looks up.
+    The rows equal the storage layer's rows at the positions 1 to ``total``, without the pair rows
+    that only imports read.
     """
     create_account("Maison Lumen", account_id)
     credential, secret = issue_key(account_id)

@@ -1,6 +1,7 @@
-"""Measures showing, submitting and judging forms; prints the figures as JSON.
+"""Measure viewing, submitting and validating forms; print the figures as JSON.
 
-A program, since it replaces its process's network: ``python -m benchmarks.public_cost_process``.
+A separate program, because it replaces the process's network:
+``python -m benchmarks.public_cost_process``.
 """
 
 import base64
@@ -47,11 +48,11 @@ Handler = Callable[[dict[str, Any], Any], Any]
 
 
 def main() -> None:
-    """Prints what was measured."""
+    """Print the measurements."""
     os.environ["SUBMISSIONS"] = "1000000000"
     settings.cache_clear()
     started = time.monotonic()
-    cached.monotonic = lambda: started  # what is held stays held
+    cached.monotonic = lambda: started  # keep cache entries from expiring
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",
@@ -75,7 +76,7 @@ def main() -> None:
     }
     figures: dict[str, Any] = {"requests": {}, "judging": {}}
     for name, (event, bare) in requests.items():
-        app(event, LambdaContext())  # the connections are made
+        app(event, LambdaContext())  # open the connections
         with counted_calls() as calls:
             assert app(event, LambdaContext())["statusCode"] < 300
         figures["requests"][name] = _compared(event, bare) | {"calls": calls.total()}
@@ -133,7 +134,7 @@ def _example(field: Any) -> str:
 
 
 def _bare_show(view: str) -> Handler:
-    """A handler that holds the answer, and looks at nothing but the id."""
+    """A handler that caches the response and checks only the id."""
     views = {json.loads(view)["id"]: view}
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -144,7 +145,7 @@ def _bare_show(view: str) -> Handler:
 
 
 class _BareSubmit:
-    """A handler of boto3 alone: parses, writes the same, judges nothing."""
+    """A bare boto3 handler: parses and writes the same, validates nothing."""
 
     def __init__(self, form: SavedContactForm) -> None:
         self._dynamodb = boto3.client("dynamodb")
@@ -197,7 +198,7 @@ class _BareSubmit:
 
 
 def _answer(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-    """What AWS would answer to a submission."""
+    """Return the response of AWS to a submission's request."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
     answers = {
@@ -220,7 +221,7 @@ class _Body:
 
 
 def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
-    """The time to judge a form whose fields may depend on two before them; all are answered."""
+    """Measure the validation of a form in which each field can depend on the two before it."""
     directory = Directory.of([Place(id=_BRAND, kind=PlaceKind.BRAND, name="Maison Lumen")])
     document = {
         "id": _FORM,
@@ -242,7 +243,7 @@ def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
             if dependent and before != n
         ],
     }
-    # The largest is larger than what may be saved.
+    # The largest form exceeds the limit for saved forms.
     form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
     saved = save_contact_form(read_contact_form(document, directory), datetime.now(UTC))
     questionnaire = Questionnaire.of(saved)

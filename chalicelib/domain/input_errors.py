@@ -31,12 +31,12 @@ _CODES: Final = {
 }
 
 _DETAILS: Final = {
-    "missing": "This is required.",
+    "missing": "Required.",
     "extra_forbidden": "This key is not known here.",
     "string_unicode": "This text holds a lone surrogate, which is no Unicode character.",
-    "model_type": "This must be an object.",
-    "model_attributes_type": "This must be an object.",
-    "dict_type": "This must be an object.",
+    "model_type": "Must be an object.",
+    "model_attributes_type": "Must be an object.",
+    "dict_type": "Must be an object.",
     "list_type": "This must be an array.",
     "string_type": "This must be a string.",
     "bool_type": "This must be true or false.",

@@ -84,7 +84,7 @@ def refusal_of(field: SavedField, value: str) -> Refusal | None:
         return Refusal("not_allowed", f"This must be one of {answers}.")
     match field.type:
         case FieldType.EMAIL if not _is_email(value):
-            return Refusal("invalid_email", "This must be an e-mail address.")
+            return Refusal("invalid_email", "Must be an e-mail address.")
         case FieldType.PHONE if not _is_phone(value):
             return Refusal("invalid_phone", "This must be a phone number.")
         case FieldType.NUMBER if as_number(value) is None:

@@ -1,4 +1,4 @@
-"""Contact forms: as they are saved, and as partners get them (interface, section 2.4)."""
+"""Contact forms: the saved form and the partner view."""
 
 from typing import Self
 
@@ -18,7 +18,7 @@ class _Aim(Part):
 
 
 class PartnerContactForm(_Aim, PartnerForm):
-    """A contact form as partners get it."""
+    """A contact form in the partner view."""
 
     brand_name: str = Field(
         default="", description="Present name of the brand.", examples=["Maison Lumen"]
@@ -26,7 +26,7 @@ class PartnerContactForm(_Aim, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """The view of a saved form, given as its JSON, with what is not saved in it."""
+        """Build the view from the saved form's JSON and the current names and counts."""
         form = cls.model_validate_json(saved)
         return form.model_copy(
             update={
@@ -37,4 +37,4 @@ class PartnerContactForm(_Aim, PartnerForm):
 
 
 class SavedContactForm(_Aim, SavedForm):
-    """A contact form as it is saved."""
+    """A contact form as saved."""

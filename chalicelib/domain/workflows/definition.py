@@ -200,7 +200,7 @@ def _comparison_errors(condition: ConditionDefinition, *path: str | int) -> Iter
     if condition.conditions is not None:
         yield _not_here("Only $and and $or have conditions.", *path, "conditions")
     if condition.subject is None:
-        yield InputError(json_pointer(*path, "subject"), "required", "This is required.")
+        yield InputError(json_pointer(*path, "subject"), "required", "Required.")
 
 
 @rule
@@ -223,7 +223,7 @@ def _compared_value_errors(
                 json_pointer(*path, "value"), "not_allowed", "This must be true or false."
             )
     elif not condition.value:
-        yield InputError(json_pointer(*path, "value"), "required", "This is required.")
+        yield InputError(json_pointer(*path, "value"), "required", "Required.")
     elif condition.subject:
         comparator = Comparator(condition.operator.value)
         yield from condition_value_errors(

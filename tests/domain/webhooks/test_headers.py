@@ -92,7 +92,7 @@ def test_a_header_that_could_split_or_frame_the_request_is_refused(name: str, va
 
 @pytest.mark.parametrize("again", ["x-a-b", "X_A_B", "x-a_B"])
 def test_a_name_twice_in_another_writing_is_refused(again: str) -> None:
-    with pytest.raises(InvalidHeader, match="twice"):
+    with pytest.raises(InvalidHeader, match="Duplicate"):
         validate_headers({"X-A-B": "1", again: "1"})
 
 
@@ -103,7 +103,7 @@ def test_ordinary_values_are_taken(value: str) -> None:
 
 def test_a_name_has_at_most_100_characters() -> None:
     validate_headers({"X" * 100: "b"})
-    with pytest.raises(InvalidHeader, match="of at most 100"):
+    with pytest.raises(InvalidHeader, match="1 to 100"):
         validate_headers({"X" * 101: "b"})
 
 

@@ -213,7 +213,7 @@ def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("subject", "operator", "value", "fault"),
+    ("subject", "operator", "value", "input_error"),
     [
         ("rating", "$lte", "four", "not_allowed"),
         ("rating", "$in", "1,two", "not_allowed"),

@@ -29,7 +29,7 @@ def test_an_empty_body_means_the_defaults(partner: Partner, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "faults"),
+    ("body", "errors"),
     [
         ({"limit": 0}, [("/limit", "out_of_range")]),
         ({"limit": 101}, [("/limit", "out_of_range")]),

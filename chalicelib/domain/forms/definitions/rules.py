@@ -221,7 +221,7 @@ def _expected_errors(
             yield InputError(json_pointer(*path), "not_allowed", "This must be true or false.")
         return
     if not expected.value:
-        yield InputError(json_pointer(*path), "required", "This is required.")
+        yield InputError(json_pointer(*path), "required", "Required.")
         return
     allowed = deciding.answers_from_list if deciding else None
     if not allowed or expected.operator not in _CHOSEN_FROM_LIST:

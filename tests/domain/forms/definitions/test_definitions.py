@@ -44,7 +44,7 @@ def test_a_document_of_the_least_is_valid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "fault"),
+    ("more", "input_error"),
     [
         ({"colour": "red"}, ("/colour", "unknown_key")),
         ({"header": {"tilte": "x"}}, ("/header/tilte", "unknown_key")),
