@@ -14,7 +14,7 @@ from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 
 Schema = dict[str, Any]
 
-_FORMATS: Final = {"uuid": "UUID", "date-time": "date-time", "email": "email address"}
+_FORMATS: Final = {"uuid": "UUID", "date-time": "date-time", "email": "e-mail address"}
 _LIMITS: Final = {
     "minimum": "at least {}",
     "maximum": "at most {}",

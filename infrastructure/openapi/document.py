@@ -78,7 +78,10 @@ class DocumentBuilder:
                 if method != "OPTIONS":
                     operation = self._operation(method, path, declared_by(route.view_function))
                     document["paths"].setdefault(path, {})[method.lower()] = operation
-        document["components"]["schemas"] = component_schemas(self._models)
+        schemas = component_schemas(self._models)
+        for name, added in document["components"]["schemas"].items():
+            _merge(schemas[name], added)
+        document["components"]["schemas"] = dict(sorted(schemas.items()))
         return document
 
     def _operation(self, method: str, path: str, declared: Operation) -> Schema:
@@ -144,6 +147,14 @@ class DocumentBuilder:
         model = getattr(importlib.import_module(f"chalicelib.domain.{module}"), name)
         self._models.add((model, mode))
         return reference(name)
+
+
+def _merge(schema: Schema, added: Schema) -> None:
+    for key, value in added.items():
+        if isinstance(value, dict):
+            _merge(schema.setdefault(key, {}), value)
+        else:
+            schema[key] = value
 
 
 def declared_by(view: Any) -> Operation:

@@ -8,7 +8,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS
-from chalicelib.web.public.submission_body import HONEYPOT
 
 Schema = dict[str, Any]
 Mode = Literal["validation", "serialization"]
@@ -26,16 +25,8 @@ _DESCRIPTIONS: Final = {
     "updatedAt": "Time of the last change.",
     "items": "The records of this page, oldest first.",
     "meta": "The position of this page in the list.",
-    "type": "Problem type; `about:blank` if the status says everything.",
 }
 """Descriptions of properties whose models have none."""
-
-_HONEYPOT: Final = {
-    "type": "string",
-    "description": "Honeypot. Add it to your form as a field that people cannot see, and leave it"
-    " empty. A submission that fills it gets a normal response and is discarded, unless it has a"
-    " tracker.",
-}
 
 
 class _Untitled(GenerateJsonSchema):
@@ -50,12 +41,9 @@ def component_schemas(models: Iterable[tuple[type[BaseModel], Mode]]) -> dict[st
         ref_template="#/components/schemas/{model}",
         schema_generator=_Untitled,
     )
-    schemas = {
+    return {
         _NAMES.get(name, name): _component(schema) for name, schema in generated["$defs"].items()
     }
-    for name in ("ContactFormSubmission", "SurveySubmission"):
-        schemas[name]["properties"][HONEYPOT] = _HONEYPOT
-    return dict(sorted(schemas.items()))
 
 
 def reference(name: str) -> Schema:

@@ -21,11 +21,11 @@ MAX_VALUES: Final = 1000
 class SubmittedAnswer(Input):
     """What was submitted for one field. An empty value is the same as none."""
 
-    id: Identifier = Field(description="The field that is answered.")
+    id: Identifier = Field(description="Identifier of the field.")
     values: list[str] = Field(
         default=[],
         max_length=MAX_VALUES,
-        description="What was answered: one text, or several where the field takes several.",
+        description="The answer: one value, or several if the field accepts several.",
     )
 
 

@@ -14,31 +14,33 @@ MAX_ANSWERS: Final = 1_000
 class ContactFormSubmission(Input):
     """What is submitted to a contact form."""
 
-    id: Identifier = Field(description="The form that is answered.")
-    store: Identifier | None = Field(default=None, description="The store that it is about.")
+    id: Identifier = Field(description="Identifier of the contact form.")
+    store: Identifier | None = Field(
+        default=None, description="The store that the feedback is about."
+    )
     brand: Identifier | None = Field(
-        default=None, description="The form's own brand; it need not be said."
+        default=None, description="The brand of the contact form. Not required."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, by field."
+        default=[], max_length=MAX_ANSWERS, description="The answers, one item for each field."
     )
 
 
 class SurveySubmission(Input):
     """What is submitted to a survey."""
 
-    id: Identifier = Field(description="The survey that is answered.")
+    id: Identifier = Field(description="Identifier of the survey.")
     tracker: Identifier | None = Field(
-        default=None, description="The tracker that led here; a private survey wants one."
+        default=None, description="The tracker from the survey link. Required for a private survey."
     )
     store: Identifier | None = Field(
-        default=None, description="The store that it is about, for a public survey."
+        default=None, description="The store that the feedback is about, for a public survey."
     )
     brand: Identifier | None = Field(
-        default=None, description="The brand that it is about, for a public survey."
+        default=None, description="The brand that the feedback is about, for a public survey."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, by field."
+        default=[], max_length=MAX_ANSWERS, description="The answers, one item for each field."
     )
 
 
@@ -46,6 +48,6 @@ class SurveySubmitted(Resource):
     """The answer to a survey's submission."""
 
     redirect_to: str = Field(
-        description="Page where a public review may be left, empty when there is none to go to.",
+        description="URL of a page for a public review; empty if there is none.",
         examples=["https://reviews.example.com/new?place=1"],
     )

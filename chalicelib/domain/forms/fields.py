@@ -55,7 +55,7 @@ MAX_INDEX: Final = 2**31 - 1
 class FieldTraits(Part):
     """What a field asks for and how, without its place among the other parts."""
 
-    type: FieldTypeName = Field(description="What the field asks for.", examples=["TEXT"])
+    type: FieldTypeName = Field(description="Type of the field.", examples=["TEXT"])
     label: str = Field(
         default="", description="Text shown with the field.", examples=["Tell us more"]
     )
@@ -69,25 +69,33 @@ class FieldTraits(Part):
         default=0, ge=0, le=MAX_INDEX, description="Row of the field.", examples=[1]
     )
     horizontal_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Place within the row.", examples=[0]
+        default=0, ge=0, le=MAX_INDEX, description="Position in the row.", examples=[0]
     )
     values: list[str] = Field(
-        default=[], description="Values to choose from.", examples=[["Service", "Food", "Price"]]
+        default=[], description="Options to select from.", examples=[["Service", "Food", "Price"]]
     )
     allow_custom_value: bool = Field(
-        default=False, description="Whether a value outside the list may be answered."
+        default=False, description="Whether values outside the list are accepted."
     )
     allow_min_replies: bool = Field(default=False, description="Whether `minReplies` applies.")
     min_replies: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Fewest values to choose.", examples=[1]
+        default=0,
+        ge=0,
+        le=MAX_INDEX,
+        description="Minimum number of selected values.",
+        examples=[1],
     )
     allow_max_replies: bool = Field(default=False, description="Whether `maxReplies` applies.")
     max_replies: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Most values to choose.", examples=[3]
+        default=0,
+        ge=0,
+        le=MAX_INDEX,
+        description="Maximum number of selected values.",
+        examples=[3],
     )
     operator: CombinationName = Field(
         default=Combination.AND,
-        description="How the field's dependencies combine.",
+        description="How the field's dependencies are combined.",
         examples=["$and"],
     )
 
@@ -105,14 +113,14 @@ class PartnerField(FieldTraits, DatedPart):
 
     group: str = Field(
         default="",
-        description="Identifier of the field's group, empty when it is in none.",
+        description="Identifier of the field's group; empty if it has none.",
         examples=["0d7c2c4e-5d3f-4f0e-8f0a-3b1f5a2f7c10"],
     )
     dependencies: list[UuidText] = Field(
         default=[], description="Dependencies that decide whether this field is shown."
     )
     dependency_of: list[UuidText] = Field(
-        default=[], description="Dependencies that look at this field's answer."
+        default=[], description="Dependencies that evaluate this field's answer."
     )
 
 
@@ -127,7 +135,7 @@ class PartnerFieldGroup(DatedPart):
 
     name: str = Field(default="", description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Place among the groups.", examples=[0]
+        default=0, ge=0, le=MAX_INDEX, description="Position among the groups.", examples=[0]
     )
 
 
@@ -141,19 +149,19 @@ class ExpectedValue(Part):
     """One comparison of a dependency."""
 
     operator: ComparatorName = Field(
-        default=Comparator.EQ, description="How the answer is compared.", examples=["$eq"]
+        default=Comparator.EQ, description="Comparison operator.", examples=["$eq"]
     )
-    value: str = Field(description="What the answer is compared with.", examples=["Service"])
+    value: str = Field(description="Value that the answer is compared with.", examples=["Service"])
 
 
 class FieldDependency(DatedPart):
     """A condition on one field's answer that decides whether another field is shown."""
 
     field: UuidText = Field(description="The field that is shown or hidden.")
-    depends_on_field: UuidText = Field(description="The field whose answer decides.")
+    depends_on_field: UuidText = Field(description="The field whose answer is evaluated.")
     operator: CombinationName = Field(
-        default=Combination.AND, description="How the comparisons combine.", examples=["$and"]
+        default=Combination.AND, description="How the comparisons are combined.", examples=["$and"]
     )
     depends_on_field_values: list[ExpectedValue] = Field(
-        description="What the deciding answer is compared with."
+        description="Comparisons with the evaluated answer."
     )

@@ -27,21 +27,23 @@ class Purchase(Resource):
     created_at: Timestamp
     updated_at: Timestamp
     store_id: Identifier = Field(description="The store where the purchase was made.")
-    store_name: str = Field(default="", description="What the store is called now.")
+    store_name: str = Field(default="", description="Current name of the store.")
     customer: Customer | None = Field(
-        default=None, description="The customer as a request for it would be answered now."
+        default=None, description="The customer in its current state."
     )
-    date: Timestamp = Field(description="When the purchase was made.")
-    start_date: Timestamp = Field(description="When it starts to be valid.")
-    end_date: Timestamp = Field(description="When it ceases to be valid.")
-    external_id: str = Field(description="Its identifier in the external system.")
-    source: DataSource = Field(description="Where it came from.")
+    date: Timestamp = Field(description="Time of the purchase.")
+    start_date: Timestamp = Field(
+        description="Start of the validity period, for example of a hotel stay."
+    )
+    end_date: Timestamp = Field(description="End of the validity period.")
+    external_id: str = Field(description="Identifier in the external system.")
+    source: DataSource = Field(description="Source of the purchase.")
     metadata: JsonObject = Field(
         default_factory=dict,
-        description="What the source tells of the purchase, kept as it was given.",
+        description="Data from the source, stored unchanged.",
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
-        default=(), description="Values of the account's custom attributes."
+        default=(), description="Values of custom attributes."
     )
 
     customer_id: str | None = Field(default=None, exclude=True)

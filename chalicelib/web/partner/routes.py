@@ -135,7 +135,7 @@ def get_customer(request: PartnerRequest) -> Response:
     id="createCustomer",
     tag="Customers",
     summary="Create a customer",
-    description="Always creates a customer, even if another one has the same email and phone"
+    description="Always creates a customer, even if another one has the same e-mail and phone"
     " number. No field is required, but at least one must have a value; `null` and an empty string"
     " are not values. The JSON of a customer is limited to 32 KB.",
     parameters=IDEMPOTENCY_KEY,
@@ -173,9 +173,9 @@ def post_customer_list(request: PartnerRequest) -> Response:
     tag="Customers",
     summary="Import a batch of customers",
     description="Stores the rows and imports them in the background. Use the returned `id` to get"
-    " the progress. If a customer with the same email and phone number exists, the row fills the"
+    " the progress. If a customer with the same e-mail and phone number exists, the row fills the"
     " customer's null fields and changes nothing else; otherwise it creates a customer. Rows with"
-    " the same email and phone number are merged in their order.\n\nEach row is validated like a"
+    " the same e-mail and phone number are merged in their order.\n\nEach row is validated like a"
     " new customer. One invalid row rejects the whole batch, unless `partial` is true.",
     parameters={
         **IDEMPOTENCY_KEY,

@@ -27,8 +27,8 @@ class PublicPlace(Part):
     """A brand or a store as end users see it."""
 
     id: UuidText = Field(description="Identifier of the brand or store.")
-    name: str = Field(description="Its present name.", examples=["Lyon Bellecour"])
-    color: str = Field(description="Its colour, hexadecimal.", examples=["#0b7285"])
+    name: str = Field(description="Current name.", examples=["Lyon Bellecour"])
+    color: str = Field(description="Hexadecimal colour.", examples=["#0b7285"])
 
     @classmethod
     def of(cls, place: Place) -> "PublicPlace":
@@ -41,10 +41,12 @@ class PublicFieldDependency(Part):
 
     id: UuidText = Field(description="Unique identifier.")
     field: UuidText = Field(description="The field that is shown or hidden.")
-    depends_on_field: UuidText = Field(description="The field whose answer decides.")
-    operator: CombinationName = Field(description="How the comparisons combine.", examples=["$and"])
+    depends_on_field: UuidText = Field(description="The field whose answer is evaluated.")
+    operator: CombinationName = Field(
+        description="How the comparisons are combined.", examples=["$and"]
+    )
     depends_on_field_values: list[ExpectedValue] = Field(
-        description="What the deciding answer is compared with."
+        description="Comparisons with the evaluated answer."
     )
 
 
@@ -53,16 +55,16 @@ class PublicField(FieldTraits):
 
     id: UuidText = Field(description="Unique identifier.")
     key: str = Field(description="Stable name of the field.", examples=["what"])
-    group: str = Field(description="Identifier of the field's group, empty when it is in none.")
+    group: str = Field(description="Identifier of the field's group; empty if it has none.")
     translated_values: list[str] = Field(
-        description="The values in the language of the view, in the order of `values`.",
+        description="`values` in the language of the texts, in the same order.",
         examples=[["Service", "Cuisine", "Prix"]],
     )
     dependencies: list[PublicFieldDependency] = Field(
         description="Dependencies that decide whether this field is shown."
     )
     dependency_of: list[PublicFieldDependency] = Field(
-        description="Dependencies that look at this field's answer."
+        description="Dependencies that evaluate this field's answer."
     )
 
 
@@ -73,7 +75,7 @@ class PublicFieldGroup(Part):
     key: str = Field(description="Stable name of the group.", examples=["visit"])
     name: str = Field(description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
-        ge=0, le=MAX_INDEX, description="Place among the groups.", examples=[0]
+        ge=0, le=MAX_INDEX, description="Position among the groups.", examples=[0]
     )
 
 
@@ -81,17 +83,17 @@ class PublicForm(Images):
     """What end users get of contact forms and surveys alike."""
 
     id: UuidText = Field(description="Unique identifier.")
-    language: Language = Field(description="Language of the view's texts.", examples=["fr"])
-    enabled: bool = Field(description="Whether the form takes answers.")
+    language: Language = Field(description="Language of the texts.", examples=["fr"])
+    enabled: bool = Field(description="Whether the form accepts submissions.")
     auto_translate: bool = Field(
-        description="Whether the form is shown in the reader's language where it has its texts."
+        description="Whether the form is shown in the respondent's language if it is translated."
     )
     header: Header = Field(description="Texts above the fields.")
-    body: Body = Field(description="Texts among the fields.")
-    footer: Footer = Field(description="What stands below the form.")
-    submission: Submission = Field(description="What is shown once the form was submitted.")
-    external_link: ExternalLink = Field(description="Where the form's owner is found on the web.")
-    store_list: list[PublicPlace] = Field(description="The stores that an answer may be about.")
+    body: Body = Field(description="Texts of the form body.")
+    footer: Footer = Field(description="Content below the form.")
+    submission: Submission = Field(description="Content shown after submission.")
+    external_link: ExternalLink = Field(description="Links to the form owner's websites.")
+    store_list: list[PublicPlace] = Field(description="Stores that a respondent can select.")
     fields: list[PublicField] = Field(description="The form's fields.")
     field_groups: list[PublicFieldGroup] = Field(description="The groups of the form's fields.")
     field_dependencies: list[PublicFieldDependency] = Field(

@@ -21,25 +21,25 @@ class PublicSurvey(PublicForm):
 
     general_style: SurveyStyle = Field(description="Style of the whole survey.")
     pre_redirect: bool = Field(
-        description="Whether satisfaction is asked for, and may lead away, before the survey."
+        description="Whether a satisfaction question comes before the survey."
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
-        description="What is asked before the survey, if anything."
+        description="Question before the survey, if any."
     )
     external_url: str = Field(
         description="External URL to redirect to on pre-redirect.",
         examples=["https://reviews.example.com/new?place=1"],
     )
     send_mode: ChannelName = Field(
-        description="How the survey reached the one who answers.", examples=["SMS"]
+        description="Channel of the survey invitation.", examples=["SMS"]
     )
     store: PublicPlace | None = Field(description="The store that the survey is about, if known.")
     brand: PublicPlace | None = Field(description="The brand that the survey is about, if known.")
     order: str = Field(
         description="External id of the purchase targeted by the survey.", examples=["A-20413"]
     )
-    email_logo: PartnerImage | None = Field(description="Logo in e-mails.")
-    email_cover: PartnerImage | None = Field(description="Cover image in e-mails.")
+    email_logo: PartnerImage | None = Field(description="Logo in emails.")
+    email_cover: PartnerImage | None = Field(description="Cover image in emails.")
 
 
 def show_survey(
