@@ -1,11 +1,9 @@
 """Generate the OpenAPI document and the documentation page, or check that they are up to date."""
 
-import json
 import logging
 import os
 import sys
 import warnings
-from typing import Any
 
 
 def main(arguments: list[str]) -> int:
@@ -15,18 +13,20 @@ def main(arguments: list[str]) -> int:
         STAGE="test",
         AWS_ACCESS_KEY_ID="testing",
         AWS_SECRET_ACCESS_KEY="testing",  # noqa: S106
+        AWS_REGION="eu-west-1",
         AWS_DEFAULT_REGION="eu-west-1",
         POWERTOOLS_METRICS_NAMESPACE="feedback",
         POWERTOOLS_SERVICE_NAME="feedback",
         POWERTOOLS_LOG_LEVEL="CRITICAL",
     )
-    os.environ.pop("AWS_ENDPOINT_URL", None)
+    for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE"):
+        os.environ.pop(name, None)
     # moto warns of each alarm in the template; the examples need only tables and queues.
     logging.getLogger("moto").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", "Tried to parse", UserWarning)
     from app import app
     from chalicelib.web.openapi.routes import DOCUMENT, PAGE
-    from infrastructure.openapi.docs_page import render
+    from infrastructure.openapi.docs_page import in_lines, render
     from infrastructure.openapi.document import DocumentBuilder
     from infrastructure.openapi.examples import recorder
 
@@ -45,19 +45,6 @@ def main(arguments: list[str]) -> int:
     for name in outdated:
         print(f"{name} is out of date. Run make openapi.", file=sys.stderr)
     return int(bool(outdated))
-
-
-def in_lines(value: Any, indent: str = "") -> str:
-    """Return the value as JSON: on one line if it fits into 100 characters, else indented."""
-    text = json.dumps(value, ensure_ascii=False)
-    if len(indent) + len(text) <= 100 or not isinstance(value, dict | list) or not value:
-        return text
-    deeper = f"{indent} "
-    if isinstance(value, list):
-        items = [in_lines(item, deeper) for item in value]
-        return f"[\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}]"
-    members = [f"{json.dumps(key)}: {in_lines(member, deeper)}" for key, member in value.items()]
-    return f"{{\n{deeper}" + f",\n{deeper}".join(members) + f"\n{indent}}}"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 
 Schema = dict[str, Any]
 
+_NULL: Final = {"type": "null"}
 _FORMATS: Final = {"uuid": "UUID", "date-time": "date-time", "email": "e-mail address"}
 _LIMITS: Final = {
     "minimum": "at least {}",
@@ -28,21 +29,12 @@ _LIMITS: Final = {
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A type in words: text before and after a link to `schema`, which can be empty."""
-
-    before: str
-    schema: str = ""
-    after: str = ""
-
-
-@dataclass(frozen=True)
 class Row:
     """A field in a table; `depth` is the number of objects around it."""
 
     name: str
     depth: int
-    kind: Kind
+    kind: Markup
     required: bool
     description: str
     limits: tuple[str, ...]
@@ -59,7 +51,7 @@ def render(document: Schema) -> str:
         "breakable": lambda path: Markup("/<wbr>").join(path.split("/")),
         "lowered": lambda sentence: sentence[:1].lower() + sentence[1:].removesuffix("."),
         "variable": _variable,
-        "pretty": lambda value: json.dumps(value, ensure_ascii=False, indent=2),
+        "pretty": in_lines,
     }
     template = environment().get_template("docs.html")
     return template.render(document=document, page=page, kind_of=kind_of)
@@ -137,23 +129,23 @@ class DocsPage:
         return target if "properties" in target else None
 
 
-def kind_of(schema: Schema) -> Kind:
-    """Return the type of a value in words."""
+def kind_of(schema: Schema) -> Markup:
+    """Return the type of a value in words, with links to the component schemas."""
     if "$ref" in schema:
-        return Kind("", schema["$ref"].rpartition("/")[2])
+        name = schema["$ref"].rpartition("/")[2]
+        return Markup('<a href="#schema-{0}">{0}</a>').format(name)
     if "anyOf" in schema:
-        kind = kind_of(next(each for each in schema["anyOf"] if each != {"type": "null"}))
-        return Kind(kind.before, kind.schema, f"{kind.after} or null")
-    names = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type", ["any"])
-    after = " or null" if "null" in names else ""
+        return kind_of(next(each for each in schema["anyOf"] if each != _NULL)) + " or null"
+    names = schema.get("type", "any")
+    names = [names] if isinstance(names, str) else names
     name = next(name for name in names if name != "null")
     if name == "array":
-        item = kind_of(schema.get("items", {}))
-        return Kind(f"array of {item.before}", item.schema, item.after + after)
-    if name == "object" and isinstance(schema.get("additionalProperties"), dict):
-        value = kind_of(schema["additionalProperties"])
-        return Kind(f"map to {value.before}", value.schema, value.after + after)
-    return Kind(_FORMATS.get(schema.get("format", ""), name), after=after)
+        words = "array of " + kind_of(schema.get("items", {}))
+    elif name == "object" and isinstance(schema.get("additionalProperties"), dict):
+        words = "map to " + kind_of(schema["additionalProperties"])
+    else:
+        words = Markup("{}").format(_FORMATS.get(schema.get("format", ""), name))
+    return words + " or null" if "null" in names else words
 
 
 def prose(text: str) -> Markup:
@@ -174,6 +166,19 @@ def inline(text: str) -> Markup:
         else:
             marked += escape(piece)
     return marked
+
+
+def in_lines(value: Any, indent: str = "") -> str:
+    """Return the value as JSON: on one line if it fits into 100 characters, else indented."""
+    text = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(text) <= 100 or not isinstance(value, dict | list) or not value:
+        return text
+    deeper = f"{indent} "
+    if isinstance(value, list):
+        items = [in_lines(item, deeper) for item in value]
+        return f"[\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}]"
+    members = [f"{json.dumps(key)}: {in_lines(member, deeper)}" for key, member in value.items()]
+    return f"{{\n{deeper}" + f",\n{deeper}".join(members) + f"\n{indent}}}"
 
 
 def _limits(schema: Schema) -> Iterator[str]:

@@ -15,9 +15,9 @@ from unittest.mock import patch
 from uuid import UUID
 
 import boto3
+import httpx
 from chalice.test import Client
 from moto import mock_aws
-from urllib3 import encode_multipart_formdata
 
 from admin.commands.load import StoredKnowledge
 from admin.definitions.check import check
@@ -129,12 +129,10 @@ class Recorder:
         }
         query = _QUERIES.get(name, {"id": self._import_id} if method == "GET" else {})
         body = list(bodies.values())[-1] if bodies else None
-        problems = {}
-        for status in errors:
-            media_type = "text/plain" if status == 415 else None
-            request = _failing(name, status, query, body)
-            problem = self._send(status, method, path, *request, media_type=media_type)
-            problems[status] = {**problem, "requestId": REQUEST_ID}
+        problems = {
+            status: self._send(status, method, path, *_failing(name, status, query, body))
+            for status in errors
+        }
         expected = 200 if method == "GET" else 204 if name == "submitContactForm" else 201
         response = self._send(expected, method, path, query, body)
         if name == "importCustomers":
@@ -149,24 +147,25 @@ class Recorder:
         self._send(201, "POST", path, {}, self._with_field_ids(path, body))
 
     def _send(
-        self,
-        expected: int,
-        method: str,
-        path: str,
-        query: dict[str, str],
-        body: Any = None,
-        media_type: str | None = None,
+        self, expected: int, method: str, path: str, query: dict[str, str], body: Any = None
     ) -> Any:
-        content, encoded_as = _encoded(path, body)
-        response = self._http.request(
-            method,
-            f"{path}?{'&'.join(f'{name}={value}' for name, value in query.items())}",
-            headers={"Content-Type": media_type or encoded_as, **self._credentials},
-            body=content,
-        )
+        """Send the request and return the JSON of the response, which must have this status."""
+        encoded: dict[str, Any] = {"json": body}
+        if path.startswith("/public/") and body:
+            parts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in body.items()}
+            encoded = {"files": {name: (None, text) for name, text in parts.items()}}
+        elif body is None:
+            encoded = {}
+        request = httpx.Request(method, f"http://service{path}", params=query, **encoded)
+        headers = dict(request.headers) | self._credentials
+        if expected == 415:
+            headers["content-type"] = "text/plain"
+        target = request.url.raw_path.decode()
+        response = self._http.request(method, target, headers=headers, body=request.read())
         if response.status_code != expected:
             raise ValueError(f"{method} {path}: {response.status_code} {response.body!r}")
-        return json.loads(response.body) if response.body else None
+        content: Any = json.loads(response.body) if response.body else {}
+        return {**content, "requestId": REQUEST_ID} if expected >= 400 else content
 
     def _with_field_ids(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return the submission with the ids of the fields in place of their keys."""
@@ -227,23 +226,11 @@ def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[
     if status == 415:
         return query, body
     if status == 413:
-        return query, b" " * (MAX_BYTES + 1)
+        return query, {"id": " " * MAX_BYTES}
     if status == 404:
         required = "survey" if "survey" in query else "id"
         return ({}, {**body, "id": _UNKNOWN}) if body else ({**query, required: _UNKNOWN}, None)
     return _BAD_QUERIES.get((name, status), {}), _BAD_BODIES.get((name, status))
-
-
-def _encoded(path: str, body: Any) -> tuple[bytes, str]:
-    """Return the body as bytes, and its media type."""
-    is_form = path.startswith("/public/")
-    if body is None or isinstance(body, bytes):
-        media_type = "multipart/form-data; boundary=example" if is_form else "application/json"
-        return body or b"", media_type
-    if is_form:
-        parts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in body.items()}
-        return encode_multipart_formdata(parts, "example")
-    return json.dumps(body).encode(), "application/json"
 
 
 def _import_queued_rows() -> None:

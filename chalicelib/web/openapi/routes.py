@@ -12,7 +12,6 @@ from typing import Final
 from chalice import Blueprint, Response
 
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.pages.page import security_headers
 from chalicelib.web.public.cacheable import cacheable
 from chalicelib.web.server_address import server_address
 
@@ -55,6 +54,8 @@ def get_openapi() -> Response:
 )
 def get_docs() -> Response:
     """Return the documentation page."""
+    from chalicelib.web.pages.page import security_headers
+
     request = routes.current_request
     page = _page(server_address(request))
     return cacheable(
