@@ -61,7 +61,7 @@ def measure(rounds: int = ROUNDS) -> Section:
                 ],
             ),
             f"Budget: at most {BUDGET} times the libraries alone: {ratio:.2f},"
-            f" {'within' if ratio <= BUDGET else 'over'} the budget. Compared with the libraries and one"
+            f" {'within' if ratio <= BUDGET else 'over'} the budget. Ratio to the libraries and one"
             f" model: {wall[APP] / wall[MODEL]:.2f}.",
         ],
     )

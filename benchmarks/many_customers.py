@@ -5,7 +5,7 @@ from typing import Final
 
 from benchmarks.sample_account import customer as customer_document
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import CustomerDefinition, customer_from_definition
+from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.storage.counters import CounterRow, Listed
@@ -37,4 +37,4 @@ def load(account_id: str, total: int) -> dict[str, str]:
 
 def _customer_row(account_id: str, number: int) -> CustomerRow:
     document = parse(customer_document(number), CustomerDefinition)
-    return _row(account_id, customer_from_definition(document, clock.now()), position=number)
+    return _row(account_id, build_customer(document, clock.now()), position=number)

@@ -32,7 +32,11 @@ from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions import build as form_saving
-from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.fields import SavedField
 from chalicelib.outbound.queues import forget_client
 from chalicelib.services import caching as cached
 from chalicelib.services.forms import cached_forms as held_forms
@@ -122,15 +126,8 @@ def _submit_event(form: SavedContactForm) -> dict[str, Any]:
     return event | {"body": encoded, "isBase64Encoded": True}
 
 
-def _example(field: Any) -> str:
-    examples = {
-        "EMAIL": "zoe@example.com", "PHONE": "+33612345678", "NUMBER": "3", "DATE": "2026-11-20",
-        "CHECKBOX": "true", "NPS": "9", "RATING": "9", "CSAT_STAR": "5", "CSAT_SMILEY": "5",
-        "BINARY": "satisfied",
-    }  # fmt: skip
-    if field.values:
-        return str(field.values[0])
-    return examples.get(field.type.value, "Everything was fine, thank you.")
+def _example(field: SavedField) -> str:
+    return field.values[0] if field.values else field.type.rules.example
 
 
 def _bare_show(view: str) -> Handler:
@@ -245,7 +242,9 @@ def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
     }
     # The largest form exceeds the limit for saved forms.
     form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
-    saved = save_contact_form(read_contact_form(document, directory), datetime.now(UTC))
+    saved = build_contact_form(
+        parse_contact_form_definition(document, directory), datetime.now(UTC)
+    )
     questionnaire = Questionnaire.of(saved)
     given = [SubmittedAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
     times = []

@@ -185,6 +185,22 @@ Timestamp = Annotated[
 ]
 """A timestamp, returned in UTC with milliseconds. The default time zone is UTC."""
 
+TimestampText = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
+    ),
+]
+"""A timestamp in the format of the responses: UTC, milliseconds, ``Z``."""
+
+UuidText = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
+    ),
+]
+"""A UUID that was validated when it was saved."""
+
 
 @dataclass(frozen=True)
 class ItemsDescribedAs:

@@ -23,6 +23,7 @@ from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from infrastructure.openapi.examples import REQUEST_ID, TRACKER, Example, Recorder
+from infrastructure.openapi.field_types import describe_field_types
 from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
 
 _STATUSES: Final = {
@@ -79,6 +80,7 @@ class DocumentBuilder:
                     operation = self._operation(method, path, declared_by(route.view_function))
                     document["paths"].setdefault(path, {})[method.lower()] = operation
         schemas = component_schemas(self._models)
+        schemas["FieldType"]["description"] = describe_field_types()
         for name, added in document["components"]["schemas"].items():
             _merge(schemas[name], added)
         document["components"]["schemas"] = dict(sorted(schemas.items()))

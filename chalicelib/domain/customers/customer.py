@@ -347,29 +347,29 @@ def _records_of(metadata: MetadataDocument | None) -> dict[str, Any]:
     return records
 
 
-def customer_from_definition(document: CustomerDefinition, now: datetime) -> Customer:
-    """Build the customer of an operator's definition.
+def build_customer(definition: CustomerDefinition, now: datetime) -> Customer:
+    """Return the customer to save.
 
     Raises:
-        InputTooLarge: the customer's JSON would exceed `MAX_CUSTOMER_BYTES`.
+        InputTooLarge: the customer is larger than `MAX_CUSTOMER_BYTES`.
     """
     tags = tuple(
         Tag(
-            id=tag.id or derived_id(document.id, "tag", tag.tag),
+            id=tag.id or derived_id(definition.id, "tag", tag.tag),
             created_at=now,
             updated_at=now,
             tag=tag.tag,
             color=tag.color,
         )
-        for tag in document.tags
+        for tag in definition.tags
     )
     known: dict[str, Any] = {
-        "metadata": _records_of(document.metadata),
+        "metadata": _records_of(definition.metadata),
         "tags": tags,
-        "attributes": tuple(a.value_of(document.id, now) for a in document.attributes),
-        "email_bounced": document.email_bounced,
-        "declared_type": document.type,
+        "attributes": tuple(a.value_of(definition.id, now) for a in definition.attributes),
+        "email_bounced": definition.email_bounced,
+        "declared_type": definition.type,
     }
-    if document.data_sources is not None:
-        known["data_sources"] = tuple(document.data_sources)
-    return customer_from_body(document, document.id, now, **known)
+    if definition.data_sources is not None:
+        known["data_sources"] = tuple(definition.data_sources)
+    return customer_from_body(definition, definition.id, now, **known)

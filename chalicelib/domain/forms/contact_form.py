@@ -6,8 +6,9 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
-from chalicelib.domain.forms.part import Part, UuidText
+from chalicelib.domain.forms.part import Part
 from chalicelib.domain.forms.presentation import GeneralStyle
+from chalicelib.domain.schema import UuidText
 
 
 class _Aim(Part):

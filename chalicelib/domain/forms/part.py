@@ -4,27 +4,9 @@ A form is saved rarely and read often, so its timestamps are stored as the respo
 form parses no timestamp.
 """
 
-from typing import Annotated
+from pydantic import ConfigDict, Field
 
-from pydantic import ConfigDict, Field, WithJsonSchema
-
-from chalicelib.domain.schema import Resource
-
-TimestampText = Annotated[
-    str,
-    WithJsonSchema(
-        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
-    ),
-]
-"""A timestamp as returned: UTC, milliseconds, ``Z``."""
-
-UuidText = Annotated[
-    str,
-    WithJsonSchema(
-        {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
-    ),
-]
-"""A UUID that was validated on save."""
+from chalicelib.domain.schema import Resource, TimestampText, UuidText
 
 
 class Part(Resource):

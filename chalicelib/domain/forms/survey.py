@@ -9,11 +9,12 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
 from chalicelib.domain.forms.image import Image, PartnerImage
-from chalicelib.domain.forms.part import DatedPart, Part, UuidText
+from chalicelib.domain.forms.part import DatedPart, Part
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.language import Language
+from chalicelib.domain.schema import UuidText
 
 
 class Channel(StrEnum):
@@ -167,8 +168,8 @@ class PartnerSurvey(_Sending, PartnerForm):
     targets: list[PartnerTarget] = Field(
         default=[], description="Brands and stores that the survey targets."
     )
-    email_logo: PartnerImage | None = Field(default=None, description="Logo in e-mails.")
-    email_cover: PartnerImage | None = Field(default=None, description="Cover image in e-mails.")
+    email_logo: PartnerImage | None = Field(default=None, description="Logo in emails.")
+    email_cover: PartnerImage | None = Field(default=None, description="Cover image in emails.")
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
