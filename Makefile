@@ -29,7 +29,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop local deploy test check e2e bench format generate lock clean
+.PHONY: help run up stop local deploy test check e2e bench format generate openapi lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
 	$(BIN)/python -m infrastructure.generate --check
+	@$(BIN)/python -m infrastructure.openapi --check
 	$(BIN)/cfn-lint infrastructure/data.yaml
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
@@ -74,6 +75,9 @@ format: $(VENV) ## Fix and format the source
 
 generate: $(VENV) ## Write configuration, policies, queues and alarms from infrastructure/functions.py
 	@$(BIN)/python -m infrastructure.generate
+
+openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
+	@$(BIN)/python -m infrastructure.openapi
 
 lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
 	@$(LOCK) --upgrade --group dev pyproject.toml --output-file requirements-dev.txt

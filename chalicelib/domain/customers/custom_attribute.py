@@ -29,12 +29,12 @@ class CustomAttributeValue(Resource):
     created_at: Timestamp
     updated_at: Timestamp
     attribute: str = Field(description="The attribute's name.", examples=["Favourite dish"])
-    type: AttributeType = Field(description="What kind of value the attribute takes.")
-    auto_detected: bool = Field(description="Whether the value was found rather than entered.")
-    from_possible_value: str = Field(description="The possible value that was chosen, if one was.")
-    text: str = Field(description="Text of the value, empty when it has none.")
-    rating: str = Field(description="Rating of the value, empty when it has none.")
-    value: str = Field(description="The value itself, as text.")
+    type: AttributeType = Field(description="Type of the attribute's values.")
+    auto_detected: bool = Field(description="Whether the value was detected automatically.")
+    from_possible_value: str = Field(description="The selected option, if any.")
+    text: str = Field(description="Text of the value; empty if it has none.")
+    rating: str = Field(description="Rating of the value; empty if it has none.")
+    value: str = Field(description="The value as a string.")
 
 
 class CustomAttributeDefinition(Input):

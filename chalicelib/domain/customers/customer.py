@@ -51,15 +51,15 @@ MAX_CUSTOMER_BYTES: Final = 32 * 1024
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 
 # Descriptions shared by the request body and the response.
-_DESCRIPTION: Final = "What the account notes about the customer."
+_DESCRIPTION: Final = "The account's notes about the customer."
 _COMPANY: Final = "The company that the customer belongs to."
 _FIRST_NAME: Final = "First name."
 _LAST_NAME: Final = "Last name."
-_PHONE_NUMBER: Final = "Phone number, as it was given."
-_EMAIL: Final = "E-mail address, as it was given."
-_CIVILITY: Final = "A title, for example."
-_EMAIL_OPTIN: Final = "Agreed to be written to by e-mail."
-_SMS_OPTIN: Final = "Agreed to be written to by SMS."
+_PHONE_NUMBER: Final = "Phone number as it was sent."
+_EMAIL: Final = "E-mail address as it was sent."
+_CIVILITY: Final = "Civility, for example a title."
+_EMAIL_OPTIN: Final = "Whether the customer accepts e-mails."
+_SMS_OPTIN: Final = "Whether the customer accepts SMS messages."
 
 
 def _trimmed(value: Any) -> Any:
@@ -113,21 +113,19 @@ class _Person(Resource):
     company: str | None = Field(default=None, description=_COMPANY)
     first_name: str | None = Field(default=None, description=_FIRST_NAME)
     last_name: str | None = Field(default=None, description=_LAST_NAME)
-    display_name: str | None = Field(
-        default=None, description="Usually the first and the last name, joined."
-    )
+    display_name: str | None = Field(default=None, description="Usually the first and last name.")
     language: Annotated[Language | None, LeftOutWhenNone] = Field(
         default=None,
         exclude_if=lambda value: value is None,
-        description="The customer's language. The key is left out when it is not known.",
+        description="The customer's language. Absent if it is unknown.",
     )
     phone_number: str | None = Field(default=None, description=_PHONE_NUMBER)
     email: str | None = Field(default=None, description=_EMAIL)
-    email_bounced: bool = Field(default=False, description="Whether the e-mail bounced.")
-    civility: str | None = Field(default=None, description=_CIVILITY)
-    tags: tuple[Tag, ...] = Field(
-        default=(), description="Labels that the account has put on the customer."
+    email_bounced: bool = Field(
+        default=False, description="Whether an e-mail to the customer bounced."
     )
+    civility: str | None = Field(default=None, description=_CIVILITY)
+    tags: tuple[Tag, ...] = Field(default=(), description="Tags of the customer.")
     email_optin: bool = Field(default=False, description=_EMAIL_OPTIN)
     sms_optin: bool = Field(default=False, description=_SMS_OPTIN)
 
@@ -173,8 +171,8 @@ class CustomerType(StrEnum):
 _METADATA_SCHEMA: Final = {
     "type": "object",
     "description": (
-        "Data by source. The import source's is a map of strings; every other record mirrors the "
-        "external system's own and is passed through as it is."
+        "Data by source. `import` is a map of strings; every other field mirrors a record of "
+        "the external system and is passed through unchanged."
     ),
     "properties": {
         key: {
@@ -193,23 +191,23 @@ class Customer(_IdentifiedPerson):
     `type` and `averageFeedbackRating` are computed from counts that are stored but not returned.
     """
 
-    feedback_count: int = Field(default=0, description="Feedbacks given.")
-    purchase_count: int = Field(default=0, description="Purchases made.")
+    feedback_count: int = Field(default=0, description="Number of feedbacks given.")
+    purchase_count: int = Field(default=0, description="Number of purchases made.")
     data_sources: tuple[DataSource, ...] = Field(
-        default=(DataSource("Import"),), description="Where the customer is known from."
+        default=(DataSource("Import"),), description="Sources of the customer's data."
     )
     metadata: Annotated[dict[str, Any], WithJsonSchema(_METADATA_SCHEMA)] = Field(
         default_factory=dict
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
-        default=(), description="Values of the account's custom attributes."
+        default=(), description="Values of custom attributes."
     )
 
     rating_sum: int = Field(default=0, exclude=True)
     rating_count: int = Field(default=0, exclude=True)
     declared_type: CustomerType | None = Field(default=None, exclude=True)
 
-    @computed_field(description="What the customer has done so far.")  # type: ignore[prop-decorator]
+    @computed_field(description="Whether the customer purchased, reviewed, or both.")  # type: ignore[prop-decorator]
     @property
     def type(self) -> CustomerType | None:
         """Computed from the counts; without any, the type declared by a definition."""
@@ -222,7 +220,7 @@ class Customer(_IdentifiedPerson):
         return self.declared_type
 
     @computed_field(  # type: ignore[prop-decorator]
-        description="The mean rating, 0 to 10, with at most two decimals.", examples=["8.5"]
+        description="Mean rating from 0 to 10, with at most two decimals.", examples=["8.5"]
     )
     @property
     def average_feedback_rating(self) -> str | None:
@@ -256,7 +254,7 @@ class CustomerBody(_GivenIdentifiers):
     last_name: Text | None = Field(default=None, description=_LAST_NAME)
     display_name: Text | None = Field(
         default=None,
-        description="What to call the customer. When not given: first and last name, joined.",
+        description="Display name. The default is the first and last name.",
     )
     phone_number: Text | None = Field(default=None, description=_PHONE_NUMBER)
     civility: Text | None = Field(default=None, description=_CIVILITY)
@@ -266,7 +264,7 @@ class CustomerBody(_GivenIdentifiers):
     )
     metadata: ImportMetadata | None = Field(
         default=None,
-        description="Data of your own. Answered as the customer's `metadata.import`.",
+        description="Your own data. Responses contain it as `metadata.import`.",
     )
     sms_optin: bool | None = Field(default=None, description=_SMS_OPTIN)
     email_optin: bool | None = Field(default=None, description=_EMAIL_OPTIN)

@@ -47,7 +47,7 @@ class BatchBody(Input):
     """A batch of customers. Each row is validated on its own."""
 
     batch: Annotated[list[Any], ItemsDescribedAs(CustomerBody)] = Field(
-        min_length=1, max_length=MAX_ROWS, description="The rows, in the order to do them in."
+        min_length=1, max_length=MAX_ROWS, description="The rows, in the order of processing."
     )
 
 
@@ -55,7 +55,7 @@ class RowInputError(Resource):
     """One validation error of a row."""
 
     pointer: str = Field(
-        description="Where: a JSON pointer into the request's body.", examples=["/batch/3/email"]
+        description="JSON pointer into the request body.", examples=["/batch/3/email"]
     )
     code: str = Field(description="The broken rule, for programs.", examples=["invalid_email"])
     detail: str = Field(description="Explanation for people.")
@@ -64,9 +64,9 @@ class RowInputError(Resource):
 class RejectedRow(Resource):
     """A row that was rejected."""
 
-    index: int = Field(description="The row's place in the batch, from 0.")
+    index: int = Field(description="Index of the row in the batch, from 0.")
     errors: tuple[RowInputError, ...] = Field(
-        description="What is wrong with it; past 1,000 faults in a batch, the first of each row."
+        description="Validation errors; only the first of each row if the batch has over 1,000."
     )
 
 
@@ -82,9 +82,9 @@ class AcceptedBatch(Resource):
 class RowError(Resource):
     """An accepted row that could not be imported."""
 
-    index: int = Field(description="The row's place in the batch, from 0.")
-    code: str = Field(description="Why, for programs.", examples=["too_large"])
-    detail: str = Field(description="Why, for people.")
+    index: int = Field(description="Index of the row in the batch, from 0.")
+    code: str = Field(description="Error code, for programs.", examples=["too_large"])
+    detail: str = Field(description="Explanation, for people.")
 
 
 class ImportProgress(Resource):
@@ -93,14 +93,18 @@ class ImportProgress(Resource):
     id: Identifier
     status: ImportStatus
     row_count: int = Field(description="Rows that were queued.")
-    created: int = Field(description="Rows that made a customer.")
-    filled: int = Field(description="Rows that filled in fields of a customer.")
-    unchanged: int = Field(description="Rows that had nothing to fill in.")
-    failed: int = Field(description="Rows that could not be done.")
-    errors: tuple[RowError, ...] = Field(description="Why rows failed, the first 1,000.")
+    created: int = Field(description="Rows that created a customer.")
+    filled: int = Field(description="Rows that filled fields of a customer.")
+    unchanged: int = Field(description="Rows that changed nothing.")
+    failed: int = Field(description="Rows that failed.")
+    errors: tuple[RowError, ...] = Field(
+        description="Errors of failed rows, at most the first 1,000."
+    )
     created_at: Timestamp
     updated_at: Timestamp
-    completed_at: Timestamp | None = Field(description="When the last row ended, null before.")
+    completed_at: Timestamp | None = Field(
+        description="Time of the last processed row; null before."
+    )
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ class ContactFormSubmission(Input):
 
     id: Identifier = Field(description="Identifier of the contact form.")
     store: Identifier | None = Field(
-        default=None, description="Store that the submission is about."
+        default=None, description="The store that the feedback is about."
     )
     brand: Identifier | None = Field(
-        default=None, description="Brand of the contact form; optional."
+        default=None, description="The brand of the contact form. Not required."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="Answers by field."
+        default=[], max_length=MAX_ANSWERS, description="The answers, one item for each field."
     )
 
 
@@ -31,16 +31,16 @@ class SurveySubmission(Input):
 
     id: Identifier = Field(description="Identifier of the survey.")
     tracker: Identifier | None = Field(
-        default=None, description="Tracker; required for a private survey."
+        default=None, description="The tracker from the survey link. Required for a private survey."
     )
     store: Identifier | None = Field(
-        default=None, description="Store that the submission is about, for a public survey."
+        default=None, description="The store that the feedback is about, for a public survey."
     )
     brand: Identifier | None = Field(
-        default=None, description="Brand that the submission is about, for a public survey."
+        default=None, description="The brand that the feedback is about, for a public survey."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="Answers by field."
+        default=[], max_length=MAX_ANSWERS, description="The answers, one item for each field."
     )
 
 
@@ -48,6 +48,6 @@ class SurveySubmitted(Resource):
     """The response to a submission to a survey."""
 
     redirect_to: str = Field(
-        description="Page for a public review, empty if the respondent is not redirected.",
+        description="URL of a page for a public review; empty if there is none.",
         examples=["https://reviews.example.com/new?place=1"],
     )

@@ -12,7 +12,7 @@ from chalicelib.domain.schema import UuidText
 
 
 class _Aim(Part):
-    brand_id: UuidText = Field(description="The brand that the form is aimed at.")
+    brand_id: UuidText = Field(description="Identifier of the targeted brand.")
     general_style: GeneralStyle = Field(
         default_factory=GeneralStyle, description="Style of the whole form."
     )
@@ -22,7 +22,7 @@ class PartnerContactForm(_Aim, PartnerForm):
     """A contact form in the partner view."""
 
     brand_name: str = Field(
-        default="", description="Present name of the brand.", examples=["Maison Lumen"]
+        default="", description="Current name of the brand.", examples=["Maison Lumen"]
     )
 
     @classmethod

@@ -30,18 +30,18 @@ class Form(DatedPart):
         default=None, description="Internal description.", examples=["Shown on the website"]
     )
     language: Language = Field(description="Language of the form's own texts.", examples=["en"])
-    enabled: bool = Field(description="Whether the form takes answers.")
+    enabled: bool = Field(description="Whether the form accepts submissions.")
     auto_translate: bool = Field(
-        description="Whether the form is shown in the reader's language where it has its texts."
+        description="Whether the form is shown in the respondent's language if it is translated."
     )
     header: Header = Field(default_factory=Header, description="Texts above the fields.")
-    body: Body = Field(default_factory=Body, description="Texts among the fields.")
-    footer: Footer = Field(default_factory=Footer, description="What stands below the form.")
+    body: Body = Field(default_factory=Body, description="Texts of the form body.")
+    footer: Footer = Field(default_factory=Footer, description="Content below the form.")
     external_link: ExternalLink = Field(
-        default_factory=ExternalLink, description="Where the form's owner is found on the web."
+        default_factory=ExternalLink, description="Links to the form owner's websites."
     )
     submission: Submission = Field(
-        default_factory=Submission, description="What is shown once the form was submitted."
+        default_factory=Submission, description="Content shown after submission."
     )
     field_dependencies: list[FieldDependency] = Field(
         default=[], description="Conditions that show or hide fields."
@@ -55,7 +55,7 @@ class PartnerImages(Part):
     footer_logo: PartnerImage | None = Field(default=None, description="Logo in the footer.")
     cover: PartnerImage | None = Field(default=None, description="Cover image.")
     submission_image: PartnerImage | None = Field(
-        default=None, description="Image shown once the form was submitted."
+        default=None, description="Image shown after submission."
     )
 
 
@@ -66,7 +66,7 @@ class Images(Part):
     footer_logo: Image | None = Field(default=None, description="Logo in the footer.")
     cover: Image | None = Field(default=None, description="Cover image.")
     submission_image: Image | None = Field(
-        default=None, description="Image shown once the form was submitted."
+        default=None, description="Image shown after submission."
     )
 
 

@@ -13,18 +13,18 @@ class Image(Part):
     )
     url: str = Field(
         default="",
-        description="Where the image is served from.",
+        description="URL of the image.",
         examples=["https://cdn.example.com/forms/logo.png"],
     )
     size: int = Field(default=0, ge=0, description="Size in bytes.", examples=[18432])
     width: int = Field(default=0, ge=0, description="Width in pixels.", examples=[640])
     height: int = Field(default=0, ge=0, description="Height in pixels.", examples=[240])
     originalname: str = Field(
-        default="", description="Name of the file that was uploaded.", examples=["logo.png"]
+        default="", description="Name of the uploaded file.", examples=["logo.png"]
     )
     source_url: str = Field(
         default="",
-        description="Where the image was first taken from.",
+        description="Original URL of the image.",
         examples=["https://www.example.com/assets/logo.png"],
     )
     external_id: str = Field(
@@ -43,7 +43,7 @@ class PartnerImage(Part):
     )
     url: str = Field(
         default="",
-        description="Where the image is served from.",
+        description="URL of the image.",
         examples=["https://cdn.example.com/forms/logo.png"],
     )
     size: str = Field(default="0", description="Size in bytes.", examples=["18432"])

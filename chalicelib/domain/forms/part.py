@@ -25,5 +25,5 @@ class DatedPart(Part):
     """A part with an id. Its timestamps survive a replacement of the form."""
 
     id: UuidText = Field(description="Unique identifier.")
-    created_at: TimestampText = Field(description="When it was first saved.")
-    updated_at: TimestampText = Field(description="When it was last changed.")
+    created_at: TimestampText = Field(description="Time of creation.")
+    updated_at: TimestampText = Field(description="Time of the last change.")

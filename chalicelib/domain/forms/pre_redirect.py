@@ -28,13 +28,13 @@ class ColoredText(Part):
     """A text and its colour."""
 
     text: str = _text("The text.", "How satisfied are you?")
-    color: str = _text("Its colour, hexadecimal.", "#1f2933")
+    color: str = _text("Hexadecimal colour.", "#1f2933")
 
 
 class RedirectButton(ColoredText):
     """The button that opens the external site."""
 
-    background_color: str = _text("Colour of the button, hexadecimal.", "#0b7285")
+    background_color: str = _text("Hexadecimal colour of the button.", "#0b7285")
     topic: ColoredText = Field(default_factory=ColoredText, description="Text beside the button.")
 
 
@@ -66,8 +66,8 @@ class CsatSmileyTexts(Part):
 class BinaryTexts(Part):
     """Texts of a choice between two values."""
 
-    satisfied: str = _text("Text of the good choice.", "I am happy")
-    unsatisfied: str = _text("Text of the bad choice.", "I am not happy")
+    satisfied: str = _text("Text of the positive option.", "I am happy")
+    unsatisfied: str = _text("Text of the negative option.", "I am not happy")
     topic: str = _text("The question.", "Are you happy with us?")
 
 
@@ -75,16 +75,16 @@ class PreRedirectConfig(Part):
     """The question before the survey and the threshold of the redirect."""
 
     type: PreRedirectTypeName = Field(
-        description="How satisfaction is asked for.", examples=["NPS"]
+        description="Type of the satisfaction question.", examples=["NPS"]
     )
     threshold: int = Field(
         default=0,
-        description="Rating, brought to 0 to 10, from which on the respondent is redirected.",
+        description="Rating, scaled to 0 to 10, from which the respondent is redirected.",
         examples=[8],
     )
     text: ColoredText = Field(default_factory=ColoredText, description="Text above the question.")
     button: RedirectButton = Field(
-        default_factory=RedirectButton, description="Button that leads on."
+        default_factory=RedirectButton, description="Button that redirects."
     )
     nps: NpsTexts = Field(default_factory=NpsTexts, description="Texts of an `NPS` question.")
     csat_star: CsatStarTexts = Field(

@@ -28,7 +28,7 @@ def _text(description: str, example: str) -> Any:
 
 
 def _colour(of: str, example: str) -> Any:
-    return _text(f"Colour of {of}, hexadecimal.", example)
+    return _text(f"Hexadecimal colour of {of}.", example)
 
 
 def _position(of: str) -> Any:
@@ -43,7 +43,7 @@ class Font(Part):
     """The font of a form."""
 
     name: str = _text("Name of the font.", "Inter")
-    url: str = _text("Where the font is loaded from.", "https://fonts.example.com/inter.css")
+    url: str = _text("URL of the font.", "https://fonts.example.com/inter.css")
 
 
 class GeneralStyle(Part):
@@ -94,7 +94,7 @@ class Header(Part):
 class Body(Part):
     """Texts of the form's body."""
 
-    button_text: str = _text("Text of the button that submits.", "Send")
+    button_text: str = _text("Text of the submit button.", "Send")
 
 
 class Footer(Part):

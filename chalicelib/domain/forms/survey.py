@@ -53,7 +53,7 @@ class Target(DatedPart):
     enabled: bool = Field(description="Whether surveys are sent for this target.")
     target_id: UuidText = Field(description="Identifier of the brand or store.")
     new_review_uri: str = _text(
-        "Where a respondent may leave a public review.", "https://reviews.example.com/new?place=1"
+        "URL of the page for public reviews.", "https://reviews.example.com/new?place=1"
     )
 
 
@@ -69,7 +69,7 @@ class PartnerTarget(Target):
     target_name: Annotated[str, AfterValidator(_present_name)] = Field(
         default="",
         validate_default=True,
-        description="Present name of the brand or store.",
+        description="Current name of the brand or store.",
         examples=["Maison Lumen"],
     )
 
@@ -79,7 +79,7 @@ class DnsRecord(Part):
 
     host: str = _text("Name of the record.", "mail._domainkey.example.com")
     type: str = _text("Type of the record.", "TXT")
-    value: str = _text("What the record holds.", "k=rsa; p=MIGfMA0GCSq")
+    value: str = _text("Value of the record.", "k=rsa; p=MIGfMA0GCSq")
 
 
 class ExternalDnsConfig(Part):
@@ -88,24 +88,27 @@ class ExternalDnsConfig(Part):
     dkim: DnsRecord = Field(
         default_factory=DnsRecord, description="Record that verifies signatures."
     )
-    return_path: DnsRecord = Field(
-        default_factory=DnsRecord, description="Record that takes bounces."
-    )
+    return_path: DnsRecord = Field(default_factory=DnsRecord, description="Record for bounces.")
 
 
 class SupportEmail(DatedPart):
     """The support address of a survey: its sender or Reply-To address."""
 
-    email: str = _text("The address.", "support@example.com")
+    email: str = _text("E-mail address.", "support@example.com")
     domain: str = _text("Domain of the address.", "example.com")
-    forwarding_email: str = _text("Where answers are forwarded to.", "team@example.com")
-    default: bool = Field(default=False, description="Whether it is the account's default.")
-    enable_inbound: bool = Field(default=False, description="Whether answers are taken in.")
-    external_dns_config: ExternalDnsConfig = Field(
-        default_factory=ExternalDnsConfig, description="Records that the domain's owner publishes."
+    forwarding_email: str = _text("Address that replies are forwarded to.", "team@example.com")
+    default: bool = Field(
+        default=False, description="Whether this is the account's default address."
     )
-    dkim_verified: bool = Field(default=False, description="Whether signatures are verified.")
-    return_path_verified: bool = Field(default=False, description="Whether bounces are taken.")
+    enable_inbound: bool = Field(default=False, description="Whether replies are received.")
+    external_dns_config: ExternalDnsConfig = Field(
+        default_factory=ExternalDnsConfig,
+        description="DNS records that the domain's owner publishes.",
+    )
+    dkim_verified: bool = Field(default=False, description="Whether the DKIM record is verified.")
+    return_path_verified: bool = Field(
+        default=False, description="Whether the return path is verified."
+    )
 
 
 class _Sending(Part):
@@ -118,15 +121,17 @@ class _Sending(Part):
         description="Whether the survey can be requested publicly without a tracker."
     )
     support_email: SupportEmail | None = Field(
-        default=None, description="The address that the survey is sent from, if any."
+        default=None, description="Sender address of the survey, if any."
     )
     sending_channels: list[ChannelName] = Field(
-        default=[], description="How the survey is sent, best first.", examples=[["SMS"]]
+        default=[],
+        description="Channels for sending the survey, preferred channel first.",
+        examples=[["SMS"]],
     )
     solicitation_threshold: int = Field(
         default=0,
         description="Maximum delay, in seconds, between the purchase date and the date it is "
-        "processed for survey dispatch; when exceeded no survey is sent.",
+        "processed for survey dispatch; if it is exceeded, no survey is sent.",
         examples=[604800],
     )
     resolicitation_delay: int = Field(
@@ -136,7 +141,7 @@ class _Sending(Part):
     )
     resolicitation_mode: ResolicitationModeName = Field(
         default=ResolicitationMode.ACCOUNT,
-        description="Within what the resolicitation delay is kept.",
+        description="Scope of the resolicitation delay.",
         examples=["ACCOUNT"],
     )
     pre_redirect: bool = Field(
@@ -144,15 +149,15 @@ class _Sending(Part):
         description="Enables redirection to external satisfaction surveys before submission.",
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
-        default=None, description="What is asked before the survey, if anything."
+        default=None, description="Question before the survey, if any."
     )
     post_redirect: bool = Field(default=False, description="Enables redirection after submission.")
     post_redirect_threshold: int | None = Field(
         default=None,
         ge=0,
         le=10,
-        description="Rating from which on the customer is redirected after submitting; 0 means "
-        "always redirect. Null while `postRedirect` is off.",
+        description="Rating from which the customer is redirected after submitting; 0 means "
+        "always. Null if `postRedirect` is false.",
         examples=[8],
     )
 
@@ -160,9 +165,11 @@ class _Sending(Part):
 class PartnerSurvey(_Sending, PartnerForm):
     """A survey in the partner view."""
 
-    targets: list[PartnerTarget] = Field(default=[], description="What the survey is aimed at.")
-    email_logo: PartnerImage | None = Field(default=None, description="Logo in e-mails.")
-    email_cover: PartnerImage | None = Field(default=None, description="Cover image in e-mails.")
+    targets: list[PartnerTarget] = Field(
+        default=[], description="Brands and stores that the survey targets."
+    )
+    email_logo: PartnerImage | None = Field(default=None, description="Logo in emails.")
+    email_cover: PartnerImage | None = Field(default=None, description="Cover image in emails.")
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:

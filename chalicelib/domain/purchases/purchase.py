@@ -32,17 +32,17 @@ class Purchase(Resource):
     customer: Customer | None = Field(
         default=None, description="The current state of the customer."
     )
-    date: Timestamp = Field(description="When the purchase was made.")
+    date: Timestamp = Field(description="Time of the purchase.")
     start_date: Timestamp = Field(description="Start of its validity.")
     end_date: Timestamp = Field(description="End of its validity.")
-    external_id: str = Field(description="Its identifier in the external system.")
+    external_id: str = Field(description="Identifier in the external system.")
     source: DataSource = Field(description="The platform that it comes from.")
     metadata: JsonObject = Field(
         default_factory=dict,
         description="Data of the source about the purchase, stored unchanged.",
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
-        default=(), description="Values of the account's custom attributes."
+        default=(), description="Values of custom attributes."
     )
 
     customer_id: str | None = Field(default=None, exclude=True)

@@ -1,100 +1,57 @@
-"""What the interface description says of one endpoint, before it becomes OpenAPI."""
+"""Declare the OpenAPI operation of a route, next to the route.
 
-from dataclasses import dataclass
-from typing import Any, Final
+A declaration contains only strings and numbers, so it adds no import to the start of a function.
+`make openapi` reads the declarations, imports the models, and writes the document.
+"""
 
-from pydantic import BaseModel
+from collections.abc import Callable
+from typing import Any, Final, NotRequired, TypedDict, TypeVar, Unpack
 
-from chalicelib.domain.errors import FeedbackError, NotAuthenticated, TooManyRequests, Unavailable
-
-JSON: Final = "application/json"
-
-Schema = dict[str, Any]
+View = TypeVar("View", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """Something that a request carries in its query or its headers.
+class Operation(TypedDict):
+    """An operation of the OpenAPI document.
 
-    Attributes:
-        place: ``query`` or ``header``.
-    """
-
-    name: str
-    description: str
-    schema: Schema
-    example: Any
-    place: str = "query"
-    required: bool = False
-
-
-@dataclass(frozen=True)
-class RequestBody:
-    """What a request carries in its body.
+    The generator adds the responses that follow from the route: 401 for partner routes, 413 and 415
+    for a request body, 422 for an idempotency key, and 429 and 503 for every route.
 
     Attributes:
-        model: the model that validates it.
-        examples: whole bodies, each under a title of a few words.
-        required: whether a request may come without a body.
+        id: operation id, the name of the operation in generated clients.
+        response: model of the response body, as a path below `chalicelib.domain`.
+        parameters: descriptions by name of query parameter or header.
+        body: model of the request body, as a path below `chalicelib.domain`.
+        errors: statuses that do not follow from the route.
     """
 
-    model: type[BaseModel]
-    description: str
-    examples: dict[str, Any]
-    required: bool = True
-    media_type: str = JSON
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What an endpoint answers when all is well.
-
-    Attributes:
-        content: the model that is answered, a schema where there is no model, None for no body.
-        headers: names of headers among the description's components.
-    """
-
-    status: int
-    description: str
-    content: type[BaseModel] | Schema | None
-    example: Any = None
-    headers: tuple[str, ...] = ("NoStore",)
-    media_type: str = JSON
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One endpoint.
-
-    Attributes:
-        identifier: names the operation to generated clients.
-        answers: the good answers, the usual one first.
-        errors: how it may fail, one instance for each status; `ALWAYS` need not be named, and
-            neither need `NotAuthenticated` where credentials are asked for.
-        needs_credentials: whether both credential headers must be there.
-    """
-
-    method: str
-    path: str
-    identifier: str
+    id: str
     tag: str
     summary: str
     description: str
-    answers: tuple[Answer, ...]
-    parameters: tuple[Parameter, ...] = ()
-    body: RequestBody | None = None
-    errors: tuple[FeedbackError, ...] = ()
-    needs_credentials: bool = True
-
-    @property
-    def all_errors(self) -> tuple[FeedbackError, ...]:
-        """Every error that the operation may answer with."""
-        credentials = (NotAuthenticated(),) if self.needs_credentials else ()
-        return (*self.errors, *credentials, *ALWAYS)
+    returns: str
+    response: NotRequired[str]
+    parameters: NotRequired[dict[str, str]]
+    body: NotRequired[str]
+    body_description: NotRequired[str]
+    body_optional: NotRequired[bool]
+    errors: NotRequired[tuple[int, ...]]
 
 
-ALWAYS: Final = (
-    TooManyRequests(retry_after=1),
-    Unavailable("The database is busy; try again in a moment."),
-)
-"""Errors that any request may meet: the gateway's throttle, and a database that is busy."""
+OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
+"""Operations by view."""
+
+IDEMPOTENCY_KEY: Final = {
+    "Idempotency-Key": "Makes retries safe. Use a new key of 1 to 255 printable ASCII characters"
+    " for each record. A second request with the same key and the same input returns the record"
+    " that the first request created and creates nothing."
+}
+
+
+def operation(**declared: Unpack[Operation]) -> Callable[[View], View]:
+    """Declare the operation of the view below, as the decorator closest to the view."""
+
+    def declare(view: View) -> View:
+        OPERATIONS[view] = declared
+        return view
+
+    return declare

@@ -1,40 +1,81 @@
-"""The interface description: for programs at ``/openapi.json``, for people at ``/docs``.
+"""Serve the OpenAPI document and the documentation page.
 
-What makes them is imported inside the views: it is heavy, and no other request needs it.
+`make openapi` generates both files. At run time, only the address of the deployment is added.
 """
 
+import html
+import json
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from chalice import Blueprint, Response
 
+from chalicelib.web.openapi.operation import operation
 from chalicelib.web.public.cacheable import cacheable
 from chalicelib.web.server_address import server_address
 
 routes = Blueprint(__name__)
 
+DOCUMENT: Final = Path(__file__).with_name("openapi.json")
+PAGE: Final = Path(__file__).with_name("docs.html")
 _MAX_AGE_S: Final = 300
+_TAG: Final = "Documentation"
+_IF_NONE_MATCH: Final = {
+    "If-None-Match": "The `ETag` of an earlier response. If nothing has changed, the status is 304."
+}
 
 
 @routes.route("/openapi.json", methods=["GET"], content_types=[])
+@operation(
+    id="getDescription",
+    tag=_TAG,
+    summary="Get the OpenAPI document",
+    description="Returns this interface as an OpenAPI 3.1 document.",
+    parameters=_IF_NONE_MATCH,
+    returns="The OpenAPI document.",
+)
 def get_openapi() -> Response:
-    """The description as OpenAPI 3.1."""
-    from chalicelib.web.openapi.document import description_json
-
+    """Return the OpenAPI document."""
     request = routes.current_request
-    document = description_json(server_address(request))
+    document = _document(server_address(request))
     return cacheable(request, document, "application/json", max_age_s=_MAX_AGE_S)
 
 
 @routes.route("/docs", methods=["GET"], content_types=[])
+@operation(
+    id="getDocumentation",
+    tag=_TAG,
+    summary="Get the documentation page",
+    description="Returns the same document as an HTML page. The page loads nothing from other"
+    " hosts.",
+    parameters=_IF_NONE_MATCH,
+    returns="The page.",
+)
 def get_docs() -> Response:
-    """The description as a page."""
-    from chalicelib.web.openapi.docs_page import docs_page
+    """Return the documentation page."""
+    from chalicelib.web.pages.page import security_headers
 
-    page = docs_page()
+    request = routes.current_request
+    page = _page(server_address(request))
     return cacheable(
-        routes.current_request,
-        page.html,
+        request,
+        page,
         "text/html; charset=utf-8",
         max_age_s=_MAX_AGE_S,
-        headers=page.headers,
+        headers=security_headers(page),
     )
+
+
+@lru_cache(maxsize=8)
+def _document(address: str) -> str:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    return document.replace('"url": "/"', f'"url": {json.dumps(address)}', 1)
+
+
+@lru_cache(maxsize=8)
+def _page(address: str) -> str:
+    # An address without a host stays incomplete: callers can set the Host header.
+    base_url = address if "://" in address else f"…{address.rstrip('/')}"
+    page = PAGE.read_text(encoding="utf-8")
+    return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(base_url)}'", 1)

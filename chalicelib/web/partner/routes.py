@@ -1,20 +1,48 @@
-"""The partner interface: routes only, each a few lines over a service (interface, section 4).
+"""The partner interface: routes and their operations, each a few lines over a service.
 
-A view imports its service when it is first asked for: a function that starts to read one customer
-should not load forms and imports first.
+A view imports its service and models when it is first called: a function that starts to read one
+customer must not load forms and imports first.
 """
 
 from chalice import Blueprint, Response
 
 from chalicelib.domain.paging import PageRequest
 from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, Operation, operation
 from chalicelib.web.partner.endpoint import PartnerRequest, answer, partner_endpoint
 
 routes = Blueprint(__name__)
 
 
+def _list(operation_id: str, tag: str, response: str) -> Operation:
+    records = tag.lower()
+    return Operation(
+        id=operation_id,
+        tag=tag,
+        summary=f"List {records}",
+        description=f"Returns one page of the account's {records}, oldest first. A page after the"
+        " last one has no items and the same totals.",
+        body="paging.PageRequest",
+        body_description="The page. An empty body requests the first 10 records and needs no"
+        " content type.",
+        body_optional=True,
+        response=response,
+        returns=f"The page of {records}.",
+    )
+
+
 @routes.route("/partners/purchase", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
+@operation(
+    id="getPurchase",
+    tag="Purchases",
+    summary="Get a purchase",
+    description="Returns one purchase with its current customer and store name.",
+    parameters={"id": "Identifier of the purchase."},
+    response="purchases.purchase.Purchase",
+    returns="The purchase.",
+    errors=(404,),
+)
 def get_purchase(request: PartnerRequest) -> Response:
     """Endpoint 1: one purchase."""
     from chalicelib.services.purchases.read import read_purchase
@@ -24,6 +52,16 @@ def get_purchase(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/contact-form", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
+@operation(
+    id="getContactForm",
+    tag="Contact forms",
+    summary="Get a contact form",
+    description="Returns one contact form with its style, fields, and conditions.",
+    parameters={"id": "Identifier of the contact form."},
+    response="forms.contact_form.PartnerContactForm",
+    returns="The contact form.",
+    errors=(404,),
+)
 def get_contact_form(request: PartnerRequest) -> Response:
     """Endpoint 2: one contact form."""
     from chalicelib.services.forms.read import read_contact_form
@@ -33,6 +71,7 @@ def get_contact_form(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/contact-form/list", methods=["POST"], content_types=[])
 @partner_endpoint(routes)
+@operation(**_list("listContactForms", "Contact forms", "forms.list_pages.ContactFormPage"))
 def post_contact_form_list(request: PartnerRequest) -> Response:
     """Endpoint 3: a page of contact forms."""
     from chalicelib.services.forms.read import list_contact_forms
@@ -43,6 +82,16 @@ def post_contact_form_list(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/survey", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
+@operation(
+    id="getSurvey",
+    tag="Surveys",
+    summary="Get a survey",
+    description="Returns one survey with its sending rules, style, fields, and conditions.",
+    parameters={"id": "Identifier of the survey."},
+    response="forms.survey.PartnerSurvey",
+    returns="The survey.",
+    errors=(404,),
+)
 def get_survey(request: PartnerRequest) -> Response:
     """Endpoint 4: one survey."""
     from chalicelib.services.forms.read import read_survey
@@ -52,6 +101,7 @@ def get_survey(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/survey/list", methods=["POST"], content_types=[])
 @partner_endpoint(routes)
+@operation(**_list("listSurveys", "Surveys", "forms.list_pages.SurveyPage"))
 def post_survey_list(request: PartnerRequest) -> Response:
     """Endpoint 5: a page of surveys."""
     from chalicelib.services.forms.read import list_surveys
@@ -62,6 +112,16 @@ def post_survey_list(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/customer", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
+@operation(
+    id="getCustomer",
+    tag="Customers",
+    summary="Get a customer",
+    description="Returns one customer with external identifiers and metadata by source.",
+    parameters={"id": "Identifier of the customer."},
+    response="customers.customer.Customer",
+    returns="The customer.",
+    errors=(404,),
+)
 def get_customer(request: PartnerRequest) -> Response:
     """Endpoint 6: one customer."""
     from chalicelib.services.customers.read import read_customer
@@ -71,6 +131,19 @@ def get_customer(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/customer", methods=["POST"], content_types=[])
 @partner_endpoint(routes)
+@operation(
+    id="createCustomer",
+    tag="Customers",
+    summary="Create a customer",
+    description="Always creates a customer, even if another one has the same e-mail and phone"
+    " number. No field is required, but at least one must have a value; `null` and an empty string"
+    " are not values. The JSON of a customer is limited to 32 KB.",
+    parameters=IDEMPOTENCY_KEY,
+    body="customers.customer.CustomerBody",
+    body_description="The customer. Leading and trailing white space is removed.",
+    response="customers.customer.Customer",
+    returns="The new customer.",
+)
 def post_customer(request: PartnerRequest) -> Response:
     """Endpoint 7: a new customer."""
     from chalicelib.domain.customers.customer import CustomerBody
@@ -84,6 +157,7 @@ def post_customer(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/customer/list", methods=["POST"], content_types=[])
 @partner_endpoint(routes)
+@operation(**_list("listCustomers", "Customers", "customers.customer.CustomerPage"))
 def post_customer_list(request: PartnerRequest) -> Response:
     """Endpoint 8: a page of customers."""
     from chalicelib.services.customers.read import list_customers
@@ -94,6 +168,25 @@ def post_customer_list(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/customer/batch", methods=["POST"], content_types=[])
 @partner_endpoint(routes)
+@operation(
+    id="importCustomers",
+    tag="Customers",
+    summary="Import a batch of customers",
+    description="Stores the rows and imports them in the background. Use the returned `id` to get"
+    " the progress. If a customer with the same e-mail and phone number exists, the row fills the"
+    " customer's null fields and changes nothing else; otherwise it creates a customer. Rows with"
+    " the same e-mail and phone number are merged in their order.\n\nEach row is validated like a"
+    " new customer. One invalid row rejects the whole batch, unless `partial` is true.",
+    parameters={
+        **IDEMPOTENCY_KEY,
+        "partial": "Import the valid rows of a batch that also has invalid rows. The response lists"
+        " the invalid rows in `rejected`.",
+    },
+    body="customers.import_batch.BatchBody",
+    body_description="1 to 10,000 rows, at most 4 MB.",
+    response="customers.import_batch.AcceptedBatch",
+    returns="The batch is stored and will be imported.",
+)
 def post_customer_batch(request: PartnerRequest) -> Response:
     """Endpoint 9: a batch of customers, kept and queued."""
     from chalicelib.services.customers.accept_batch import accept_batch
@@ -108,6 +201,18 @@ def post_customer_batch(request: PartnerRequest) -> Response:
 
 @routes.route("/partners/customer/batch", methods=["GET"], content_types=[])
 @partner_endpoint(routes)
+@operation(
+    id="getCustomerBatch",
+    tag="Customers",
+    summary="Get the progress of a batch",
+    description="Returns the progress of an import. `created`, `filled`, `unchanged`, and `failed`"
+    " count its rows. When the status is `COMPLETED` or `FAILED`, they add up to `rowCount`. The"
+    " progress is available for 90 days.",
+    parameters={"id": "Identifier of the batch."},
+    response="customers.import_batch.ImportProgress",
+    returns="The progress.",
+    errors=(404,),
+)
 def get_customer_batch(request: PartnerRequest) -> Response:
     """How far a batch has come."""
     from chalicelib.services.customers.accept_batch import read_import

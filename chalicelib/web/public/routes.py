@@ -1,6 +1,6 @@
-"""The routes of the public interface (section 4).
+"""The public routes and their operations.
 
-Each view imports its service on its first request, which keeps the start-up time short.
+A view imports its service on its first request, which keeps the start-up time short.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from chalice import Blueprint, Response
 
 from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
 from chalicelib.web.public.cacheable import cacheable
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
 from chalicelib.web.query import query_errors
@@ -19,8 +20,37 @@ routes = Blueprint(__name__)
 
 _JSON: Final = "application/json"
 
+_TAG: Final = "Public forms"
+_LANGUAGE: Final = {
+    "language": "Language of the form's texts, if the form is translated automatically. The default"
+    " follows from `Accept-Language`."
+}
+_VIEW_PARAMETERS: Final = _LANGUAGE | {
+    "If-None-Match": "The `ETag` of an earlier response. If nothing has changed, the status is 304."
+}
+_ANSWERS: Final = (
+    " Answers to hidden fields are ignored; every required field that is shown needs an answer."
+    " Values can be in the form's own language or in the language that was shown."
+)
+_SUBMISSION: Final = (
+    "The answers, at most 256 KB. Send the array `fields` in one of three ways: as one JSON part;"
+    " as one JSON part for each object; or as one part for each value, named `fields[0][id]` and"
+    " `fields[0][values][0]` or `fields[0][values][]`. File parts are rejected."
+)
+
 
 @public_route(routes, "GET", "/public/contact-form")
+@operation(
+    id="showContactForm",
+    tag=_TAG,
+    summary="Show a contact form",
+    description="Returns the contact form with everything that is needed to display it. A disabled"
+    " contact form is also returned, with `enabled` set to false.",
+    parameters={"id": "Identifier of the contact form.", **_VIEW_PARAMETERS},
+    response="forms.public.contact_form.PublicContactForm",
+    returns="The contact form.",
+    errors=(404,),
+)
 def view_contact_form(request: PublicRequest) -> Response:
     """Endpoint 10: return a contact form as respondents see it."""
     from chalicelib.services.forms.public import get_public_contact_form
@@ -31,6 +61,17 @@ def view_contact_form(request: PublicRequest) -> Response:
 
 
 @public_route(routes, "POST", "/public/contact-form/submit")
+@operation(
+    id="submitContactForm",
+    tag=_TAG,
+    summary="Submit a contact form",
+    description=f"Stores a respondent's answers to a contact form.{_ANSWERS}",
+    parameters=IDEMPOTENCY_KEY | _LANGUAGE,
+    body="feedback.submission.ContactFormSubmission",
+    body_description=_SUBMISSION,
+    returns="The answers are stored.",
+    errors=(404, 409),
+)
 def submit_contact_form(request: PublicRequest) -> Response:
     """Endpoint 11: accept a submission to a contact form."""
     from chalicelib.domain.feedback.submission import ContactFormSubmission
@@ -41,6 +82,24 @@ def submit_contact_form(request: PublicRequest) -> Response:
 
 
 @public_route(routes, "GET", "/public/survey")
+@operation(
+    id="showSurvey",
+    tag=_TAG,
+    summary="Show a survey",
+    description="Returns the survey with everything that is needed to display it. A private survey"
+    " requires the tracker from the survey link. With a tracker, the store, brand, and order follow"
+    " from the tracker, and the response must not be cached.",
+    parameters={
+        "survey": "Identifier of the survey.",
+        "tracker": "Tracker from the survey link.",
+        "store": "The store that the respondent gives feedback on.",
+        "brand": "The brand that the respondent gives feedback on.",
+        **_VIEW_PARAMETERS,
+    },
+    response="forms.public.survey.PublicSurvey",
+    returns="The survey.",
+    errors=(403, 404, 409),
+)
 def view_survey(request: PublicRequest) -> Response:
     """Endpoint 12: return a survey as respondents see it."""
     from chalicelib.services.forms.public import SurveyRequest, get_public_survey
@@ -65,6 +124,19 @@ def view_survey(request: PublicRequest) -> Response:
 
 
 @public_route(routes, "POST", "/public/survey/submit")
+@operation(
+    id="submitSurvey",
+    tag=_TAG,
+    summary="Submit a survey",
+    description=f"Stores a respondent's answers to a survey.{_ANSWERS} A tracker is valid for one"
+    " submission.",
+    parameters=IDEMPOTENCY_KEY | _LANGUAGE,
+    body="feedback.submission.SurveySubmission",
+    body_description=_SUBMISSION,
+    response="feedback.submission.SurveySubmitted",
+    returns="The answers are stored.",
+    errors=(403, 404, 409),
+)
 def submit_survey(request: PublicRequest) -> Response:
     """Endpoint 13: accept a submission to a survey."""
     from chalicelib.domain.feedback.submission import SurveySubmission, SurveySubmitted

@@ -1,7 +1,8 @@
-"""The page of the interface: everything on it, nothing from elsewhere."""
+"""The documentation page: complete, accessible, and without content from other hosts."""
 
 import base64
 import hashlib
+import json
 import re
 import shlex
 from html.parser import HTMLParser
@@ -9,11 +10,11 @@ from itertools import pairwise
 
 import pytest
 
-from chalicelib.web.openapi.docs_page import curl, docs_page, inline, kind_of, prose, rows
-from chalicelib.web.openapi.document import description
+from chalicelib.web.openapi import routes
+from infrastructure.openapi.docs_page import DocsPage, inline, kind_of, prose, render
 from tests.web.partner_client import Partner
 
-DOCUMENT = description()
+DOCUMENT = json.loads(routes.DOCUMENT.read_text(encoding="utf-8"))
 OPERATIONS = [
     (path, method, operation)
     for path, methods in DOCUMENT["paths"].items()
@@ -21,8 +22,8 @@ OPERATIONS = [
 ]
 
 
-class Respondent(HTMLParser):
-    """Collects the tags of a page with their attributes, and whether they are closed in order."""
+class Tags(HTMLParser):
+    """Collects the tags of a page with their attributes and checks their nesting."""
 
     VOID = {"meta", "br", "wbr"}
 
@@ -44,16 +45,21 @@ class Respondent(HTMLParser):
         return [attributes[attribute] for _, attributes in self.tags if attribute in attributes]
 
 
-HTML = docs_page().html
-PAGE = Respondent(HTML)
+HTML = routes.PAGE.read_text(encoding="utf-8")
+PAGE = Tags(HTML)
+DOCS = DocsPage(DOCUMENT)
 
 
-def test_it_is_whole_html() -> None:
+def test_page_is_generated_from_the_document() -> None:
+    assert render(DOCUMENT) == HTML
+
+
+def test_page_is_complete_html() -> None:
     assert PAGE.open == []
     assert HTML.lstrip().lower().startswith("<!doctype html>")
 
 
-def test_nothing_is_asked_of_any_host() -> None:
+def test_page_loads_nothing_from_other_hosts() -> None:
     used = {tag for tag, _ in PAGE.tags}
     assert used.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "video", "base"})
     assert PAGE.all("src") + PAGE.all("srcset") + PAGE.all("style") == []
@@ -64,15 +70,15 @@ def test_nothing_is_asked_of_any_host() -> None:
     assert not any("//" in address for address in PAGE.all("href"))
 
 
-def test_its_policy_allows_its_own_style_and_nothing_else() -> None:
+def test_policy_allows_only_the_style_of_the_page(respondent: Partner) -> None:
     style = re.search(r"<style>(.*?)</style>", HTML, re.DOTALL)
     assert style
     digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
-    policy = docs_page().headers["Content-Security-Policy"]
-    assert str(policy).split("; ")[:2] == ["default-src 'none'", f"style-src 'sha256-{digest}'"]
+    policy = respondent.get("/docs").headers["content-security-policy"]
+    assert policy.split("; ")[:2] == ["default-src 'none'", f"style-src 'sha256-{digest}'"]
 
 
-def test_every_link_leads_somewhere() -> None:
+def test_links_have_targets() -> None:
     places = PAGE.all("id")
     assert len(set(places)) == len(places)
     for address in PAGE.all("href"):
@@ -81,13 +87,13 @@ def test_every_link_leads_somewhere() -> None:
         assert name in places
 
 
-def test_every_operation_and_every_schema_has_its_place() -> None:
+def test_page_contains_every_operation_and_schema() -> None:
     places = set(PAGE.all("id"))
     assert {operation["operationId"] for _, _, operation in OPERATIONS} <= places
     assert {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= places
 
 
-def test_it_can_be_found_ones_way_around_without_seeing_it() -> None:
+def test_page_has_landmarks_headings_and_captions() -> None:
     tags = [tag for tag, _ in PAGE.tags]
     assert [tags.count(landmark) for landmark in ("header", "nav", "main", "h1")] == [1] * 4
     assert dict(PAGE.tags)["html"] == {"lang": "en"}
@@ -100,8 +106,8 @@ def test_it_can_be_found_ones_way_around_without_seeing_it() -> None:
     ("path", "method", "operation"),
     [pytest.param(*each, id=each[2]["operationId"]) for each in OPERATIONS],
 )
-def test_every_operation_has_a_command(path: str, method: str, operation: dict[str, str]) -> None:
-    words = shlex.split(curl(path, method, operation).replace("\\\n", ""))
+def test_operation_has_a_command(path: str, method: str, operation: dict[str, str]) -> None:
+    words = shlex.split(DOCS.curl(path, method, operation).replace("\\\n", ""))
     assert words[0] == "curl"
     assert words[2].startswith(f"$BASE_URL{path}")
     sent = {word.partition(":")[0] for word in words if ": " in word and word.startswith("X-")}
@@ -110,7 +116,7 @@ def test_every_operation_has_a_command(path: str, method: str, operation: dict[s
     assert ("-F" in words) == (method == "post" and "/public/" in path)
 
 
-def test_words_are_escaped() -> None:
+def test_descriptions_are_escaped() -> None:
     assert prose("a <b>\n\n`<i>` & **x**") == (
         "<p>a &lt;b&gt;</p><p><code>&lt;i&gt;</code> &amp; <strong>x</strong></p>"
     )
@@ -130,27 +136,26 @@ def test_words_are_escaped() -> None:
         ({}, "any"),
     ],
 )
-def test_types_are_put_in_words(schema: dict[str, object], words: str) -> None:
-    kind = kind_of(schema)
-    assert f"{kind.before}{kind.schema}{kind.after}" == words
+def test_type_is_described_in_words(schema: dict[str, object], words: str) -> None:
+    assert kind_of(schema).striptags() == words
 
 
-def test_keys_of_inner_objects_follow_their_own() -> None:
+def test_fields_of_inner_objects_follow_their_object() -> None:
     schema = {"$ref": "#/components/schemas/SurveyPage"}
-    assert [row.name for row in rows(schema)] == ["items", "meta"]
-    opened = [(row.name, row.depth) for row in rows(schema, deepest=1)]
+    assert [row.name for row in DOCS.rows(schema)] == ["items", "meta"]
+    opened = [(row.name, row.depth) for row in DOCS.rows(schema, deepest=1)]
     assert opened[0] == ("items", 0)
     assert opened[1] == ("id", 1)
     assert ("currentPage", 1) in opened
     assert ("fieldRadius", 2) not in opened
 
 
-def test_limits_and_defaults_are_in_words() -> None:
-    limit = next(rows({"$ref": "#/components/schemas/PageRequest"}))
+def test_limits_and_defaults_are_described_in_words() -> None:
+    limit = next(DOCS.rows({"$ref": "#/components/schemas/PageRequest"}))
     assert limit.limits == ("1 to 100", "default 10")
 
 
-def test_it_is_read_without_credentials(respondent: Partner) -> None:
+def test_page_needs_no_credentials(respondent: Partner) -> None:
     answer = respondent.get("/docs")
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert answer.headers["cache-control"] == "public, max-age=300"
@@ -158,6 +163,6 @@ def test_it_is_read_without_credentials(respondent: Partner) -> None:
     assert answer.body == HTML
 
 
-def test_who_has_it_already_is_told_so(respondent: Partner) -> None:
+def test_unchanged_page_returns_304(respondent: Partner) -> None:
     tag = respondent.get("/docs").headers["etag"]
     assert respondent.get("/docs", {"If-None-Match": tag}).status == 304

@@ -1,5 +1,6 @@
-"""The interface description: valid, complete, and the same as what the models do."""
+"""The OpenAPI document: valid, complete, and consistent with the models."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,14 +11,22 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
+from chalicelib.domain.customers.import_batch import MAX_ROWS
 from chalicelib.domain.customers.platforms import IDENTIFIERS, METADATA_KEYS
+from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
+from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.language import LANGUAGE_CODES
-from chalicelib.web.openapi.document import description
+from chalicelib.domain.paging import DEFAULT_LIMIT
+from chalicelib.web import json_body
+from chalicelib.web.openapi.routes import DOCUMENT as FILE
+from chalicelib.web.public.submission_body import HONEYPOT
+from infrastructure.openapi.document import declared_by
 from tests.web.partner_client import ROOT, Partner
 
 Json = dict[str, Any]
 
-DOCUMENT = description()
+DOCUMENT = json.loads(FILE.read_text(encoding="utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
 OPERATIONS = {
     f"{method.upper()} {path}": operation
@@ -38,7 +47,7 @@ def _resolved(node: Json) -> Json:
 
 
 def _examples(node: Any, place: str = "") -> Iterator[tuple[str, Json, Any]]:
-    """Every example in the document that stands beside a schema, with that schema."""
+    """Yield every example in the document with its schema."""
     if isinstance(node, list):
         for index, item in enumerate(node):
             yield from _examples(item, f"{place}/{index}")
@@ -61,7 +70,7 @@ EXAMPLES = list(_examples(DOCUMENT))
 
 
 def _closed() -> Json:
-    """The components, with schemas that take no key which they do not name."""
+    """Return the components with schemas that reject unknown fields."""
 
     def closed(node: Any) -> Any:
         if isinstance(node, list):
@@ -76,30 +85,40 @@ def _closed() -> Json:
     return {"schemas": closed(SCHEMAS)}
 
 
-def test_it_is_openapi_3_1() -> None:
+def test_document_is_valid_openapi_3_1() -> None:
     assert DOCUMENT["openapi"] == "3.1.0"
     assert DOCUMENT["info"]["version"] == "1.0.0"
     assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
 
 
-def test_every_route_is_described_and_every_description_has_a_route() -> None:
+def test_every_route_declares_an_operation() -> None:
+    from app import app
+
+    for path, methods in app.routes.items():
+        for method, route in methods.items():
+            if method != "OPTIONS":
+                operation = OPERATIONS[f"{method} {path}"]
+                assert declared_by(route.view_function)["id"] == operation["operationId"]
+
+
+def test_document_contains_exactly_the_routes() -> None:
     from app import app
 
     routed = {
         f"{method} {path}"
         for path, methods in app.routes.items()
         for method in methods
-        if method != "OPTIONS"  # browsers ask it, and no one else
+        if method != "OPTIONS"  # only browsers use it
     }
     assert set(OPERATIONS) == routed
 
 
-def test_operations_have_names_of_their_own() -> None:
+def test_operation_ids_are_unique() -> None:
     names = [operation["operationId"] for operation in OPERATIONS.values()]
     assert len(set(names)) == len(names)
 
 
-def test_operations_belong_to_described_tags() -> None:
+def test_operation_tags_have_descriptions() -> None:
     used = {tag for operation in OPERATIONS.values() for tag in operation["tags"]}
     assert used == {tag["name"] for tag in DOCUMENT["tags"]}
 
@@ -107,19 +126,19 @@ def test_operations_belong_to_described_tags() -> None:
 @pytest.mark.parametrize(
     ("schema", "example"), [pytest.param(s, e, id=place) for place, s, e in EXAMPLES]
 )
-def test_every_example_fits_its_schema(schema: Json, example: Any) -> None:
+def test_example_validates_against_its_schema(schema: Json, example: Any) -> None:
     _validator(schema).validate(example)
 
 
 @pytest.mark.parametrize("name", PARTNER_OPERATIONS)
-def test_examples_of_answers_have_every_key_that_is_always_there_and_no_other(name: str) -> None:
+def test_response_example_has_all_required_fields_and_no_unknown_field(name: str) -> None:
     for answer in OPERATIONS[name]["responses"].values():
         for content in answer["content"].values():
             _validator(content["schema"], _closed()).validate(content["example"])
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_body_has_an_example(name: str) -> None:
+def test_body_has_an_example(name: str) -> None:
     operation = OPERATIONS[name]
     for content in operation.get("requestBody", {}).get("content", {}).values():
         assert content["examples"]
@@ -128,7 +147,7 @@ def test_every_body_has_an_example(name: str) -> None:
             assert all("example" in content for content in answer["content"].values())
 
 
-def test_partner_operations_want_both_headers_together() -> None:
+def test_partner_operations_require_both_headers() -> None:
     schemes = DOCUMENT["components"]["securitySchemes"]
     assert [list(requirement) for requirement in DOCUMENT["security"]] == [list(schemes)]
     assert {(s["type"], s["in"], s["name"]) for s in schemes.values()} == {
@@ -140,7 +159,7 @@ def test_partner_operations_want_both_headers_together() -> None:
 
 
 @pytest.mark.parametrize("name", PARTNER_OPERATIONS)
-def test_errors_are_problems_with_their_own_status(name: str) -> None:
+def test_error_is_a_problem_with_its_status(name: str) -> None:
     responses = OPERATIONS[name]["responses"]
     particular = {"413", "415"} if name.startswith("POST") else {"404"}
     errors = {status for status in responses if status >= "400"}
@@ -154,14 +173,14 @@ def test_errors_are_problems_with_their_own_status(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARTNER_OPERATIONS)
-def test_good_answers_have_the_status_of_the_interface_and_are_kept_by_nobody(name: str) -> None:
+def test_success_has_the_status_of_the_contract_and_is_not_cached(name: str) -> None:
     responses = OPERATIONS[name]["responses"]
     (good,) = (status for status in responses if status < "400")
     assert good == ("201" if name.startswith("POST") else "200")
     assert _resolved(responses[good]["headers"]["Cache-Control"])["example"] == "no-store"
 
 
-def test_ids_are_required_uuids() -> None:
+def test_id_parameter_is_a_required_uuid() -> None:
     for name, operation in PARTNER_OPERATIONS.items():
         if name.startswith("GET"):
             (parameter,) = operation["parameters"]
@@ -170,7 +189,7 @@ def test_ids_are_required_uuids() -> None:
             assert parameter["schema"]["format"] == "uuid"
 
 
-def test_lists_say_their_limits_and_defaults_and_need_no_body() -> None:
+def test_lists_document_limits_and_defaults_and_need_no_body() -> None:
     page = SCHEMAS["PageRequest"]
     limit, number = page["properties"]["limit"], page["properties"]["page"]
     assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, 10)
@@ -182,8 +201,8 @@ def test_lists_say_their_limits_and_defaults_and_need_no_body() -> None:
     assert not any(operation["requestBody"]["required"] for operation in lists)
 
 
-def test_a_customer_has_every_identifier_source_and_metadata_key() -> None:
-    customer = SCHEMAS["Customer"]
+def test_customer_has_every_identifier_source_and_metadata_field() -> None:
+    customer = SCHEMAS["PartnerCustomer"]
     assert len(IDENTIFIERS) == 13
     for identifier in IDENTIFIERS:
         assert customer["properties"][identifier]["type"] == ["string", "null"]
@@ -193,13 +212,13 @@ def test_a_customer_has_every_identifier_source_and_metadata_key() -> None:
     assert SCHEMAS["Language"]["enum"] == list(LANGUAGE_CODES)
 
 
-def test_a_customer_always_has_every_key_but_its_language() -> None:
-    customer = SCHEMAS["Customer"]
+def test_customer_requires_every_field_except_language() -> None:
+    customer = SCHEMAS["PartnerCustomer"]
     assert set(customer["properties"]) - set(customer["required"]) == {"language"}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_every_schema_and_every_key_has_words(name: str) -> None:
+def test_schema_and_its_properties_have_descriptions(name: str) -> None:
     schema = SCHEMAS[name]
     assert schema["description"].endswith(".")
     assert "Attributes:" not in schema["description"]
@@ -210,20 +229,20 @@ def test_every_schema_and_every_key_has_words(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_schemas_have_no_titles_made_from_names(name: str) -> None:
+def test_schema_has_no_generated_titles(name: str) -> None:
     properties = SCHEMAS[name].get("properties", {})
     assert "title" not in SCHEMAS[name]
     assert not any("title" in value for value in properties.values())
 
 
-def test_it_is_read_without_credentials(respondent: Partner) -> None:
+def test_document_needs_no_credentials(respondent: Partner) -> None:
     answer = respondent.get("/openapi.json")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert answer.headers["cache-control"] == "public, max-age=300"
     assert answer.json == DOCUMENT
 
 
-def test_who_has_it_already_is_told_so(respondent: Partner) -> None:
+def test_unchanged_document_returns_304(respondent: Partner) -> None:
     tag = respondent.get("/openapi.json").headers["etag"]
     for condition in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
         answer = respondent.get("/openapi.json", {"If-None-Match": condition})
@@ -231,12 +250,50 @@ def test_who_has_it_already_is_told_so(respondent: Partner) -> None:
     assert respondent.get("/openapi.json", {"If-None-Match": '"other"'}).status == 200
 
 
-def test_the_app_starts_without_what_makes_it() -> None:
+def test_app_imports_neither_jinja_nor_the_generator() -> None:
     program = (
-        "import app, sys;"
-        "print(sorted(m for m in sys.modules if m == 'jinja2' or 'web.openapi' in m))"
+        "import app, sys;print(sorted(m for m in sys.modules if m == 'jinja2' or 'openapi' in m))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=Path(ROOT), capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "['chalicelib.web.openapi', 'chalicelib.web.openapi.routes']"
+    shipped = ["chalicelib.web.openapi"]
+    shipped += [f"chalicelib.web.openapi.{module}" for module in ("operation", "routes")]
+    assert done.stdout.strip() == str(shipped)
+
+
+def test_schemas_have_the_names_of_the_contract() -> None:
+    assert {name for name in SCHEMAS if name.startswith("Partner")} >= {
+        "PartnerPurchase",
+        "PartnerCustomer",
+        "PartnerContactForm",
+        "PartnerSurvey",
+    }
+    assert not {"Customer", "Purchase"} & set(SCHEMAS)
+
+
+@pytest.mark.parametrize("name", ["ContactFormSubmission", "SurveySubmission"])
+def test_submission_documents_the_honeypot(name: str) -> None:
+    assert "discarded" in SCHEMAS[name]["properties"][HONEYPOT]["description"]
+    assert HONEYPOT not in SCHEMAS[name].get("required", ())
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name.startswith("POST")])
+def test_unavailable_create_documents_the_unknown_outcome(name: str) -> None:
+    operation = OPERATIONS[name]
+    creates = any(each["name"] == "Idempotency-Key" for each in operation["parameters"])
+    description = operation["responses"]["503"]["description"]
+    assert ("may have been processed" in description) == creates
+    assert creates == (not name.endswith("/list"))
+
+
+def test_descriptions_state_the_limits_of_the_code() -> None:
+    create = OPERATIONS["POST /partners/customer"]
+    batch = OPERATIONS["POST /partners/customer/batch"]["requestBody"]["description"]
+    submit = OPERATIONS["POST /public/survey/submit"]["requestBody"]["description"]
+    page = OPERATIONS["POST /partners/customer/list"]["requestBody"]["description"]
+    assert f"limited to {MAX_CUSTOMER_BYTES // 1024} KB" in create["description"]
+    assert f"1 to {MAX_KEY} " in create["parameters"][0]["description"]
+    assert batch == f"1 to {MAX_ROWS:,} rows, at most {json_body.MAX_BYTES // 1024**2} MB."
+    assert f"at most {MAX_SUBMISSION_BYTES // 1024} KB" in submit
+    assert f"the first {DEFAULT_LIMIT} records" in page

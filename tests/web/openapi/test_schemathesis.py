@@ -1,4 +1,4 @@
-"""The app keeps to its own description, whatever is sent to it; in process."""
+"""The app follows its OpenAPI document for generated requests, in process."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from tests.web.partner_client import ROOT, Partner
 
 
 def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """The app, called as WSGI calls it."""
+    """Call the app as a WSGI server does."""
     from app import app
 
     headers = {
@@ -35,7 +35,7 @@ def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     return [response.body]
 
 
-assert schemathesis_hooks  # registered by being imported
+assert schemathesis_hooks  # the import registers the hooks
 
 described = schemathesis.openapi.from_wsgi("/openapi.json", answer)
 partners = described.include(path_regex="^/partners/")
@@ -44,14 +44,14 @@ OPERATIONS = [found.ok() for found in partners.get_all_operations()]
 
 @pytest.mark.parametrize("mode", schemathesis.GenerationMode)
 @pytest.mark.parametrize("operation", [pytest.param(each, id=each.label) for each in OPERATIONS])
-def test_answers_are_as_described(
+def test_responses_follow_the_document(
     operation: schemathesis.APIOperation[Any, Any, Any, Any],
     mode: schemathesis.GenerationMode,
     with_customers: Partner,
 ) -> None:
     @settings(max_examples=10, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
-    def keeps_to_it(case: schemathesis.Case) -> None:
+    def follows_the_document(case: schemathesis.Case) -> None:
         case.call_and_validate(headers=with_customers.headers)
 
-    keeps_to_it()
+    follows_the_document()

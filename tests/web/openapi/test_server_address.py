@@ -1,9 +1,31 @@
-"""Where the interface is reached."""
+"""The address of the deployment, in the document and on the page."""
+
+import json
+from typing import Any
 
 import pytest
 from chalice.app import Request
 
 from chalicelib.web.server_address import server_address
+
+EVENT: dict[str, Any] = {
+    "headers": {"Host": "elsewhere.example.com"},
+    "multiValueHeaders": {},
+    "multiValueQueryStringParameters": None,
+    "pathParameters": None,
+    "body": None,
+    "stageVariables": None,
+    "isBase64Encoded": False,
+}
+
+
+def served(path: str, context: dict[str, str]) -> str:
+    """Return the body that the function returns to a gateway with this context."""
+    from app import app
+
+    event = {**EVENT, "requestContext": {"resourcePath": path, "httpMethod": "GET", **context}}
+    body: str = app(event, None)["body"]
+    return body
 
 
 @pytest.mark.parametrize(
@@ -27,14 +49,21 @@ from chalicelib.web.server_address import server_address
         ),
     ],
 )
-def test_the_gateway_tells_where_it_is(context: dict[str, str], address: str) -> None:
-    event = {
-        "requestContext": {"resourcePath": "/openapi.json", "httpMethod": "GET", **context},
-        "headers": {"Host": "elsewhere.example.com"},
-        "multiValueQueryStringParameters": None,
-        "pathParameters": None,
-        "body": None,
-        "stageVariables": None,
-        "isBase64Encoded": False,
-    }
-    assert server_address(Request(event)) == address
+def test_server_address_follows_from_the_gateway(context: dict[str, str], address: str) -> None:
+    request_context = {"resourcePath": "/openapi.json", "httpMethod": "GET", **context}
+    assert server_address(Request({**EVENT, "requestContext": request_context})) == address
+
+
+DOMAIN = {"domainName": "a1b2.execute-api.eu-west-1.amazonaws.com"}
+
+
+def test_document_and_page_contain_the_server_address() -> None:
+    address = "https://a1b2.execute-api.eu-west-1.amazonaws.com/prod"
+    document = json.loads(served("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
+    assert document["servers"] == [{"url": address}]
+    assert f"BASE_URL='{address}'" in served("/docs", {"path": "/prod/docs", **DOMAIN})
+
+
+def test_page_leaves_an_unknown_host_open() -> None:
+    page = served("/docs", {"path": "/local/docs", "apiId": "a1b2"})
+    assert "BASE_URL='…/restapis/a1b2/local/_user_request_'" in page

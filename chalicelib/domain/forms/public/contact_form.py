@@ -14,7 +14,7 @@ class PublicContactForm(PublicForm):
 
     general_style: GeneralStyle = Field(description="Style of the whole form.")
     brand_name: list[str] = Field(
-        description="Current names of the brands that the form belongs to.",
+        description="Current names of the form's brands.",
         examples=[["Maison Lumen"]],
     )
 

@@ -29,7 +29,7 @@ class PublicPlace(Part):
 
     id: UuidText = Field(description="Identifier of the brand or store.")
     name: str = Field(description="Current name.", examples=["Lyon Bellecour"])
-    color: str = Field(description="Hexadecimal color.", examples=["#0b7285"])
+    color: str = Field(description="Hexadecimal colour.", examples=["#0b7285"])
 
     @classmethod
     def of(cls, place: Place) -> "PublicPlace":
@@ -41,11 +41,13 @@ class PublicFieldDependency(Part):
     """A condition on the answer to one field that shows or hides another field."""
 
     id: UuidText = Field(description="Unique identifier.")
-    field: UuidText = Field(description="Field that is shown or hidden.")
-    depends_on_field: UuidText = Field(description="Field whose answer is compared.")
-    operator: CombinationName = Field(description="How the comparisons combine.", examples=["$and"])
+    field: UuidText = Field(description="The field that is shown or hidden.")
+    depends_on_field: UuidText = Field(description="The field whose answer is evaluated.")
+    operator: CombinationName = Field(
+        description="How the comparisons are combined.", examples=["$and"]
+    )
     depends_on_field_values: list[ExpectedValue] = Field(
-        description="Values that the answer is compared with."
+        description="Comparisons with the evaluated answer."
     )
 
 
@@ -54,16 +56,16 @@ class PublicField(FieldTraits):
 
     id: UuidText = Field(description="Unique identifier.")
     key: str = Field(description="Stable name of the field.", examples=["what"])
-    group: str = Field(description="Identifier of the field's group, empty if it has none.")
+    group: str = Field(description="Identifier of the field's group; empty if it has none.")
     translated_values: list[str] = Field(
-        description="The values in the language of the view, in the order of `values`.",
+        description="`values` in the language of the texts, in the same order.",
         examples=[["Service", "Cuisine", "Prix"]],
     )
     dependencies: list[PublicFieldDependency] = Field(
         description="Dependencies that show or hide this field."
     )
     dependency_of: list[PublicFieldDependency] = Field(
-        description="Dependencies that compare the answer to this field."
+        description="Dependencies that evaluate this field's answer."
     )
 
 
@@ -85,16 +87,16 @@ class PublicForm(Images):
     language: Language = Field(description="Language of the texts.", examples=["fr"])
     enabled: bool = Field(description="Whether the form accepts submissions.")
     auto_translate: bool = Field(
-        description="Whether the form is shown in the respondent's language, if translated."
+        description="Whether the form is shown in the respondent's language if it is translated."
     )
     header: Header = Field(description="Texts above the fields.")
-    body: Body = Field(description="Texts among the fields.")
-    footer: Footer = Field(description="Footer of the form.")
-    submission: Submission = Field(description="Texts shown after submission.")
-    external_link: ExternalLink = Field(description="Link to the website of the form's owner.")
-    store_list: list[PublicPlace] = Field(description="Stores that a submission may be about.")
-    fields: list[PublicField] = Field(description="Fields of the form.")
-    field_groups: list[PublicFieldGroup] = Field(description="Groups of the form's fields.")
+    body: Body = Field(description="Texts of the form body.")
+    footer: Footer = Field(description="Content below the form.")
+    submission: Submission = Field(description="Content shown after submission.")
+    external_link: ExternalLink = Field(description="Links to the form owner's websites.")
+    store_list: list[PublicPlace] = Field(description="Stores that a respondent can select.")
+    fields: list[PublicField] = Field(description="The form's fields.")
+    field_groups: list[PublicFieldGroup] = Field(description="The groups of the form's fields.")
     field_dependencies: list[PublicFieldDependency] = Field(
         description="Conditions that show or hide fields."
     )

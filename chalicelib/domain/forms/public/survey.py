@@ -21,25 +21,25 @@ class PublicSurvey(PublicForm):
 
     general_style: SurveyStyle = Field(description="Style of the whole survey.")
     pre_redirect: bool = Field(
-        description="Whether a satisfaction question, which may redirect, precedes the survey."
+        description="Whether a satisfaction question comes before the survey."
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
-        description="The satisfaction question before the survey, null if there is none."
+        description="Question before the survey, if any."
     )
     external_url: str = Field(
         description="External URL to redirect to on pre-redirect.",
         examples=["https://reviews.example.com/new?place=1"],
     )
     send_mode: ChannelName = Field(
-        description="Channel that the survey was sent on.", examples=["SMS"]
+        description="Channel of the survey invitation.", examples=["SMS"]
     )
     store: PublicPlace | None = Field(description="Store that the survey is about, if known.")
     brand: PublicPlace | None = Field(description="Brand that the survey is about, if known.")
     order: str = Field(
         description="External id of the purchase that the survey is about.", examples=["A-20413"]
     )
-    email_logo: PartnerImage | None = Field(description="Logo in e-mails.")
-    email_cover: PartnerImage | None = Field(description="Cover image in e-mails.")
+    email_logo: PartnerImage | None = Field(description="Logo in emails.")
+    email_cover: PartnerImage | None = Field(description="Cover image in emails.")
 
 
 def build_public_survey(

@@ -1,0 +1,200 @@
+"""The documentation page: one HTML page without scripts, generated from the OpenAPI document."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+from chalicelib.web.pages.page import environment
+from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+
+Schema = dict[str, Any]
+
+_NULL: Final = {"type": "null"}
+_FORMATS: Final = {"uuid": "UUID", "date-time": "date-time", "email": "e-mail address"}
+_LIMITS: Final = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "maxProperties": "at most {} fields",
+    "minItems": "at least {} item",
+    "maxItems": "at most {:,} items",
+    "pattern": "matches {}",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field in a table; `depth` is the number of objects around it."""
+
+    name: str
+    depth: int
+    kind: Markup
+    required: bool
+    description: str
+    limits: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+def render(document: Schema) -> str:
+    """Return the page of the document."""
+    page = DocsPage(document)
+    environment().filters |= {
+        "prose": prose,
+        "inline": inline,
+        "anchor": lambda text: re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-"),
+        "breakable": lambda path: Markup("/<wbr>").join(path.split("/")),
+        "lowered": lambda sentence: sentence[:1].lower() + sentence[1:].removesuffix("."),
+        "variable": _variable,
+        "pretty": in_lines,
+    }
+    template = environment().get_template("docs.html")
+    return template.render(document=document, page=page, kind_of=kind_of)
+
+
+class DocsPage:
+    """Looks up parts of the document for the template."""
+
+    def __init__(self, document: Schema) -> None:
+        self._document = document
+
+    def operations(self, tag: str) -> list[tuple[str, str, Schema]]:
+        """Return path, method, and operation for each operation with the tag."""
+        return [
+            (path, method, operation)
+            for path, methods in self._document["paths"].items()
+            for method, operation in methods.items()
+            if tag in operation["tags"]
+        ]
+
+    def rows(self, schema: Schema, depth: int = 0, deepest: int = 0) -> Iterator[Row]:
+        """Yield the fields of an object, each followed by the fields of an object inside it.
+
+        An object with a component schema is opened only above the depth `deepest`.
+        """
+        target = self.resolve(schema)
+        for name, value in target.get("properties", {}).items():
+            resolved = self.resolve(value)
+            yield Row(
+                name,
+                depth,
+                kind_of(value),
+                name in target.get("required", ()),
+                value.get("description") or resolved.get("description", ""),
+                tuple(_limits(value)),
+                tuple(value.get("enum", ())),
+            )
+            inner = self._object_within(value)
+            if inner and (depth < deepest or "properties" in value):
+                yield from self.rows(inner, depth + 1, deepest)
+
+    def resolve(self, node: Schema) -> Schema:
+        """Return the node, or the component that it refers to."""
+        while "$ref" in node:
+            *_, group, name = node["$ref"].split("/")
+            node = self._document["components"][group][name]
+        return node
+
+    def curl(self, path: str, method: str, operation: Schema) -> str:
+        """Return a shell command that sends the last example of the operation."""
+        query, lines = "", []
+        for parameter in operation.get("parameters", ()):
+            if parameter["required"]:
+                query += f"{'&' if query else '?'}{parameter['name']}={parameter['example']}"
+        if operation.get("security") != []:
+            schemes = self._document["components"]["securitySchemes"].values()
+            lines += [f'-H "{scheme["name"]}: ${_variable(scheme["name"])}"' for scheme in schemes]
+        for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
+            body = list(content["examples"].values())[-1]["value"]
+            if media_type == MULTIPART:
+                lines += [f"-F {shlex.quote(f'{name}={_part(body[name])}')}" for name in body]
+            else:
+                data = shlex.quote(json.dumps(body, ensure_ascii=False))
+                lines += [f"-H 'Content-Type: {media_type}'", f"-d {data}"]
+        verb = "" if method == "get" or "requestBody" in operation else f" -X {method.upper()}"
+        return " \\\n  ".join([f'curl -sS{verb} "$BASE_URL{path}{query}"', *lines])
+
+    def _object_within(self, schema: Schema) -> Schema | None:
+        """Return the object that the value is, or that the items of an array are, if any."""
+        target = self.resolve(schema)
+        if "anyOf" in target:
+            target = self.resolve(target["anyOf"][0])
+        if target.get("type") == "array":
+            target = self.resolve(target["items"])
+        return target if "properties" in target else None
+
+
+def kind_of(schema: Schema) -> Markup:
+    """Return the type of a value in words, with links to the component schemas."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return Markup('<a href="#schema-{0}">{0}</a>').format(name)
+    if "anyOf" in schema:
+        return kind_of(next(each for each in schema["anyOf"] if each != _NULL)) + " or null"
+    names = schema.get("type", "any")
+    names = [names] if isinstance(names, str) else names
+    name = next(name for name in names if name != "null")
+    if name == "array":
+        words = "array of " + kind_of(schema.get("items", {}))
+    elif name == "object" and isinstance(schema.get("additionalProperties"), dict):
+        words = "map to " + kind_of(schema["additionalProperties"])
+    else:
+        words = Markup("{}").format(_FORMATS.get(schema.get("format", ""), name))
+    return words + " or null" if "null" in names else words
+
+
+def prose(text: str) -> Markup:
+    """Return a description as HTML paragraphs, with `code` and **strong** words."""
+    return Markup("").join(
+        Markup("<p>{}</p>").format(inline(paragraph)) for paragraph in text.split("\n\n")
+    )
+
+
+def inline(text: str) -> Markup:
+    """Return a description as HTML without paragraphs."""
+    marked = Markup("")
+    for piece in re.split(r"(`[^`]+`|\*\*[^*]+\*\*)", text):
+        if piece.startswith("`"):
+            marked += Markup("<code>{}</code>").format(piece[1:-1])
+        elif piece.startswith("**"):
+            marked += Markup("<strong>{}</strong>").format(piece[2:-2])
+        else:
+            marked += escape(piece)
+    return marked
+
+
+def in_lines(value: Any, indent: str = "") -> str:
+    """Return the value as JSON: on one line if it fits into 100 characters, else indented."""
+    text = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(text) <= 100 or not isinstance(value, dict | list) or not value:
+        return text
+    deeper = f"{indent} "
+    if isinstance(value, list):
+        items = [in_lines(item, deeper) for item in value]
+        return f"[\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}]"
+    members = [f"{json.dumps(key)}: {in_lines(member, deeper)}" for key, member in value.items()]
+    return f"{{\n{deeper}" + f",\n{deeper}".join(members) + f"\n{indent}}}"
+
+
+def _limits(schema: Schema) -> Iterator[str]:
+    if "minimum" in schema and "maximum" in schema:
+        yield f"{schema['minimum']:,} to {schema['maximum']:,}"
+    else:
+        yield from (
+            words.format(schema[keyword]) for keyword, words in _LIMITS.items() if keyword in schema
+        )
+    if "default" in schema and not isinstance(schema["default"], dict):
+        yield f"default {json.dumps(schema['default'], ensure_ascii=False)}"
+
+
+def _part(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _variable(header: str) -> str:
+    return header.removeprefix("X-").replace("-", "_")

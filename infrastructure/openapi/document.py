@@ -1,0 +1,195 @@
+"""The OpenAPI document: `base.yaml`, the app's routes, their operations, models, and examples."""
+
+import importlib
+import inspect
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import BaseModel
+
+from admin.demo.ids import demo_id
+from chalicelib.domain.errors import (
+    FeedbackError,
+    IdempotencyKeyReused,
+    NotAuthenticated,
+    TooManyRequests,
+    Unavailable,
+)
+from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.domain.idempotency import MAX_KEY
+from chalicelib.web import problems
+from chalicelib.web.openapi.operation import OPERATIONS, Operation
+from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+from infrastructure.openapi.examples import REQUEST_ID, TRACKER, Example, Recorder
+from infrastructure.openapi.field_types import describe_field_types
+from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
+
+_STATUSES: Final = {
+    304: "The resource has not changed.",
+    400: "The request is invalid; `errors` lists the validation errors.",
+    401: "The credentials are missing or invalid.",
+    403: "The survey is private and requires a tracker.",
+    404: "The account has no such record.",
+    409: "The form is disabled, or the tracker is already used.",
+    413: "The request body is too large.",
+    415: "The media type of the request body is not supported.",
+    422: "The `Idempotency-Key` was used with different input.",
+    429: "Too many requests. The request was not processed.",
+    503: "The service is temporarily unavailable.",
+}
+_UNKNOWN_OUTCOME: Final = (
+    " The request may have been processed. Retry with the same `Idempotency-Key`; without a key, a"
+    " retry can create a duplicate."
+)
+_ERRORS: Final[dict[int, FeedbackError]] = {
+    401: NotAuthenticated(),
+    422: IdempotencyKeyReused(),
+    429: TooManyRequests(retry_after=1),
+    503: Unavailable("The database is busy."),
+}
+"""Errors whose examples need no request."""
+
+_UUID: Final = {"type": "string", "format": "uuid"}
+_KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}
+_PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
+    "tracker": (_UUID, TRACKER),
+    "brand": (_UUID, demo_id("brand lumen")),
+    "language": ({"type": "string"}, "fr"),
+    "partial": ({"type": "boolean", "default": False}, True),
+    "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
+    IDEMPOTENCY_HEADER: (_KEY, "import-2026-11-20"),
+}
+"""Schema and example of each parameter; others are identifiers of the recorded request."""
+
+
+class DocumentBuilder:
+    """Builds the document and collects the models that its operations use."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._models: set[tuple[type[BaseModel], Mode]] = {(problems.Problem, "serialization")}
+
+    def document(self, routes: dict[str, dict[str, Any]]) -> Schema:
+        """Return the document of the app's routes."""
+        document: Schema = yaml.safe_load(Path(__file__).with_name("base.yaml").read_text())
+        for path, methods in routes.items():
+            for method, route in methods.items():
+                if method != "OPTIONS":
+                    operation = self._operation(method, path, declared_by(route.view_function))
+                    document["paths"].setdefault(path, {})[method.lower()] = operation
+        schemas = component_schemas(self._models)
+        schemas["FieldType"]["description"] = describe_field_types()
+        for name, added in document["components"]["schemas"].items():
+            _merge(schemas[name], added)
+        document["components"]["schemas"] = dict(sorted(schemas.items()))
+        return document
+
+    def _operation(self, method: str, path: str, declared: Operation) -> Schema:
+        is_partner = path.startswith("/partners/")
+        parameters = declared.get("parameters", {})
+        creates = IDEMPOTENCY_HEADER in parameters
+        statuses = {*declared.get("errors", ()), 429, 503}
+        statuses |= {401} if is_partner else set()
+        statuses |= {413, 415} if "body" in declared else set()
+        statuses |= {422} if creates else set()
+        example = Example()
+        if "body" in declared or "response" in declared:
+            statuses |= {400}
+            example = self._recorder.record(declared["id"], method, path, statuses - set(_ERRORS))
+        operation: Schema = {
+            "operationId": declared["id"],
+            "tags": [declared["tag"]],
+            "summary": declared["summary"],
+            "description": declared["description"],
+            "parameters": [_parameter(*each, example.query) for each in parameters.items()],
+        }
+        if "body" in declared:
+            media_type = "application/json" if is_partner else MULTIPART
+            operation["requestBody"] = self._body(declared, media_type, example.bodies)
+        if not is_partner:
+            operation["security"] = []
+        errors = {str(status): _error(status, example, creates) for status in sorted(statuses)}
+        operation["responses"] = self._success(method, path, declared, example.response) | errors
+        return operation
+
+    def _body(self, declared: Operation, media_type: str, bodies: dict[str, Any]) -> Schema:
+        examples = {
+            title.lower().replace(" ", "-"): {"summary": title, "value": value}
+            for title, value in bodies.items()
+        }
+        schema = self._model(declared["body"], "validation")
+        return {
+            "required": not declared.get("body_optional", False),
+            "description": declared["body_description"],
+            "content": {media_type: {"schema": schema, "examples": examples}},
+        }
+
+    def _success(self, method: str, path: str, declared: Operation, example: Any) -> Schema:
+        headers = _header("Cache-Control", "NoStore")
+        if "If-None-Match" in declared.get("parameters", {}):
+            cacheable = "CacheableView" if "response" in declared else "Cacheable"
+            headers = _header("ETag", "ETag") | _header("Cache-Control", cacheable)
+        success: Schema = {"description": declared["returns"], "headers": headers}
+        if "response" in declared:
+            schema = self._model(declared["response"], "serialization")
+            success["content"] = {"application/json": {"schema": schema, "example": example}}
+        elif path == "/docs":
+            success["content"] = {"text/html": {"schema": {"type": "string"}}}
+        elif method == "GET":
+            schema = {"type": "object", "required": ["openapi", "info", "paths"]}
+            success["content"] = {"application/json": {"schema": schema}}
+        status = "200" if method == "GET" else "201" if "content" in success else "204"
+        unchanged = {"304": {"description": _STATUSES[304], "headers": headers}}
+        return {status: success} | (unchanged if "ETag" in headers else {})
+
+    def _model(self, declared: str, mode: Mode) -> Schema:
+        module, _, name = declared.rpartition(".")
+        model = getattr(importlib.import_module(f"chalicelib.domain.{module}"), name)
+        self._models.add((model, mode))
+        return reference(name)
+
+
+def _merge(schema: Schema, added: Schema) -> None:
+    for key, value in added.items():
+        if isinstance(value, dict):
+            _merge(schema.setdefault(key, {}), value)
+        else:
+            schema[key] = value
+
+
+def declared_by(view: Any) -> Operation:
+    """Return the operation of a route's view.
+
+    Raises:
+        KeyError: the view has no operation.
+    """
+    return OPERATIONS[inspect.unwrap(view)]
+
+
+def _parameter(name: str, description: str, recorded: dict[str, str]) -> Schema:
+    schema, example = _PARAMETERS.get(name) or (_UUID, recorded[name])
+    return {
+        "name": name,
+        "in": "header" if name[0].isupper() else "query",
+        "required": name in ("id", "survey"),
+        "description": description,
+        "schema": schema,
+        "example": example,
+    }
+
+
+def _error(status: int, example: Example, creates: bool) -> Schema:
+    body = example.errors.get(status)
+    if error := _ERRORS.get(status):
+        body = json.loads(problems.problem(error, REQUEST_ID).body)
+    return {
+        "description": _STATUSES[status] + (_UNKNOWN_OUTCOME if creates and status == 503 else ""),
+        "headers": _header("Retry-After", "RetryAfter") if status in (429, 503) else {},
+        "content": {problems.MEDIA_TYPE: {"schema": reference("Problem"), "example": body}},
+    }
+
+
+def _header(name: str, component: str) -> Schema:
+    return {name: {"$ref": f"#/components/headers/{component}"}}

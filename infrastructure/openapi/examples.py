@@ -1,0 +1,241 @@
+"""Examples of the OpenAPI document: requests to the app, in process, with the demo data.
+
+The clock and new ids are fixed, so the examples are the same every time.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+from unittest.mock import patch
+from uuid import UUID
+
+import boto3
+import httpx
+from chalice.test import Client
+from moto import mock_aws
+
+from admin.commands.load import StoredResources
+from admin.definitions.check import check
+from admin.definitions.definition import Kind, RawDefinition
+from admin.definitions.save import write
+from admin.demo.contents import ACCOUNTS, demo_definitions
+from admin.demo.customers import SHOWN_CUSTOMER
+from admin.demo.ids import MAIN_ACCOUNT, demo_id
+from admin.demo.purchases import SHOWN_PURCHASE, id_of
+from chalicelib.domain import clock, ids
+from chalicelib.domain.customers.import_batch import ChunkPointer
+from chalicelib.queues import IMPORTS
+from chalicelib.services.accounts.manage import create_account, issue_key
+from chalicelib.services.customers.import_chunk import import_chunk
+from chalicelib.services.solicitation.issue_tracker import issue_tracker
+from chalicelib.settings import settings
+from chalicelib.web.json_body import MAX_BYTES
+from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
+
+REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
+TRACKER: Final = demo_id("tracker example")
+
+_ROOT: Final = Path(__file__).parent.parent.parent
+_NOW: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
+_CUSTOMERS: Final = 12
+_UNKNOWN: Final = demo_id("unknown")
+_STORE: Final = demo_id("store lyon")
+_FORM: Final = demo_id("contact-form lumen")
+_DISABLED_FORM: Final = demo_id("contact-form alize")
+_SURVEY: Final = demo_id("survey visit")
+_PRIVATE_SURVEY: Final = demo_id("survey stay")
+_DISABLED_SURVEY: Final = demo_id("survey japan")
+_ROWS: Final = json.loads((_ROOT / "admin/demo/customers-batch.json").read_text())["batch"]
+
+_QUERIES: Final = {
+    "getPurchase": {"id": SHOWN_PURCHASE},
+    "getContactForm": {"id": _FORM},
+    "getSurvey": {"id": _SURVEY},
+    "getCustomer": {"id": SHOWN_CUSTOMER},
+    "importCustomers": {"partial": "true"},
+    "showContactForm": {"id": _FORM},
+    "showSurvey": {"survey": _SURVEY, "store": _STORE},
+}
+_MESSAGE: Final = {
+    "name": "Ada Martin",
+    "email": "ada.martin@example.com",
+    "topic": "Something else",
+    "message": "Is the terrace open in winter?",
+}
+_RATING: Final = {"nps": "9", "food": "5", "best": "Food"}
+_PAGES: Final = {"The first page": {}, "The second page of one record": {"limit": 1, "page": 2}}
+_BODIES: Final[dict[str, dict[str, Any]]] = {
+    "listContactForms": _PAGES,
+    "listSurveys": _PAGES,
+    "listCustomers": _PAGES,
+    "createCustomer": {"Only a name": {"firstName": "Tom"}, "A customer": _ROWS[6]},
+    "importCustomers": {"Three rows": {"batch": [_ROWS[0], {"firstName": " "}, _ROWS[7]]}},
+    "submitContactForm": {"A message": {"id": _FORM, "store": _STORE, "fields": _MESSAGE}},
+    "submitSurvey": {"A rating": {"id": _SURVEY, "store": _STORE, "fields": _RATING}},
+}
+"""Request bodies by title; answers by the key of the field."""
+
+_BAD_PAGE: Final = {"limit": 101, "offset": 0}
+_BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
+    ("listContactForms", 400): _BAD_PAGE,
+    ("listSurveys", 400): _BAD_PAGE,
+    ("listCustomers", 400): _BAD_PAGE,
+    ("createCustomer", 400): {"emial": "tom@example.com", "language": "french"},
+    ("importCustomers", 400): {"batch": [{"lastName": "Roy"}, {"email": "nobody"}]},
+    ("submitContactForm", 400): {"id": _FORM, "fields": []},
+    ("submitContactForm", 409): {"id": _DISABLED_FORM, "fields": []},
+    ("submitSurvey", 400): {"id": _SURVEY, "fields": []},
+    ("submitSurvey", 403): {"id": _PRIVATE_SURVEY, "fields": []},
+    ("submitSurvey", 409): {"id": _DISABLED_SURVEY, "fields": []},
+}
+_BAD_QUERIES: Final = {
+    ("showSurvey", 403): {"survey": _PRIVATE_SURVEY},
+    ("showSurvey", 409): {"survey": _PRIVATE_SURVEY, "tracker": TRACKER},
+}
+
+
+@dataclass(frozen=True)
+class Example:
+    """The examples of an operation: a request with its response, and problems by status.
+
+    Attributes:
+        bodies: request bodies by title; the response is the one to the last body.
+    """
+
+    query: dict[str, str] = field(default_factory=dict)
+    bodies: dict[str, Any] = field(default_factory=dict)
+    response: Any = None
+    errors: dict[int, Any] = field(default_factory=dict)
+
+
+class Recorder:
+    """Sends requests to the app and records the responses."""
+
+    def __init__(self, client: Client) -> None:
+        self._http = client.http
+        credential, secret = issue_key(MAIN_ACCOUNT)
+        self._credentials = {KEY_HEADER: credential.api_key, SECRET_HEADER: secret}
+        self._import_id = ""
+
+    def record(self, name: str, method: str, path: str, errors: Iterable[int]) -> Example:
+        """Return the examples of the operation with this name: a success and the errors."""
+        bodies = {
+            title: self._with_field_ids(path, body) if "/submit" in path else body
+            for title, body in _BODIES.get(name, {}).items()
+        }
+        query = _QUERIES.get(name, {"id": self._import_id} if method == "GET" else {})
+        body = list(bodies.values())[-1] if bodies else None
+        problems = {
+            status: self._send(status, method, path, *_failing(name, status, query, body))
+            for status in errors
+        }
+        expected = 200 if method == "GET" else 204 if name == "submitContactForm" else 201
+        response = self._send(expected, method, path, query, body)
+        if name == "importCustomers":
+            self._import_id = response["id"]
+            _import_queued_rows()
+        return Example(query, bodies, response, problems)
+
+    def use_tracker(self) -> None:
+        """Submit the private survey with the tracker."""
+        path = "/public/survey/submit"
+        body = {"id": _PRIVATE_SURVEY, "tracker": TRACKER, "fields": {"stars": "5"}}
+        self._send(201, "POST", path, {}, self._with_field_ids(path, body))
+
+    def _send(
+        self, expected: int, method: str, path: str, query: dict[str, str], body: Any = None
+    ) -> Any:
+        """Send the request and return the JSON of the response, which must have this status."""
+        encoded: dict[str, Any] = {"json": body}
+        if path.startswith("/public/") and body:
+            parts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in body.items()}
+            encoded = {"files": {name: (None, text) for name, text in parts.items()}}
+        elif body is None:
+            encoded = {}
+        request = httpx.Request(method, f"http://service{path}", params=query, **encoded)
+        headers = dict(request.headers) | self._credentials
+        if expected == 415:
+            headers["content-type"] = "text/plain"
+        target = request.url.raw_path.decode()
+        response = self._http.request(method, target, headers=headers, body=request.read())
+        if response.status_code != expected:
+            raise ValueError(f"{method} {path}: {response.status_code} {response.body!r}")
+        content: Any = json.loads(response.body) if response.body else {}
+        return {**content, "requestId": REQUEST_ID} if expected >= 400 else content
+
+    def _with_field_ids(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the submission with the ids of the fields in place of their keys."""
+        query = {"survey" if "survey" in path else "id": body["id"]}
+        query |= {"tracker": body["tracker"]} if "tracker" in body else {}
+        form = self._send(200, "GET", path.removesuffix("/submit"), query)
+        known = {each["key"]: each["id"] for each in form["fields"]}
+        answers = [{"id": known[key], "values": [value]} for key, value in body["fields"].items()]
+        return {**body, "fields": answers}
+
+
+@contextmanager
+def recorder() -> Iterator[Recorder]:
+    """Run the app in process, on moto, with a part of the demo data."""
+    from app import app
+
+    random = Random("openapi")  # noqa: S311 - ids of examples are public
+    with (
+        mock_aws(),
+        patch.object(clock, "now", lambda: _NOW),
+        patch.object(ids, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
+        Client(app, stage_name="test", project_dir=str(_ROOT)) as client,
+    ):
+        boto3.client("cloudformation").create_stack(
+            StackName="data",
+            TemplateBody=(_ROOT / "infrastructure/data.yaml").read_text(),
+            Parameters=[{"ParameterKey": "Stage", "ParameterValue": "test"}],
+        )
+        create_account(ACCOUNTS[MAIN_ACCOUNT], MAIN_ACCOUNT)
+        definitions, problems = check(list(_definitions()), None, StoredResources())
+        problems += write(definitions, lambda _: None)
+        if problems:
+            raise ValueError(f"The demo data is invalid: {problems[0]}")
+        issue_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, SHOWN_PURCHASE, "EMAIL", TRACKER)
+        recording = Recorder(client)
+        recording.use_tracker()
+        yield recording
+
+
+def _definitions() -> Iterator[RawDefinition]:
+    """Yield the main account's places, forms, first customers, and first purchase."""
+    customers = 0
+    for definition in demo_definitions():
+        content = definition.content
+        customers += content["kind"] == Kind.CUSTOMER
+        if content["account"] != MAIN_ACCOUNT or (
+            customers > _CUSTOMERS
+            if content["kind"] == Kind.CUSTOMER
+            else content["kind"] == Kind.PURCHASE and id_of(MAIN_ACCOUNT, content) != SHOWN_PURCHASE
+        ):
+            continue
+        disabled = {"enabled": False} if content.get("id") == _DISABLED_FORM else {}
+        yield RawDefinition(definition.origin, {**content, **disabled})
+
+
+def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[Any, Any]:
+    """Return the query and the body of a request that fails with this status."""
+    if status == 415:
+        return query, body
+    if status == 413:
+        return query, {"id": " " * MAX_BYTES}
+    if status == 404:
+        required = "survey" if "survey" in query else "id"
+        return ({}, {**body, "id": _UNKNOWN}) if body else ({**query, required: _UNKNOWN}, None)
+    return _BAD_QUERIES.get((name, status), {}), _BAD_BODIES.get((name, status))
+
+
+def _import_queued_rows() -> None:
+    name = settings().resource_name(IMPORTS.name)
+    queue = boto3.resource("sqs").get_queue_by_name(QueueName=name)
+    for message in queue.receive_messages():
+        import_chunk(decode(ChunkPointer, message.body))

@@ -1,0 +1,31 @@
+"""HTML pages: escaping and the Content-Security-Policy."""
+
+import base64
+import hashlib
+
+from chalicelib.web.pages.page import environment, security_headers
+
+
+def _policy(html: str) -> str:
+    return str(security_headers(html)["Content-Security-Policy"])
+
+
+def test_policy_allows_each_inline_style_by_its_hash() -> None:
+    styles = ("p { margin: 0 }", "\nb {}\n")
+    policy = _policy("".join(f"<style>{style}</style>" for style in styles))
+    sources = [
+        f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"
+        for style in styles
+    ]
+    assert f"style-src {' '.join(sources)};" in policy
+
+
+def test_policy_of_a_page_without_style_allows_none() -> None:
+    assert _policy("<p>") == (
+        "default-src 'none'; style-src 'none'; base-uri 'none'; form-action 'none';"
+        " frame-ancestors 'none'"
+    )
+
+
+def test_templates_escape_html() -> None:
+    assert environment().from_string("{{ text }}").render(text="<b>") == "&lt;b&gt;"
