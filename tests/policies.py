@@ -1,4 +1,4 @@
-"""Check that functions in tests make only requests that their policies allow on AWS."""
+"""Restrict functions in tests to the permissions of their policies on AWS."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ _OF_A_TRANSACTION: Final = {
 
 
 class NotAllowed(BaseException):
-    """The policy lacks a permission. Not an `Exception`, which a worker would catch."""
+    """The function's policy lacks a permission. Not an `Exception`, which a worker would catch."""
 
 
 _function: ContextVar[str | None] = ContextVar("function", default=None)
@@ -28,7 +28,7 @@ _function: ContextVar[str | None] = ContextVar("function", default=None)
 
 @contextmanager
 def allowed(function: str) -> Iterator[None]:
-    """Raise `NotAllowed` for requests in the block that the policy of this function lacks."""
+    """Raise `NotAllowed` for requests inside the block that this function's policy denies."""
     token = _function.set(function)
     try:
         yield
@@ -37,7 +37,7 @@ def allowed(function: str) -> Iterator[None]:
 
 
 def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Check every request to AWS inside `allowed` blocks."""
+    """Check every request to AWS made inside such blocks."""
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
@@ -59,7 +59,7 @@ def _require(function: str, client: BaseClient, operation: str, arguments: dict[
 
 
 def _asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of resource and action, as policies name them."""
+    """Return pairs of resource and action for a request, named as in policies."""
     if "QueueUrl" in arguments:
         yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
     elif "QueueName" in arguments:

@@ -351,7 +351,7 @@ def test_every_row_that_was_not_taken_is_listed(known: Partner) -> None:
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/xml", "", None, "multipart/form-data; boundary=x"]
 )
-def test_another_media_type_is_refused(known: Partner, path: str, media_type: str | None) -> None:
+def test_other_media_type_is_rejected(known: Partner, path: str, media_type: str | None) -> None:
     answer = known.post(path, b'{"firstName": "Z"}', {"Content-Type": media_type})  # type: ignore[dict-item]
     assert (answer.status, answer.json["title"]) == (415, "Unsupported Media Type")
 
