@@ -29,6 +29,7 @@ from admin.demo.ids import MAIN_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from chalicelib.domain import clock, ids
 from chalicelib.domain.customers.import_batch import ChunkPointer
+from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.services.customers.import_chunk import import_chunk

@@ -11,8 +11,8 @@ from typing import Final
 
 from chalice import Blueprint, Response
 
+from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.public.cacheable import cacheable
 from chalicelib.web.server_address import server_address
 
 routes = Blueprint(__name__)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
 
+from chalicelib.web.cacheable import cacheable
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
-from chalicelib.web.public.cacheable import cacheable
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
 from chalicelib.web.query import query_errors
 
