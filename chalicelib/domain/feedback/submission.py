@@ -1,4 +1,4 @@
-"""Submissions to contact forms and surveys (interface, endpoints 11 and 13)."""
+"""Submissions to contact forms and surveys."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Fields, field groups and field dependencies of a form (interface, section 2.7)."""
+"""Fields, field groups and field dependencies of a form."""
 
 from collections.abc import Collection
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""Purchases: what a customer bought or booked, where and when (interface, section 2.2)."""
+"""Purchases and bookings of customers."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Workflows: the feedback that triggers them and their webhooks (interface, section 6)."""
+"""Workflows: the feedback that triggers them, and the webhooks that they send."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -160,7 +160,7 @@ def new_execution(
 
 
 def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: str) -> bytes:
-    """Return the request body (interface, section 6.1): the bytes to sign and send."""
+    """Return the request body of a webhook: the bytes to sign and send."""
     body: dict[str, Any] = {
         "event": EVENT,
         "workflow": {"id": workflow.id, "name": workflow.name},

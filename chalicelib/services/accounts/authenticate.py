@@ -1,4 +1,4 @@
-"""Authenticate partners: map credentials to an account (interface, section 5)."""
+"""Authenticate partners: map credentials to an account."""
 
 from chalicelib.domain.accounts.account import NO_CREDENTIAL, Credential, is_api_key
 from chalicelib.domain.errors import NotAuthenticated

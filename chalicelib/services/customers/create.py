@@ -1,4 +1,4 @@
-"""Create a customer for a partner (interface, endpoint 7)."""
+"""Create a customer for a partner: ``POST /partners/customer``."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Accept submissions to contact forms and surveys (interface, endpoints 11 and 13)."""
+"""Accept submissions to contact forms and surveys: ``POST /public/…/submit``."""
 
 from dataclasses import dataclass, field
 

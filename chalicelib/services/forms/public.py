@@ -1,4 +1,4 @@
-"""Return contact forms and surveys as respondents see them (interface, endpoints 10 and 12)."""
+"""Return the public views of contact forms and surveys."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""What stands before every partner endpoint: credentials first, then the request, then problems."""
+"""The common part of partner endpoints: credentials, request parsing, problem responses."""
 
 import functools
 from collections.abc import Callable

@@ -44,7 +44,7 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
     errors=(404,),
 )
 def get_purchase(request: PartnerRequest) -> Response:
-    """Endpoint 1: one purchase."""
+    """Return a purchase."""
     from chalicelib.services.purchases.read import read_purchase
 
     return answer(read_purchase(request.account_id, request.identifier()))
@@ -63,7 +63,7 @@ def get_purchase(request: PartnerRequest) -> Response:
     errors=(404,),
 )
 def get_contact_form(request: PartnerRequest) -> Response:
-    """Endpoint 2: one contact form."""
+    """Return a contact form."""
     from chalicelib.services.forms.read import read_contact_form
 
     return answer(read_contact_form(request.account_id, request.identifier()))
@@ -73,7 +73,7 @@ def get_contact_form(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 @operation(**_list("listContactForms", "Contact forms", "forms.list_pages.ContactFormPage"))
 def post_contact_form_list(request: PartnerRequest) -> Response:
-    """Endpoint 3: a page of contact forms."""
+    """Return a page of contact forms."""
     from chalicelib.services.forms.read import list_contact_forms
 
     page = request.optional_body(PageRequest)
@@ -93,7 +93,7 @@ def post_contact_form_list(request: PartnerRequest) -> Response:
     errors=(404,),
 )
 def get_survey(request: PartnerRequest) -> Response:
-    """Endpoint 4: one survey."""
+    """Return a survey."""
     from chalicelib.services.forms.read import read_survey
 
     return answer(read_survey(request.account_id, request.identifier()))
@@ -103,7 +103,7 @@ def get_survey(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 @operation(**_list("listSurveys", "Surveys", "forms.list_pages.SurveyPage"))
 def post_survey_list(request: PartnerRequest) -> Response:
-    """Endpoint 5: a page of surveys."""
+    """Return a page of surveys."""
     from chalicelib.services.forms.read import list_surveys
 
     page = request.optional_body(PageRequest)
@@ -123,7 +123,7 @@ def post_survey_list(request: PartnerRequest) -> Response:
     errors=(404,),
 )
 def get_customer(request: PartnerRequest) -> Response:
-    """Endpoint 6: one customer."""
+    """Return a customer."""
     from chalicelib.services.customers.read import read_customer
 
     return answer(read_customer(request.account_id, request.identifier()))
@@ -145,7 +145,7 @@ def get_customer(request: PartnerRequest) -> Response:
     returns="The new customer.",
 )
 def post_customer(request: PartnerRequest) -> Response:
-    """Endpoint 7: a new customer."""
+    """Create a customer."""
     from chalicelib.domain.customers.customer import CustomerBody
     from chalicelib.services.customers.create import create_customer
 
@@ -159,7 +159,7 @@ def post_customer(request: PartnerRequest) -> Response:
 @partner_endpoint(routes)
 @operation(**_list("listCustomers", "Customers", "customers.customer.CustomerPage"))
 def post_customer_list(request: PartnerRequest) -> Response:
-    """Endpoint 8: a page of customers."""
+    """Return a page of customers."""
     from chalicelib.services.customers.read import list_customers
 
     page = request.optional_body(PageRequest)
@@ -188,7 +188,7 @@ def post_customer_list(request: PartnerRequest) -> Response:
     returns="The batch is stored and will be imported.",
 )
 def post_customer_batch(request: PartnerRequest) -> Response:
-    """Endpoint 9: a batch of customers, kept and queued."""
+    """Accept a batch of customers."""
     from chalicelib.services.customers.accept_batch import accept_batch
     from chalicelib.web.partner.batch_body import validate_batch
 

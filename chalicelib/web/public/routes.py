@@ -52,7 +52,7 @@ _SUBMISSION: Final = (
     errors=(404,),
 )
 def view_contact_form(request: PublicRequest) -> Response:
-    """Endpoint 10: return a contact form as respondents see it."""
+    """Return the public view of a contact form."""
     from chalicelib.services.forms.public import get_public_contact_form
 
     return _cacheable(
@@ -73,7 +73,7 @@ def view_contact_form(request: PublicRequest) -> Response:
     errors=(404, 409),
 )
 def submit_contact_form(request: PublicRequest) -> Response:
-    """Endpoint 11: accept a submission to a contact form."""
+    """Accept a submission to a contact form."""
     from chalicelib.domain.feedback.submission import ContactFormSubmission
     from chalicelib.services.feedback import submit
 
@@ -101,7 +101,7 @@ def submit_contact_form(request: PublicRequest) -> Response:
     errors=(403, 404, 409),
 )
 def view_survey(request: PublicRequest) -> Response:
-    """Endpoint 12: return a survey as respondents see it."""
+    """Return the public view of a survey."""
     from chalicelib.services.forms.public import SurveyRequest, get_public_survey
 
     optional = request.optional_identifier
@@ -138,7 +138,7 @@ def view_survey(request: PublicRequest) -> Response:
     errors=(403, 404, 409),
 )
 def submit_survey(request: PublicRequest) -> Response:
-    """Endpoint 13: accept a submission to a survey."""
+    """Accept a submission to a survey."""
     from chalicelib.domain.feedback.submission import SurveySubmission, SurveySubmitted
     from chalicelib.services.feedback import submit
 

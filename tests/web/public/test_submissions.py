@@ -1,4 +1,4 @@
-"""Endpoints 11 and 13: accepted and rejected submissions, trackers and idempotency keys."""
+"""Submissions: accepted and rejected ones, trackers and idempotency keys."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Endpoints 10 and 12: public views, their cache headers and their AWS requests."""
+"""Public views, their cache headers and their AWS requests."""
 
 import pytest
 from chalice.test import Client

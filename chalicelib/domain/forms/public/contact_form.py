@@ -1,4 +1,4 @@
-"""The public view of a contact form (interface, section 2.8)."""
+"""The public view of a contact form: ``GET /public/contact-form``."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""The common part of public views (interface, sections 2.7 to 2.9)."""
+"""The common part of the public views."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar

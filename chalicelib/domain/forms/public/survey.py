@@ -1,4 +1,4 @@
-"""The public view of a survey (interface, section 2.9)."""
+"""The public view of a survey: ``GET /public/survey``."""
 
 from collections.abc import Iterator
 
