@@ -56,9 +56,7 @@ def create(
 @app.command("list")
 def list_accounts() -> None:
     """List all accounts, oldest first."""
-    all_accounts = sorted(
-        accounts.all_accounts(), key=lambda account: (account.created_at, account.id)
-    )
+    all_accounts = sorted(accounts.list_all(), key=lambda account: (account.created_at, account.id))
     show_table(
         ["Id", "Name", "Created"],
         [[each.id, each.name, format_timestamp(each.created_at)] for each in all_accounts],

@@ -145,7 +145,7 @@ def _credentials(account_id: str, earlier: tuple[str, str] | None) -> tuple[str,
 
 
 def _webhook_secret(earlier: DemoDescription | None) -> str:
-    if earlier and earlier.webhook_secret == webhook_secrets.active(MAIN_ACCOUNT, clock.now()):
+    if earlier and earlier.webhook_secret == webhook_secrets.find_active(MAIN_ACCOUNT, clock.now()):
         return earlier.webhook_secret
     if earlier:
         notices().print("Made a new webhook secret: the one of the demo file signs no more.")

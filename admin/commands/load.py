@@ -28,7 +28,7 @@ class StoredKnowledge:
     @cache  # noqa: B019
     def directory(self, account_id: str) -> Directory:
         """The account's brands and stores."""
-        return places.directory(account_id, consistent=True)
+        return places.load_directory(account_id, consistent=True)
 
     @cache  # noqa: B019
     def has_customer(self, account_id: str, customer_id: str) -> bool:

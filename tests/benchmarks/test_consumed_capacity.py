@@ -29,7 +29,7 @@ def test_a_rows_size_is_that_of_its_names_and_values(row: dict[str, Any], size: 
 
 def test_reads_inside_the_block_are_added_up(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
-    accounts.put(account)
+    accounts.save(account)
     with consumed_capacity(connection().client) as consumed:
         accounts.find(account.id)
         accounts.find(account.id)
@@ -39,7 +39,7 @@ def test_reads_inside_the_block_are_added_up(cloud: None) -> None:
 
 def test_a_read_of_several_rows_is_billed_row_by_row_and_missing_ones_too(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
-    accounts.put(account)
+    accounts.save(account)
     with consumed_capacity(connection().client) as consumed:
         read_together((AccountRow, account.id), (AccountRow, new_id()))
     assert (consumed.rows, consumed.read_units_by_size) == (1, 3.0)

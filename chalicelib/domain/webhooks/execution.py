@@ -62,7 +62,7 @@ class Execution:
     settled: int = 0
     attempts_before: int = 0
     claims: int = 0
-    claimed_by: str = ""
+    claim_token: str = ""
     ambiguous: bool = False
     due_at: int | None = None
     ended_at: datetime | None = None

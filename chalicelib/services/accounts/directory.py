@@ -8,4 +8,4 @@ from chalicelib.storage import places
 @cached(at_most=256)
 def account_directory(account_id: str) -> Directory:
     """The account's brands and stores, at most a minute old."""
-    return places.directory(account_id)
+    return places.load_directory(account_id)

@@ -17,7 +17,7 @@ from chalicelib.storage import accounts, credentials
 def create_account(name: str, account_id: str | None = None) -> Account:
     """Creates an account, under a new id unless one is given."""
     account = Account(id=account_id or new_id(), name=name, created_at=clock.now())
-    accounts.put(account)
+    accounts.save(account)
     return account
 
 
@@ -36,7 +36,7 @@ def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
         label=label,
         created_at=clock.now(),
     )
-    credentials.put(credential)
+    credentials.save(credential)
     return credential, secret
 
 
@@ -58,7 +58,7 @@ def list_keys(account_id: str) -> list[Credential]:
         NotFound: there is no such account.
     """
     require_account(account_id)
-    return credentials.of_account(account_id)
+    return credentials.list_for_account(account_id)
 
 
 def require_account(account_id: str) -> Account:

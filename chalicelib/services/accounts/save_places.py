@@ -28,7 +28,7 @@ def save_store(account_id: str, document: Any) -> Place:
         InvalidInput: the document breaks a rule, its id is a brand's, or its brand is not there.
     """
     store = parse(document, StoreDefinition)
-    if places.directory(account_id, consistent=True).brand(store.brand_id) is None:
+    if places.load_directory(account_id, consistent=True).brand(store.brand_id) is None:
         raise InvalidInput(
             [InputError("/brandId", "unknown_reference", "The account has no such brand.")]
         )
@@ -45,7 +45,7 @@ def save_store(account_id: str, document: Any) -> Place:
 
 
 def _save(account_id: str, place: Place) -> Place:
-    if not places.put(account_id, place):
+    if not places.save(account_id, place):
         raise InvalidInput(
             [
                 InputError(

@@ -105,7 +105,7 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
     header = imports.find(import_id)
     if header is None or header.account_id != account_id:
         raise NotFound("batch")
-    return progress_of(header, imports.progress(header))
+    return progress_of(header, imports.load_progress(header))
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _keep(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedBat
         input_hash=origin.input_hash,
         created_at=now,
     )
-    pointers = imports.write_chunks(header, chunks, now)
+    pointers = imports.save_chunks(header, chunks, now)
     if not imports.accept(header, now):
         # The same request came twice at once, and the other one was first.
         earlier = imports.find(header.id)
@@ -193,10 +193,10 @@ def _answer_again(
     earlier: ImportHeader, origin: Origin, rejected: tuple[RejectedRow, ...]
 ) -> AcceptedBatch:
     origin.check_same_input(earlier.input_hash)
-    queue_chunks(imports.unfinished(earlier.id, earlier.edition, clock.now()))
+    queue_chunks(imports.list_unfinished(earlier.id, earlier.edition, clock.now()))
     return AcceptedBatch(
         id=earlier.id,
-        status=status_of(imports.progress(earlier)),
+        status=status_of(imports.load_progress(earlier)),
         row_count=earlier.row_count,
         rejected=rejected,
     )

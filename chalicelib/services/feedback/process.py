@@ -95,7 +95,7 @@ def _count(identified: Sequence[Feedback]) -> None:
         if each.customer_id:
             by_customer[each.account_id, each.customer_id].append(each)
     # A customer may have been erased since; the feedback stays, and counts for its form.
-    known = customers.existing(by_customer)
+    known = customers.find_existing(by_customer)
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
             _TABLES[kind].count_submissions(write, form_id, submissions)

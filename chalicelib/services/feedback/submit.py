@@ -138,7 +138,7 @@ def _submit_with_tracker(
     )
     with transaction() as write:
         feedback.add(write, made, origin.input_hash)
-        trackers.use(write, tracker.id, made.id, made.created_at)
+        trackers.consume(write, tracker.id, made.id, made.created_at)
     _queue(made)
     return made
 

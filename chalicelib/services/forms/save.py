@@ -23,11 +23,11 @@ def save_contact_form(account_id: str, document: Any) -> SavedContactForm:
         InputTooLarge: the saved form would be over its size limit.
         Conflict: the id is another account's.
     """
-    directory = places.directory(account_id, consistent=True)
+    directory = places.load_directory(account_id, consistent=True)
     form = contact_form_document.read_contact_form(document, directory)
     earlier = _earlier(contact_forms, account_id, form.id, SavedContactForm)
     saved = contact_form_document.save_contact_form(form, clock.now(), earlier)
-    contact_forms.put(account_id, form.id, saved.model_dump_json().encode())
+    contact_forms.save(account_id, form.id, saved.model_dump_json().encode())
     return saved
 
 
@@ -39,11 +39,11 @@ def save_survey(account_id: str, document: Any) -> SavedSurvey:
         InputTooLarge: the saved survey would be over its size limit.
         Conflict: the id is another account's.
     """
-    directory = places.directory(account_id, consistent=True)
+    directory = places.load_directory(account_id, consistent=True)
     survey = survey_document.read_survey(document, directory)
     earlier = _earlier(surveys, account_id, survey.id, SavedSurvey)
     saved = survey_document.save_survey(survey, clock.now(), earlier)
-    surveys.put(account_id, survey.id, saved.model_dump_json().encode())
+    surveys.save(account_id, survey.id, saved.model_dump_json().encode())
     return saved
 
 

@@ -34,7 +34,7 @@ def record_purchase(account_id: str, document: Any) -> Purchase:
     """
     arrived = parse_and_validate(document, PurchaseDefinition, purchase_errors)
     own_id = purchase_id(account_id, arrived.source, arrived.external_id)
-    if places.directory(account_id).store(arrived.store_id) is None:
+    if places.load_directory(account_id).store(arrived.store_id) is None:
         raise InvalidInput(
             [InputError("/storeId", "unknown_reference", "The account has no such store.")]
         )
@@ -48,7 +48,7 @@ def record_purchase(account_id: str, document: Any) -> Purchase:
         )
         if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
             raise InputTooLarge("purchase", MAX_PURCHASE_BYTES)
-        purchases.put(account_id, purchase, earlier)
+        purchases.save(account_id, purchase, earlier)
         return purchase
 
     return retry_on_contention(attempt)

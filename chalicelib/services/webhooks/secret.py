@@ -38,4 +38,4 @@ def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) 
     if active_from and active_from < now:
         raise Conflict("That moment is over: give one to come, or none to begin now.")
     secret = new_secret()
-    return NewSecret(secret, webhook_secrets.put(account_id, active_from or now, secret, now))
+    return NewSecret(secret, webhook_secrets.save(account_id, active_from or now, secret, now))

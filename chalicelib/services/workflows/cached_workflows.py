@@ -13,10 +13,10 @@ _MAX_ACCOUNTS: Final = 128
 @cached(at_most=_MAX_ACCOUNTS)
 def workflows_of(account_id: str) -> tuple[Workflow, ...]:
     """The account's workflows. No request to AWS while they are held."""
-    return workflows.of_account(account_id)
+    return workflows.list_for_account(account_id)
 
 
 @cached(at_most=_MAX_ACCOUNTS)
 def signing_secrets_of(account_id: str) -> SigningSecrets | None:
     """The account's secrets, from which each attempt takes the one of its moment."""
-    return webhook_secrets.of_account(account_id)
+    return webhook_secrets.list_for_account(account_id)

@@ -21,16 +21,16 @@ def save_workflow(account_id: str, document: Any) -> Workflow:
         InvalidInput: the document breaks a rule; every fault is listed.
         InputTooLarge: the workflow is larger than a row may be.
     """
-    known = workflows.of_account(account_id, consistent=True)
+    known = workflows.list_for_account(account_id, consistent=True)
     read = read_workflow(
         document,
-        places.directory(account_id, consistent=True),
+        places.load_directory(account_id, consistent=True),
         known,
         allow_private=settings().private_webhooks,
     )
     earlier = next((each for each in known if each.id == read.id), None)
     workflow = workflow_to_save(read, clock.now(), earlier)
-    workflows.put(account_id, workflow)
+    workflows.save(account_id, workflow)
     return workflow
 
 
@@ -41,7 +41,7 @@ def list_workflows(account_id: str) -> Sequence[Workflow]:
         NotFound: there is no such account.
     """
     require_account(account_id)
-    return workflows.of_account(account_id, consistent=True)
+    return workflows.list_for_account(account_id, consistent=True)
 
 
 def find_workflow(account_id: str, workflow_id: str) -> Workflow:
@@ -78,5 +78,5 @@ def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) ->
     if workflow.enabled != enabled:
         changed = {"enabled": enabled, "updated_at": format_timestamp(clock.now())}
         workflow = workflow.model_copy(update=changed)
-        workflows.put(account_id, workflow)
+        workflows.save(account_id, workflow)
     return workflow

@@ -134,7 +134,7 @@ kind: shop
         f"{people_file}, document 2, /email (invalid_email)",
     ]
     assert last == "7 fault(s); nothing was written."
-    assert places.directory(account).places == ()
+    assert places.load_directory(account).places == ()
 
 
 def test_what_points_nowhere_is_found_before_writing(file: Path) -> None:
@@ -146,7 +146,7 @@ def test_what_points_nowhere_is_found_before_writing(file: Path) -> None:
         "/customerId",
         "/brandId",
     ]
-    assert places.directory(account).places == ()
+    assert places.load_directory(account).places == ()
 
 
 def test_a_file_that_cannot_be_read_makes_nothing_unknown(tmp_path: Path, file: Path) -> None:
@@ -164,7 +164,7 @@ def test_form_rules_are_checked_before_writing(file: Path) -> None:
     result = run("load", lines([faulty, brand], file), "--account", account)
     assert "/preRedirectConfig" in result.stderr
     assert "/postRedirectThreshold" in result.stderr
-    assert places.directory(account).places == ()
+    assert places.load_directory(account).places == ()
 
 
 def test_an_id_stands_once_in_a_run(file: Path) -> None:

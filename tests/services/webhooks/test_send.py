@@ -83,7 +83,7 @@ def test_what_is_sent_is_signed_and_system_headers_win(opened: Opened, receiver:
     react(opened.account_id, action_document(headers=headers, metadata={"k": "v"}))
     deliver(start(opened))
     (got,) = receiver.got
-    secret = webhook_secrets.active(opened.account_id, clock.now())
+    secret = webhook_secrets.find_active(opened.account_id, clock.now())
     assert secret
     verify(
         secret,
@@ -238,7 +238,7 @@ def test_a_secret_made_between_attempts_signs_the_later_one(
 ) -> None:
     react(opened.account_id)
     receiver.answers = [answered(500), answered(500), answered(200)]
-    old = webhook_secrets.active(opened.account_id, clock.now())
+    old = webhook_secrets.find_active(opened.account_id, clock.now())
     cutover = clock.now() + timedelta(minutes=5)
     new = rotate_webhook_secret(opened.account_id, cutover).secret
     deliver(start(opened))
