@@ -1,1 +1,1 @@
-"""The operator's command line. It is not shipped to Lambda."""
+"""The operator's command line. It does not ship to Lambda."""

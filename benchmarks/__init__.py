@@ -1,1 +1,1 @@
-"""What the service costs: measured in one run, written as one report."""
+"""Measure the cost and speed of the service and write one report."""

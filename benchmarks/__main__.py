@@ -1,4 +1,4 @@
-"""Measures what the service costs, prints the report and writes it down."""
+"""Run the benchmarks, print the report and write it to a file."""
 
 import argparse
 import os
@@ -28,13 +28,13 @@ _WIDTH: Final = 110
 
 
 def main() -> None:
-    """Runs the sections that are asked for."""
+    """Run the requested sections."""
     options = _parser().parse_args()
-    # Asked to end, the process ends what it has started.
+    # On SIGTERM, exit normally so that child processes are stopped.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # What turns this process to a local cloud comes last.
+    # Sections that direct this process to a local cloud come last.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
@@ -69,13 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--output",
         type=Path,
-        help="where the report is written; docs/performance.md when all sections run",
+        help="file of the report (default: docs/performance.md if all sections run)",
     )
     parser.add_argument(
         "--customers",
         type=int,
         default=page_cost.CUSTOMERS,
-        help="how long the list of customers is (default: %(default)s)",
+        help="length of the list of customers (default: %(default)s)",
     )
     return parser
 

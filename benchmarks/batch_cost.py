@@ -1,4 +1,4 @@
-"""What an import of customers costs, beside one that goes row by row."""
+"""The cost of importing customers, compared with an importer that processes row by row."""
 
 import os
 import time
@@ -34,10 +34,10 @@ ROWS_ONE_BY_ONE: Final = 1_000
 ROWS_TO_WARM_UP: Final = 100
 ADDED_MS: Final = (0, 5)
 MESSAGES_AT_ONCE: Final = 5
-"""As many as the queue hands to the deployed function."""
+"""The batch size of the deployed function's event source."""
 
 AIMS: Final = (5, 10)
-"""Times the row by row's rows a second: through the gateway as it is; with the network added."""
+"""Minimum ratio to the row-by-row importer: through the gateway, and with added network time."""
 AIM_REQUESTS: Final = 0.1
 
 GATEWAY: Final = "this service, through the gateway"
@@ -52,12 +52,12 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Import:
-    """One import that was measured.
+    """The measurements of one import.
 
     Attributes:
-        dynamodb: its requests to DynamoDB; like all that follows, zero where it was not counted.
-        sqs: its requests to SQS.
-        consumed: what the requests to DynamoDB consumed.
+        dynamodb: requests to DynamoDB; this and the following are zero if not counted.
+        sqs: requests to SQS.
+        consumed: capacity consumed by the requests to DynamoDB.
     """
 
     importer: str
@@ -70,12 +70,12 @@ class Import:
 
     @property
     def rows_a_second(self) -> float:
-        """How fast it was."""
+        """The throughput in rows a second."""
         return self.rows / self.seconds
 
 
 def measure(rows: int = ROWS, rows_one_by_one: int = ROWS_ONE_BY_ONE) -> Section:
-    """Imports new customers into a local cloud of its own, in each of the ways."""
+    """Import new customers into a temporary local cloud with each importer."""
     with own_cloud() as cloud, _without_log():
         imports = [_through_gateway(deploy_app(cloud), rows)]
         _take_the_function_off_its_queue()
@@ -96,7 +96,7 @@ def measure(rows: int = ROWS, rows_one_by_one: int = ROWS_ONE_BY_ONE) -> Section
 
 
 def batch_of(count: int) -> Rows:
-    """Rows of new customers, each with a pair."""
+    """Build rows of new customers, each with a pair."""
     return [
         {
             "firstName": "Zoé",
@@ -112,7 +112,7 @@ def batch_of(count: int) -> Rows:
 
 
 def import_in_process(batch: Rows) -> None:
-    """Imports a batch as a new account: takes it in, then does what the queue hands out."""
+    """Import a batch into a new account: accept it, then process the queue."""
     account_id = new_id()
     accepted = accept_batch(account_id, validate_batch({"batch": batch}))
     _work_off_the_queue()
@@ -180,12 +180,12 @@ def _import_through_gateway(address: str, batch: Rows) -> float:
                 assert progress["created"] == len(batch), progress
                 ended = datetime.fromisoformat(progress["completedAt"])
                 return (ended - started).total_seconds()
-    raise AssertionError(f"The import does not end: {progress}")
+    raise AssertionError(f"The import did not finish: {progress}")
 
 
 @contextmanager
 def _without_log() -> Iterator[None]:
-    # The lines are made, as in a function, and go nowhere.
+    # Log lines are formatted, as in a function, and discarded.
     with (
         Path(os.devnull).open("w") as nowhere,
         patch.object(logger.registered_handler, "stream", nowhere),
@@ -206,18 +206,17 @@ def _section(imports: list[Import]) -> Section:
     return Section(
         "Import of a batch",
         [
-            "Rows a second of new customers, each with a pair, on a local cloud, beside the"
-            " straightforward importer on the same emulator: for each row a query by pair, then a"
-            " put or an update, in plain boto3, with a table and an index of its own. That one"
-            " validates nothing, keeps no positions for a list and no progress, and is not safe"
-            " against another one beside it. Through the gateway: from the start of the POST until"
-            " the import was completed, as its progress then tells, with the packaged functions"
-            " behind gateway and queue; the row by row has neither to pass. In process: one process"
-            " and one thread for either importer; this service's takes the batch in, then receives"
-            f" the messages from the queue, {MESSAGES_AT_ONCE} at a time as its function gets them,"
-            " does them and deletes them. The added network is a wait before each request, put into"
-            " the one place through which all of botocore's clients send, so it is the same for"
-            " both. A ratio is to the row by row with the same network added.",
+            "Import rate of new customers, each with a pair, on a local cloud. The row-by-row"
+            " importer runs on the same emulator with plain boto3 and a table and index of its"
+            " own: per row one query by pair, then a put or an update. It validates nothing,"
+            " stores no list positions and no progress, and is not safe with concurrent runs."
+            " 'Through the gateway' measures from the POST until the progress reports completion,"
+            " with the packaged functions behind gateway and queue; the row-by-row importer uses"
+            " neither. 'In process' uses one process and one thread for each importer: this"
+            " service accepts the batch, then receives, processes and deletes the messages,"
+            f" {MESSAGES_AT_ONCE} at a time like its function. The added network delay precedes"
+            " every request of every botocore client. Ratios compare with the row-by-row importer"
+            " with the same delay.",
             Table(
                 ("importer", "network added", "rows", "seconds", "rows a second", "ratio"),
                 [
@@ -232,17 +231,17 @@ def _section(imports: list[Import]) -> Section:
                     for it in imports
                 ],
             ),
-            f"Aims: at least {AIMS[0]} times the row by row through the gateway:"
+            f"Aims: at least {AIMS[0]} times the row-by-row importer through the gateway:"
             f" {times[GATEWAY, 0]:.1f}, {_met(times[GATEWAY, 0] >= AIMS[0])}. With {network_ms} ms"
             f" added, {AIMS[1]} times: {times[IN_PROCESS, network_ms]:.1f},"
             f" {_met(times[IN_PROCESS, network_ms] >= AIMS[1])}.",
-            "Requests to AWS and capacity units for 1,000 rows, counted in process; receiving and"
-            " deleting messages, which Lambda does for a deployed function, are among the requests."
-            " Write units as the emulator tells them, which works them out from the sizes of rows"
-            " and index entries as AWS does, twice for a table's rows in a transaction; read units"
-            " by AWS's rule from the sizes of the rows, since the emulator tells the same for every"
-            " read. This service pays more units: for the transaction, and for the pair's own row,"
-            " by which no import makes a pair's customer twice.",
+            "Requests to AWS and capacity units for 1,000 rows, counted in process. The requests"
+            " include receiving and deleting messages, which Lambda does for a deployed function."
+            " Write units are reported by the emulator, which computes them from the sizes of"
+            " rows and index entries as AWS does, doubled for rows in a transaction. Read units"
+            " are computed from the sizes of the rows by AWS's rule, because the emulator reports"
+            " a constant. This service uses more units for the transaction and for the pair row"
+            " that prevents duplicate customers.",
             Table(
                 ("importer", "requests", "DynamoDB", "SQS", "read units", "write units"),
                 [_per_thousand(it) for it in counted],

@@ -1,4 +1,4 @@
-"""What requests cost in DynamoDB: the rows looked at, the capacity units they are billed as."""
+"""Count the rows and capacity units that requests to DynamoDB consume."""
 
 import math
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ _READS: Final = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})
 
 @dataclass
 class Consumed:
-    """What one client's requests have consumed so far.
+    """The capacity that one client's requests have consumed so far.
 
     Attributes:
-        rows: rows that were looked at, answered or not.
-        read_units: read units as the service says, those of tables and indexes together.
-        write_units: the same of writes.
-        read_units_by_size: read units worked out by AWS's rule from the sizes of the rows.
+        rows: rows examined, returned or not.
+        read_units: read units reported by the service, tables and indexes together.
+        write_units: write units reported by the service.
+        read_units_by_size: read units computed from the sizes of the rows by AWS's rule.
     """
 
     rows: int = 0
@@ -31,7 +31,7 @@ class Consumed:
 
 @contextmanager
 def consumed_capacity(client: Any) -> Iterator[Consumed]:
-    """What this boto3 client's requests consume inside the block."""
+    """Count what this boto3 client's requests consume inside the block."""
     consumed = Consumed()
 
     def ask(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
@@ -79,7 +79,7 @@ def _blocks(rows: list[dict[str, Any]]) -> int:
 
 
 def row_bytes(row: dict[str, Any]) -> int:
-    """The size that DynamoDB bills a row by: its names and its values."""
+    """Return the billed size of a row: its names and values."""
     return sum(len(name.encode()) + _value_bytes(value) for name, value in row.items())
 
 

@@ -1,4 +1,4 @@
-"""One contender of a comparison, in a process of its own."""
+"""One contender of a comparison in its own process."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from benchmarks.processes import PROJECT, PYTHON, environment
 
 @dataclass(frozen=True)
 class Answer:
-    """What a contender answered, and which requests to AWS that took it when warm."""
+    """A contender's response and the AWS requests that it took when warm."""
 
     status: int
     body: Any
@@ -19,7 +19,7 @@ class Answer:
 
 
 class Contender:
-    """A handler that serves recorded requests; a context manager, whose end ends the process."""
+    """A handler that serves recorded requests. A context manager that ends the process on exit."""
 
     def __init__(self, name: str, module: str, recording: Path) -> None:
         self.name = name
@@ -39,11 +39,11 @@ class Contender:
         self._process.communicate()
 
     def answer(self, request: str) -> Answer:
-        """Its answer to the recorded request of this name, when warm."""
+        """Return the warm response to the recorded request of this name."""
         return Answer(**self._ask({"request": request}))
 
     def cpu_us(self, request: str, times: int) -> float:
-        """The CPU time of one such request, in microseconds, over this many of them."""
+        """Measure the CPU time of one request in microseconds, averaged over ``times`` requests."""
         return float(self._ask({"request": request, "times": times})) / 1000
 
     def _ask(self, command: dict[str, Any]) -> Any:
@@ -53,5 +53,5 @@ class Contender:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.name} ended while it served {command}.")
+            raise RuntimeError(f"{self.name} exited during {command}.")
         return json.loads(line)

@@ -1,6 +1,6 @@
-"""The process of one contender: it answers or measures what its standard input asks for.
+"""The process of one contender: executes the commands on its standard input.
 
-Commands and answers are one JSON line each. The contender's own output goes nowhere.
+Commands and results are one JSON line each. The contender's own output is discarded.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from benchmarks.replay import Replay
 
 
 def main(module: str, recording: Path) -> None:
-    """Serves commands until the input ends."""
+    """Execute commands until the end of the input."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     requests = {request.name: request for request in read_recording(recording)}
@@ -27,7 +27,7 @@ def main(module: str, recording: Path) -> None:
     context = LambdaContext()
 
     def answer(event: Any) -> dict[str, Any]:
-        handler(event, context)  # what is held is held from here on
+        handler(event, context)  # fill the caches
         replay.calls.clear()
         response = handler(event, context)
         return {

@@ -1,4 +1,4 @@
-"""The CPU time of a webhook's delivery, beside a bare script that signs and posts."""
+"""The CPU time of delivering a webhook, compared with a bare script that signs and posts."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ _NAMES: Final = {
 
 
 def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
-    """Compares them, turn by turn."""
+    """Measure the contenders in alternating rounds."""
     metric_fields: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
     with _receiver() as port:
         for _ in range(rounds):
@@ -39,12 +39,12 @@ def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
     return Section(
         "Deliveries of webhooks",
         [
-            f"{deliveries} webhooks to a receiver on this machine, ten side by side: the median of"
-            f" {rounds} rounds. This service claims each execution, reads its action, vets the"
-            " address, signs, posts, judges the answer and writes the outcome; DynamoDB's answers"
-            " (two requests a delivery) are made up in place of the network, their signing and"
-            " parsing are as ever. The bare scripts sign and post with urllib3, a connection each;"
-            " one makes the same two requests with boto3, the other keeps no record at all.",
+            f"{deliveries} webhooks to a receiver on this machine, ten concurrent: the median of"
+            f" {rounds} rounds. This service claims each execution, reads its action, validates"
+            " the address, signs, posts, evaluates the response and writes the outcome. Prepared"
+            " responses replace DynamoDB (two requests per delivery); requests are still signed"
+            " and responses parsed. The bare scripts sign and post with urllib3, one connection"
+            " each; one also makes the same two requests with boto3, the other stores nothing.",
             Table(("", "deliveries a second", "CPU a delivery (µs)"), rows),
         ],
     )

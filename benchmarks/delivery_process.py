@@ -1,6 +1,6 @@
-"""Delivers webhooks to a port and prints what that took: ``… CONTENDER PORT DELIVERIES``.
+"""Deliver webhooks to a port and print the time it took: ``… CONTENDER PORT DELIVERIES``.
 
-The database's answers are made up in place of the network, so what is measured is this process.
+Prepared database responses replace the network, so only this process is measured.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _BODY: Final = json.dumps({"event": "workflow.action.webhook", "metadata": {"k":
 
 
 def main(contender: str, port: int, deliveries: int) -> None:
-    """Prints seconds and CPU seconds, as JSON."""
+    """Print seconds and CPU seconds as JSON."""
     deliver = _CONTENDERS[contender](f"http://127.0.0.1:{port}/hook")
     deliver(_WARM_UP)
     started, cpu = time.perf_counter(), time.process_time()

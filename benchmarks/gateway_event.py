@@ -1,4 +1,4 @@
-"""Events as API Gateway hands them to a function (REST API, Lambda proxy integration)."""
+"""Events of API Gateway (REST API, Lambda proxy integration)."""
 
 import json
 from typing import Any, Final
@@ -29,7 +29,7 @@ def gateway_event(
     query: dict[str, str] | None = None,
     body: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The event of one request; with a body, it is declared as JSON."""
+    """Build the event of one request. A body gets the JSON media type."""
     sent = _HEADERS | headers | ({"Content-Type": "application/json"} if body is not None else {})
     return {
         "resource": path,

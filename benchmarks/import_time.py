@@ -1,4 +1,4 @@
-"""How long the deployed app takes to import, beside the libraries that it stands on."""
+"""The import time of the deployed app, compared with the libraries that it needs."""
 
 import json
 from statistics import median
@@ -28,10 +28,10 @@ _PROGRAM: Final = (
 
 
 def measure(rounds: int = ROUNDS) -> Section:
-    """Imports each in fresh interpreters, in turn."""
+    """Import each in fresh interpreters, in turn."""
     metric_fields: dict[str, list[tuple[float, float, int]]] = {name: [] for name in STATEMENTS}
     for name in STATEMENTS:
-        _imported(name)  # writes the byte code
+        _imported(name)  # write the byte code
     for _ in range(rounds):
         for name in STATEMENTS:
             metric_fields[name].append(_imported(name))
@@ -43,10 +43,10 @@ def measure(rounds: int = ROUNDS) -> Section:
     return Section(
         "Import time",
         [
-            "Milliseconds to import the deployed app in a fresh interpreter, byte code written,"
-            " beside the libraries that it needs anyway: medians of"
-            f" {rounds} interleaved rounds. pydantic imports most of itself when its first model is"
-            " made: the second row counts that to the libraries.",
+            "Milliseconds to import the deployed app in a fresh interpreter with compiled byte"
+            f" code, compared with its libraries: medians of {rounds} interleaved rounds. pydantic"
+            " imports most of itself when the first model is defined; the second row includes"
+            " this.",
             Table(
                 ("import", "ms", "CPU ms", "modules", "ratio"),
                 [
@@ -61,7 +61,7 @@ def measure(rounds: int = ROUNDS) -> Section:
                 ],
             ),
             f"Budget: at most {BUDGET} times the libraries alone: {ratio:.2f},"
-            f" {'within' if ratio <= BUDGET else 'over'} the budget. Beside the libraries with one"
+            f" {'within' if ratio <= BUDGET else 'over'} the budget. Ratio to the libraries and one"
             f" model: {wall[APP] / wall[MODEL]:.2f}.",
         ],
     )

@@ -1,10 +1,10 @@
-"""What Lambda tells a function about its invocation."""
+"""The context object that Lambda passes to a function."""
 
 from typing import Final
 
 
 class LambdaContext:
-    """The context of an invocation, as far as anybody here looks."""
+    """The attributes of an invocation that the app reads."""
 
     function_name: Final = "feedback-bench"
     memory_limit_in_mb: Final = 1024

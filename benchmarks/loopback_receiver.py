@@ -1,4 +1,4 @@
-"""A receiver that takes every POST, as cheaply as it can. It prints its port first."""
+"""A minimal receiver that accepts every POST. It prints its port first."""
 
 import asyncio
 

@@ -1,11 +1,11 @@
-"""An account with very many customers, put into the tables as fast as they take them."""
+"""Load an account with very many customers directly into the tables."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from benchmarks.sample_account import customer as customer_document
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import CustomerDefinition, customer_from_definition
+from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.storage.counters import CounterRow, Listed
@@ -16,10 +16,10 @@ _ROWS_OF_A_WRITER: Final = 500
 
 
 def load(account_id: str, total: int) -> dict[str, str]:
-    """Makes the account with this many customers; answers its credentials as headers.
+    """Create the account with ``total`` customers and return its credentials as headers.
 
-    The rows are the storage's own, at the positions 1 to ``total``, without the pairs that only an
-    import looks up.
+    The rows equal the storage layer's rows at the positions 1 to ``total``, without the pair rows
+    that only imports read.
     """
     create_account("Maison Lumen", account_id)
     credential, secret = issue_key(account_id)
@@ -37,4 +37,4 @@ def load(account_id: str, total: int) -> dict[str, str]:
 
 def _customer_row(account_id: str, number: int) -> CustomerRow:
     document = parse(customer_document(number), CustomerDefinition)
-    return build_row(account_id, customer_from_definition(document, clock.now()), position=number)
+    return build_row(account_id, build_customer(document, clock.now()), position=number)

@@ -1,4 +1,4 @@
-"""The network between this process and AWS: its requests counted, and each made to take longer."""
+"""Count the requests between this process and AWS, and add a delay to each."""
 
 import time
 from collections import Counter
@@ -13,10 +13,9 @@ from botocore.httpsession import URLLib3Session
 
 @contextmanager
 def network(added_ms: float = 0) -> Iterator[Counter[str]]:
-    """The requests that leave inside the block, by service and operation; each waits so long first.
+    """Count the requests sent inside the block by service and operation, each after a delay.
 
-    It is in the one place that every botocore client sends through, so it is the same for all of
-    them, retries included.
+    The delay is at the single point through which every botocore client sends, retries included.
     """
     requests: Counter[str] = Counter()
     send = URLLib3Session.send

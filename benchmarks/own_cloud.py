@@ -1,4 +1,4 @@
-"""A local cloud for measurements: an emulator of its own, gone when the block ends."""
+"""A temporary local cloud for measurements."""
 
 import socket
 import tempfile
@@ -15,7 +15,7 @@ from infrastructure.local_cloud.emulator import Emulator
 
 @contextmanager
 def own_cloud() -> Iterator[Emulator]:
-    """An emulator with empty tables; this process uses it as its AWS from here on."""
+    """Start an emulator with empty tables and direct this process to it."""
     with tempfile.TemporaryDirectory(prefix="feedback-bench-") as folder:
         emulator = Emulator(_free_port(), Path(folder))
         process = emulator.start()
@@ -26,19 +26,19 @@ def own_cloud() -> Iterator[Emulator]:
             yield emulator
         finally:
             _forget_connections()
-            # Nothing in it is worth the time to save.
+            # Its state is not worth saving.
             emulator.kill(process.pid)
             process.wait()
 
 
 def deploy_app(emulator: Emulator) -> str:
-    """Deploys the packaged app to the cloud; answers the address of its gateway."""
+    """Deploy the packaged app to the cloud and return the base URL of its gateway."""
     code_stack.deploy(emulator.folder / "build")
     return code_stack.base_url(emulator.port)
 
 
 def _forget_connections() -> None:
-    # This process may have used another cloud, and may use one more.
+    # This process may use several clouds in turn.
     forget_connection()
     forget_client()
 

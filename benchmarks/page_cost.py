@@ -1,4 +1,4 @@
-"""What a page of customers costs, the first and the last one of a short and of a very long list."""
+"""The cost of the first and last page of a short and of a very long list of customers."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class PageCost:
     """The cost of one page.
 
     Attributes:
-        through_gateway_ms: None where it was not measured.
+        through_gateway_ms: None if not measured.
     """
 
     total: int
@@ -47,7 +47,7 @@ class PageCost:
 
 
 def measure(customers: int = CUSTOMERS) -> Section:
-    """Loads both lists into a local cloud of its own and reads both ends of them."""
+    """Load both lists into a temporary local cloud and read their first and last pages."""
     with _patience(), own_cloud() as cloud:
         headers = many_customers.load(SMALL_ACCOUNT_ID, FEW)
         address = f"{deploy_app(cloud)}/partners/customer/list"
@@ -65,8 +65,8 @@ def measure(customers: int = CUSTOMERS) -> Section:
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    # The emulator sorts all rows under an index key anew for each query: at 100,000 rows that takes
-    # as long as the service would ever wait for DynamoDB.
+    # The emulator sorts all rows of an index key for each query. At 100,000 rows this takes as long
+    # as the service's read time-out.
     with patch.object(dynamodb_client, "_READ_TIMEOUT_S", 60.0):
         yield
 
@@ -118,12 +118,12 @@ def _section(customers: int, costs: list[PageCost]) -> Section:
     return Section(
         "First and last page",
         [
-            f"Pages of a list of {FEW:,} and of {customers:,} customers, on a local cloud. Read"
-            " units as the emulator tells them, which is the same for every query, and as DynamoDB"
-            " bills rows of these sizes: half a unit for each 4 KB. The time is the service's and"
-            " the emulator's together, in process and, for the short list, through the gateway. The"
-            " emulator sorts the whole list for each query, so its time grows with the list, for"
-            " the first page as for the last; DynamoDB seeks in an index.",
+            f"Pages of a list of {FEW:,} and of {customers:,} customers, on a local cloud. 'Units"
+            " told' are the read units reported by the emulator, a constant for every query."
+            " 'Units by size' are the units that DynamoDB bills for rows of these sizes: half a"
+            " unit per 4 KB. Times include the service and the emulator, in process and, for the"
+            " short list, through the gateway. The emulator sorts the whole list for each query,"
+            " so its time grows with the list; DynamoDB seeks in an index.",
             Table(
                 (
                     "customers",

@@ -1,4 +1,4 @@
-"""The processes that measurements run in: the project's own interpreter, a known environment."""
+"""Child processes for measurements: the project's interpreter in a fixed environment."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ PYTHON: Final = sys.executable
 
 
 def environment() -> dict[str, str]:
-    """An environment as a deployed function's, from which nothing reaches a real account."""
+    """Return the environment of a deployed function, without access to a real account."""
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
     return kept | {
         "STAGE": "test",
@@ -27,10 +27,10 @@ def environment() -> dict[str, str]:
 
 
 def run(*arguments: str | Path) -> str:
-    """What this interpreter prints when it is run with these arguments.
+    """Run this interpreter with these arguments and return its output.
 
     Raises:
-        RuntimeError: it failed; the message is what it wrote about that.
+        RuntimeError: the process failed; the message is its error output.
     """
     done = subprocess.run(
         [PYTHON, *arguments], cwd=PROJECT, env=environment(), capture_output=True, text=True

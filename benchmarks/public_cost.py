@@ -1,4 +1,4 @@
-"""What showing, submitting and judging forms costs, beside handlers of boto3 alone."""
+"""The cost of viewing, submitting and validating forms, compared with bare boto3 handlers."""
 
 import json
 
@@ -7,7 +7,7 @@ from benchmarks.report import Section, Table
 
 
 def measure() -> Section:
-    """Measures in a process of its own, whose network answers at once."""
+    """Measure in a child process whose network responds at once."""
     printed = run("-m", "benchmarks.public_cost_process").splitlines()
     figures = json.loads(next(line for line in reversed(printed) if '"judging"' in line))
     requests = Table(
@@ -35,12 +35,12 @@ def measure() -> Section:
     return Section(
         "Public forms",
         [
-            "CPU time of a warm request in process, AWS answering at once; the last two columns are"
-            " this service's own latency by the clock. The bare handler holds the view as text and"
-            " looks at nothing; to submit it parses the body, makes the same requests to AWS, and"
-            " judges, checks and logs nothing.",
+            "CPU time of a warm request in process with immediate responses from AWS; the last"
+            " two columns are this service's latency. The bare view handler returns a cached text"
+            " and checks nothing. The bare submit handler parses the body and makes the same"
+            " requests to AWS; it validates and logs nothing.",
             requests,
-            "Judging a submission that answers every field:",
+            "Validating a submission that answers every field:",
             judging,
         ],
     )

@@ -1,6 +1,7 @@
-"""Measures showing, submitting and judging forms; prints the figures as JSON.
+"""Measure viewing, submitting and validating forms; print the figures as JSON.
 
-A program, since it replaces its process's network: ``python -m benchmarks.public_cost_process``.
+A separate program, because it replaces the process's network:
+``python -m benchmarks.public_cost_process``.
 """
 
 import base64
@@ -31,7 +32,11 @@ from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions import build as form_saving
-from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.fields import SavedField
 from chalicelib.outbound.queues import forget_client
 from chalicelib.services import caching as cached
 from chalicelib.services.forms import cached_forms as held_forms
@@ -47,11 +52,11 @@ Handler = Callable[[dict[str, Any], Any], Any]
 
 
 def main() -> None:
-    """Prints what was measured."""
+    """Print the measurements."""
     os.environ["SUBMISSIONS"] = "1000000000"
     settings.cache_clear()
     started = time.monotonic()
-    cached.monotonic = lambda: started  # what is held stays held
+    cached.monotonic = lambda: started  # keep cache entries from expiring
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",
@@ -75,7 +80,7 @@ def main() -> None:
     }
     figures: dict[str, Any] = {"requests": {}, "judging": {}}
     for name, (event, bare) in requests.items():
-        app(event, LambdaContext())  # the connections are made
+        app(event, LambdaContext())  # open the connections
         with counted_calls() as calls:
             assert app(event, LambdaContext())["statusCode"] < 300
         figures["requests"][name] = _compared(event, bare) | {"calls": calls.total()}
@@ -121,19 +126,12 @@ def _submit_event(form: SavedContactForm) -> dict[str, Any]:
     return event | {"body": encoded, "isBase64Encoded": True}
 
 
-def _example(field: Any) -> str:
-    examples = {
-        "EMAIL": "zoe@example.com", "PHONE": "+33612345678", "NUMBER": "3", "DATE": "2026-11-20",
-        "CHECKBOX": "true", "NPS": "9", "RATING": "9", "CSAT_STAR": "5", "CSAT_SMILEY": "5",
-        "BINARY": "satisfied",
-    }  # fmt: skip
-    if field.values:
-        return str(field.values[0])
-    return examples.get(field.type.value, "Everything was fine, thank you.")
+def _example(field: SavedField) -> str:
+    return field.values[0] if field.values else field.type.rules.example
 
 
 def _bare_show(view: str) -> Handler:
-    """A handler that holds the answer, and looks at nothing but the id."""
+    """A handler that caches the response and checks only the id."""
     views = {json.loads(view)["id"]: view}
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -144,7 +142,7 @@ def _bare_show(view: str) -> Handler:
 
 
 class _BareSubmit:
-    """A handler of boto3 alone: parses, writes the same, judges nothing."""
+    """A bare boto3 handler: parses and writes the same, validates nothing."""
 
     def __init__(self, form: SavedContactForm) -> None:
         self._dynamodb = boto3.client("dynamodb")
@@ -197,7 +195,7 @@ class _BareSubmit:
 
 
 def _answer(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-    """What AWS would answer to a submission."""
+    """Return the response of AWS to a submission's request."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
     answers = {
@@ -220,7 +218,7 @@ class _Body:
 
 
 def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
-    """The time to judge a form whose fields may depend on two before them; all are answered."""
+    """Measure the validation of a form in which each field can depend on the two before it."""
     directory = Directory.of([Place(id=_BRAND, kind=PlaceKind.BRAND, name="Maison Lumen")])
     document = {
         "id": _FORM,
@@ -242,9 +240,11 @@ def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
             if dependent and before != n
         ],
     }
-    # The largest is larger than what may be saved.
+    # The largest form exceeds the limit for saved forms.
     form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
-    saved = save_contact_form(read_contact_form(document, directory), datetime.now(UTC))
+    saved = build_contact_form(
+        parse_contact_form_definition(document, directory), datetime.now(UTC)
+    )
     questionnaire = Questionnaire.of(saved)
     given = [SubmittedAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
     times = []

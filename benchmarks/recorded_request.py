@@ -1,4 +1,4 @@
-"""A request that is measured, and what DynamoDB answers while it is served."""
+"""A recorded request with the responses of DynamoDB that serving it takes."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """One answer of DynamoDB.
+    """One response of DynamoDB.
 
     Attributes:
-        operation: ``GetItem``, for example.
-        table: the table that was asked.
-        body: the answer's bytes, as text.
+        operation: for example ``GetItem``.
+        table: the table of the request.
+        body: the bytes of the response, as text.
     """
 
     operation: str
@@ -23,11 +23,11 @@ class RecordedAnswer:
 
 @dataclass(frozen=True)
 class RecordedRequest:
-    """One request, as the gateway hands it to a function, and all that answering it takes.
+    """One gateway event and the DynamoDB responses that serving it takes.
 
     Attributes:
-        answers: DynamoDB's answers, those that are held included; no two are of the same operation
-            and table.
+        answers: DynamoDB's responses, including those that are cached later; each combination of
+            operation and table occurs once.
     """
 
     name: str
@@ -36,12 +36,12 @@ class RecordedRequest:
 
 
 def write_recording(file: Path, requests: list[RecordedRequest]) -> None:
-    """Keeps requests in a file."""
+    """Write requests to a file."""
     file.write_text(json.dumps([asdict(request) for request in requests]))
 
 
 def read_recording(file: Path) -> list[RecordedRequest]:
-    """The requests in a file."""
+    """Read the requests of a file."""
     return [
         RecordedRequest(
             entry["name"],

@@ -1,6 +1,6 @@
-"""Records what DynamoDB answers to each read endpoint: the app at work on an account in moto.
+"""Record the responses of DynamoDB for each read endpoint, with the app running on moto.
 
-A program, since moto changes the process that it is in: ``python -m benchmarks.recording FILE``.
+A separate program, because moto changes its process: ``python -m benchmarks.recording FILE``.
 """
 
 import os
@@ -23,7 +23,7 @@ from chalicelib.services.caching import clear_caches
 
 
 def main(file: Path) -> None:
-    """Writes the recording of every read endpoint to a file."""
+    """Write the recording of every read endpoint to a file."""
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",
@@ -35,7 +35,7 @@ def main(file: Path) -> None:
 
 
 class _Listener(BaseHistoryHandler):
-    """Notes every operation of DynamoDB with its answer."""
+    """Record every DynamoDB operation with its response."""
 
     def __init__(self) -> None:
         self.answers: list[RecordedAnswer] = []

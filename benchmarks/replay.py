@@ -1,6 +1,6 @@
-"""DynamoDB as far as a measured process sees it: recorded answers in place of the network.
+"""Replay recorded DynamoDB responses instead of using the network.
 
-Only the sending is replaced. Signing, retries, checksums and parsing are botocore's own, as ever.
+Only sending is replaced. Botocore still signs, retries, verifies checksums and parses.
 """
 
 import zlib
@@ -16,10 +16,10 @@ from benchmarks.recorded_request import RecordedAnswer, RecordedRequest
 
 
 class Replay:
-    """Answers every request to DynamoDB from one recorded request's answers.
+    """Respond to every DynamoDB request from the recording of one request.
 
     Attributes:
-        calls: what was asked since the last `clear`, by operation and table.
+        calls: the requests since the last `clear`, by operation and table.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Replay:
         self._answers: dict[str, list[tuple[bytes, str, _Canned]]] = {}
 
     def install(self) -> None:
-        """Puts this in place of the network for the rest of the process."""
+        """Replace the network for the rest of the process."""
         replay = self
 
         def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
@@ -36,7 +36,7 @@ class Replay:
         setattr(URLLib3Session, "send", send)  # noqa: B010 - a method, replaced on purpose
 
     def turn_to(self, request: RecordedRequest) -> None:
-        """Answers from this recorded request from now on."""
+        """Use this recorded request from now on."""
         self._answers = {}
         for answer in request.answers:
             self._answers.setdefault(answer.operation, []).append(
@@ -56,7 +56,7 @@ class Replay:
             if mark in body:
                 self.calls[name] += 1
                 return AWSResponse(request.url, 200, canned.headers, canned)
-        raise LookupError(f"Nothing is recorded for {operation} {body!r}")
+        raise LookupError(f"No recorded response for {operation} {body!r}")
 
 
 class _Canned:

@@ -1,4 +1,4 @@
-"""A report: sections of text and tables, as Markdown and on the terminal."""
+"""A report of sections with text and tables, as Markdown and on the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from rich.table import Table as PrintedTable
 
 @dataclass(frozen=True)
 class Table:
-    """Figures; the first column names the row, the others hold numbers."""
+    """Figures. The first column names the row; the others contain numbers."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
     def markdown(self) -> str:
-        """The table in Markdown, numbers to the right."""
+        """Return the table in Markdown with numbers aligned to the right."""
         ruler = ["---", *["---:"] * (len(self.columns) - 1)]
         return "\n".join(f"| {' | '.join(cells)} |" for cells in (self.columns, ruler, *self.rows))
 
     def printed(self) -> PrintedTable:
-        """The table for a terminal."""
+        """Return the table for a terminal."""
         table = PrintedTable()
         for place, column in enumerate(self.columns):
             table.add_column(column, justify="right" if place else "left")
@@ -33,22 +33,22 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """One thing that was measured.
+    """One measured subject.
 
     Attributes:
-        parts: paragraphs and tables, in reading order.
+        parts: paragraphs and tables in reading order.
     """
 
     title: str
     parts: Sequence[str | Table]
 
     def markdown(self) -> str:
-        """The section in Markdown."""
+        """Return the section in Markdown."""
         parts = (part if isinstance(part, str) else part.markdown() for part in self.parts)
         return "\n\n".join([f"## {self.title}", *parts])
 
     def print(self, console: Console) -> None:
-        """Shows the section on a terminal."""
+        """Print the section on a terminal."""
         console.rule(self.title)
         for part in self.parts:
             shown = part.replace("`", "") if isinstance(part, str) else part.printed()
@@ -56,10 +56,10 @@ class Section:
 
 
 def document(sections: Sequence[Section], machine: str, day: date) -> str:
-    """The whole report in Markdown."""
+    """Return the whole report in Markdown."""
     top = (
         "# Performance\n\n"
-        f"Written by `make bench` on {day.isoformat()}: {machine}. What matters are the ratios and"
-        " the counts; the times are this machine's."
+        f"Written by `make bench` on {day.isoformat()}: {machine}. Compare the ratios and the"
+        " counts; the times depend on the machine."
     )
     return "\n\n".join([top, *(section.markdown() for section in sections)]) + "\n"

@@ -1,4 +1,4 @@
-"""The CPU time of each read endpoint, beside other ways to write the same."""
+"""The CPU time of each read endpoint, compared with other implementations."""
 
 import contextlib
 import tempfile
@@ -16,7 +16,7 @@ from benchmarks.report import Section, Table
 BUDGET: Final = 1.3
 ROUNDS: Final = 101
 BATCH_US: Final = 8_000
-"""A contender's turn: as many requests as take it about this long."""
+"""The approximate CPU time of a contender's turn."""
 
 APP: Final = "this service"
 BARE: Final = "bare boto3"
@@ -30,14 +30,14 @@ MODULES: Final = {
 
 @dataclass(frozen=True)
 class Times:
-    """What one request costs each contender: microseconds, and times the bare handler's."""
+    """The cost of one request per contender: microseconds, and the ratio to the bare handler."""
 
     us: dict[str, float]
     ratio: dict[str, float]
 
 
 def measure(rounds: int = ROUNDS) -> Section:
-    """Compares all contenders on all read endpoints."""
+    """Compare all contenders on all read endpoints."""
     with running_contenders() as (contenders, requests):
         calls = {request: calls_for_equal_answers(contenders, request) for request in requests}
         times = {request: _times(contenders, request, rounds) for request in requests}
@@ -46,7 +46,7 @@ def measure(rounds: int = ROUNDS) -> Section:
 
 @contextlib.contextmanager
 def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
-    """All contenders, each in its own process, and the names of the requests they can serve."""
+    """Start all contenders, each in its own process, and list the requests that they can serve."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
         recording = Path(folder) / "recording.json"
         run("-m", "benchmarks.recording", recording)
@@ -58,10 +58,10 @@ def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
 
 
 def calls_for_equal_answers(contenders: Sequence[Contender], request: str) -> int:
-    """The number of requests to AWS that one request takes: the same for all contenders.
+    """Return the number of AWS requests of one request, which is the same for all contenders.
 
     Raises:
-        AssertionError: one differs from the others in those, in its status or in its body.
+        AssertionError: a contender differs in the number, the status or the body.
     """
     first, *others = (contender.answer(request) for contender in contenders)
     for contender, answer in zip(contenders[1:], others, strict=True):
@@ -75,7 +75,7 @@ def _times(contenders: Sequence[Contender], request: str, rounds: int) -> Times:
         contender.cpu_us(request, times=20)
     metric_fields: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for turn in range(rounds):
-        # Nobody always comes after the same neighbour.
+        # Shuffle, so that no contender always follows the same one.
         first = turn % len(contenders)
         for contender in (*contenders[first:], *contenders[:first]):
             metric_fields[contender.name].append(contender.cpu_us(request, times))
@@ -106,14 +106,14 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
     return Section(
         "CPU time of a request",
         [
-            "Microseconds of CPU for one request, warm: the median of interleaved rounds, each"
-            " contender in its own process. All are called with the same gateway event, make the"
-            " same requests to DynamoDB, get the same recorded answers in place of the network and"
-            " answer the same status and JSON, which is checked first. This service also checks"
-            " credentials (held, as in a warm function), validates the input, and writes a log line"
-            " with metrics; the others do none of that. The bare handler is boto3's client as it"
-            " comes, dictionaries and `json.dumps`; FastAPI and Powertools serve the same reads."
-            " A ratio, in brackets too, is the median of the rounds' ratios to the bare handler.",
+            "CPU time of one warm request in microseconds: the median of interleaved rounds,"
+            " each contender in its own process. All contenders receive the same gateway event,"
+            " make the same requests to DynamoDB, get the same recorded responses and return the"
+            " same status and JSON, which is verified first. This service also checks credentials"
+            " (cached, as in a warm function), validates the input and writes a log line with"
+            " metrics. The bare handler uses boto3's default client, dictionaries and"
+            " `json.dumps`. FastAPI and Powertools serve the same reads. Ratios, also those in"
+            " brackets, are the medians of the rounds' ratios to the bare handler.",
             Table(
                 ("request", "AWS calls", APP, BARE, "ratio", *others),
                 rows,

@@ -1,7 +1,7 @@
-"""The straightforward importer: row by row, look for the pair, then put or update.
+"""A simple importer: for each row, look up the pair, then put or update.
 
-What one would write first, with plain boto3 and one table. It validates nothing, keeps no list and
-no progress, and two of it at once may make one customer twice.
+The obvious first version with plain boto3 and one table. It validates nothing, stores no list
+positions and no progress, and two concurrent runs can create a customer twice.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _serialize: Final = TypeSerializer().serialize
 
 
 def create_table(dynamodb: Any) -> None:
-    """Makes the table, with an index by pair."""
+    """Create the table with an index by pair."""
     dynamodb.create_table(
         TableName=TABLE,
         BillingMode="PAY_PER_REQUEST",
@@ -42,7 +42,7 @@ def create_table(dynamodb: Any) -> None:
 
 
 def import_rows(dynamodb: Any, account_id: str, rows: Iterable[dict[str, Any]]) -> None:
-    """Makes a customer of each row, or fills what its pair's customer has not."""
+    """Create a customer for each row, or fill the null fields of the pair's customer."""
     for row in rows:
         pair = pair_of(row.get("email"), row.get("phoneNumber"))
         key = f"{account_id}#{pair.digest}" if pair else None

@@ -1,4 +1,4 @@
-"""An account as a partner has it: the documents that are loaded before anything is measured."""
+"""A realistic account: the definitions that are loaded before the measurements."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -53,7 +53,7 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True)
 class SampleAccount:
-    """What was loaded: credentials, and one id of each kind."""
+    """The loaded account: credentials, and one id of each kind."""
 
     api_key: str
     api_secret: str
@@ -64,7 +64,7 @@ class SampleAccount:
 
 
 def load() -> SampleAccount:
-    """Loads the account through the services, into tables that are there already."""
+    """Load the account through the services into existing tables."""
     account = create_account("Maison Lumen", ACCOUNT_ID)
     credential, secret = issue_key(account.id, "benchmark")
     brand = save_brand(account.id, {"id": _id("brand", 1), "name": "Maison Lumen"})
@@ -88,7 +88,7 @@ def load() -> SampleAccount:
 
 
 def customer(number: int) -> dict[str, Any]:
-    """A customer's document with the fields that most customers have; every third has a tag."""
+    """Return a customer definition with the usual fields; every third customer has a tag."""
     first_name, last_name, language = _PEOPLE[number % len(_PEOPLE)]
     document: dict[str, Any] = {
         "id": _id("customer", number),
@@ -128,7 +128,7 @@ def _purchase(store_id: str, customer_id: str) -> dict[str, Any]:
 
 
 def _fields() -> list[dict[str, Any]]:
-    """Twenty fields of every sort, five of them shown only after certain answers."""
+    """Return twenty fields of every type, five of them conditional."""
     fields: list[dict[str, Any]] = [
         {"key": "rating", "type": "RATING", "label": "How was your visit?", "required": True},
         {"key": "nps", "type": "NPS", "label": "Would you recommend us to a friend?"},

@@ -1,4 +1,4 @@
-"""The ids of the accounts that are measured."""
+"""Ids of the measured accounts."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""The feedback service: everything that is shipped to Lambda."""
+"""The feedback service: all code that ships to Lambda."""

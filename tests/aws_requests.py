@@ -1,4 +1,4 @@
-"""Where a request to AWS would go, without sending it."""
+"""Inspect the destination of an AWS request without sending it."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from botocore.compat import HTTPHeaders
 
 
 def sent_to(client: Any, method: str, **arguments: Any) -> tuple[str, str]:
-    """The address that this client calls, and for what region and service it signs the request."""
+    """Return the URL that this client calls, and the region and service of its signature."""
     requests: list[AWSPreparedRequest] = []
 
     def answer(request: AWSPreparedRequest, **_: Any) -> AWSResponse:

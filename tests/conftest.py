@@ -1,4 +1,4 @@
-"""The environment of in-process tests: moto, and the data stack's tables for the test stage."""
+"""Environment of in-process tests: moto, with the data stack's tables for the stage ``test``."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 
-# Before anything of the project is imported: no test may ever reach a real account.
+# Before any project import: no test may reach a real account.
 os.environ.update(
     {
         "STAGE": "test",
@@ -32,9 +32,9 @@ DATA_STACK = Path(__file__).parent.parent / "infrastructure" / "data.yaml"
 
 @pytest.fixture(scope="module")
 def cloud() -> Iterator[None]:
-    """Tables and queues on moto, made from the data stack, empty for each test module.
+    """Create the data stack's tables and queues on moto, empty for each test module.
 
-    Tests of a module share them and keep apart by using accounts of their own.
+    The tests of a module share them and use separate accounts.
     """
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection

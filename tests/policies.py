@@ -1,4 +1,4 @@
-"""Functions that are run by tests do no more than their policies let them do on AWS."""
+"""Restrict functions in tests to the permissions of their policies on AWS."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ _OF_A_TRANSACTION: Final = {
 
 
 class NotAllowed(BaseException):
-    """The function's policy lacks a right. It is no `Exception`, which a worker would catch."""
+    """The function's policy lacks a permission. Not an `Exception`, which a worker would catch."""
 
 
 _function: ContextVar[str | None] = ContextVar("function", default=None)
@@ -27,7 +27,7 @@ _function: ContextVar[str | None] = ContextVar("function", default=None)
 
 @contextmanager
 def allowed(function: str) -> Iterator[None]:
-    """Requests of the block that this function's policy does not allow raise `NotAllowed`."""
+    """Raise `NotAllowed` for requests inside the block that this function's policy denies."""
     token = _function.set(function)
     try:
         yield
@@ -36,7 +36,7 @@ def allowed(function: str) -> Iterator[None]:
 
 
 def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Has every request to AWS checked from now on, of those blocks."""
+    """Check every request to AWS made inside such blocks."""
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
@@ -58,7 +58,7 @@ def _require(function: str, client: BaseClient, operation: str, arguments: dict[
 
 
 def _asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is asked for: pairs of a resource and an action, as policies name them."""
+    """Return pairs of resource and action for a request, named as in policies."""
     if "QueueUrl" in arguments:
         yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
     elif "QueueName" in arguments:

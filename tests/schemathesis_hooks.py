@@ -1,6 +1,6 @@
-"""What holds and no schema can say, so that schemathesis does not take it for a fault.
+"""Rules that a schema cannot express, so that schemathesis does not report them as failures.
 
-Loaded by the tests in process, and by the command that tests the deployed service.
+Loaded by the in-process tests and by the command that tests the deployed service.
 """
 
 import json
@@ -14,12 +14,12 @@ from schemathesis.openapi.checks import RejectedPositiveData
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> bool:
-    """Whether this is a fault of the service."""
+    """Return whether this is a failure of the service."""
     if isinstance(failure, RejectedPositiveData):
         return not (_says_nothing(response) or _key_was_used_before(response))
     if isinstance(failure, AcceptedNegativeData):
         return not (
-            response.status_code == 413  # refused for its size, before its faults
+            response.status_code == 413  # payload too large, before validation
             or _names_the_bad_rows(response)
             or _was_trimmed(case.body)
             or _differs_in_what_is_ignored(case)
@@ -28,7 +28,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
 
 
 def _says_nothing(response: Any) -> bool:
-    """A customer of nothing but blank texts and nulls, which count as not given."""
+    """Return whether a customer consists only of blank strings and nulls, which count as absent."""
     errors = _body(response).get("errors", [])
     return bool(errors) and all(error["code"] == "empty" for error in errors)
 
@@ -38,12 +38,12 @@ def _key_was_used_before(response: Any) -> bool:
 
 
 def _names_the_bad_rows(response: Any) -> bool:
-    """A partial batch is taken with its bad rows listed in the answer."""
+    """Return whether a partial batch was accepted with rejected rows."""
     return bool(response.status_code == 201 and _body(response).get("rejected"))
 
 
 def _was_trimmed(value: Any) -> bool:
-    """A text with white space at an end is longer than what is measured of it."""
+    """Return whether a string has leading or trailing white space, which its length excludes."""
     if isinstance(value, dict):
         return any(map(_was_trimmed, [*value, *value.values()]))
     if isinstance(value, list):
@@ -52,7 +52,7 @@ def _was_trimmed(value: Any) -> bool:
 
 
 def _differs_in_what_is_ignored(case: Any) -> bool:
-    """Unknown query parameters are ignored; credentials left out are put in by the tests."""
+    """Skip cases with unknown query parameters or missing credentials, which the tests replace."""
     broken = {place for place, part in case.meta.components.items() if part.mode.is_negative}
     known = {name: case.query[name] for name in case.query or {} if name in ("id", "partial")}
     return broken <= {ParameterLocation.QUERY, ParameterLocation.HEADER} and all(

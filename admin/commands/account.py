@@ -18,7 +18,7 @@ def account_id_of(text: str) -> str:
     """The account id that an argument gives, in lower case; a usage error when it is none."""
     account_id = parse_id(text)
     if account_id is None:
-        raise typer.BadParameter("This must be a UUID of the form 8-4-4-4-12.")
+        raise typer.BadParameter("Must be a UUID in the form 8-4-4-4-12.")
     return account_id
 
 

@@ -10,7 +10,7 @@ import typer
 
 from admin.commands.load import StoredKnowledge, counts_in_words
 from admin.definitions.check import check
-from admin.definitions.definition import Document, Kind, RawDefinition
+from admin.definitions.definition import Definition, Kind, RawDefinition
 from admin.definitions.save import write
 from admin.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from admin.demo.customers import SHOWN_CUSTOMER
@@ -77,8 +77,8 @@ def _load(documents: list[RawDefinition]) -> Counter[Kind]:
     if not problems:
         with writing_progress("Demo data", len(checked)) as advance:
 
-            def tell(document: Document) -> None:
-                written[document.kind] += 1
+            def tell(definition: Definition) -> None:
+                written[definition.kind] += 1
                 advance()
 
             problems = write(checked, tell)

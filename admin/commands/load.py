@@ -9,7 +9,7 @@ import typer
 
 from admin.commands.account import account_id_of
 from admin.definitions.check import check
-from admin.definitions.definition import Document, Kind, Problem
+from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
 from admin.terminal import notices, results, writing_progress
@@ -64,25 +64,24 @@ def load(
     customer.firstName and so on; metadata.KEY for any key. An empty cell is not given.
     """
     found, unreadable = read_files(files)
-    documents, faulty = check(found, account, StoredKnowledge(), is_all=not unreadable)
-    problems = unreadable + faulty
+    definitions, problems = check(found, account, StoredKnowledge(), unreadable)
     if problems:
         _list(problems)
         notices().print(f"{len(problems)} fault(s); nothing was written.")
         raise typer.Exit(1)
     written: Counter[Kind] = Counter()
     try:
-        with writing_progress("Loading", len(documents)) as advance:
+        with writing_progress("Loading", len(definitions)) as advance:
 
-            def count(document: Document) -> None:
-                written[document.kind] += 1
+            def count(definition: Definition) -> None:
+                written[definition.kind] += 1
                 advance()
 
-            refused = write(documents, count)
+            refused = write(definitions, count)
     except BaseException:
         notices().print(
-            f"{written.total()} of {len(documents)} documents were written; load them again to go "
-            "on."
+            f"{written.total()} of {len(definitions)} documents were written; "
+            "load them again to go on."
         )
         raise
     _list(refused)

@@ -1,149 +1,97 @@
-"""Checking documents before any of them is written.
+"""Check all definitions of a run before any of them is saved: first the shapes, then the rules.
 
-Each is judged by its shape, by its rules, and by what it refers to: brands, stores and customers
-that either stand in the same run or are there already. What only the write can find is whether an
-id is taken: by another account's form, or by a place of the other kind.
+Rules include references: brands, stores and customers must exist already or be defined in the same
+run. Only saving finds an id that belongs to another account's form or to a place of the other kind.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Protocol
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Protocol
 
-from admin.definitions.definition import Document, Kind, Problem, RawDefinition
-from admin.definitions.identify import IdentifiedDefinition, KnownAccounts, identify_definition
+from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
+from admin.definitions.identify import KnownAccounts, identify_definition
 from admin.definitions.references import KnownParts, RunReferences
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.places import BrandDefinition, Directory, StoreDefinition
-from chalicelib.domain.customers.customer import CustomerDefinition, customer_from_definition
-from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.accounts.places import parse_store_definition
+from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
+from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
-from chalicelib.domain.forms.definitions.rule import rule
-from chalicelib.domain.forms.definitions.rules import unknown_reference
-from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
 from chalicelib.domain.input_errors import InputError
-from chalicelib.domain.parsing import parse
-from chalicelib.domain.purchases.purchase import PurchaseDefinition, purchase_errors
-from chalicelib.domain.workflows.definition import read_workflow, save_workflow
+from chalicelib.domain.purchases.purchase import parse_purchase_definition
+from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.settings import settings
 
 
 class Known(KnownAccounts, KnownParts, Protocol):
-    """What is there already."""
+    """The accounts that exist, and their resources."""
 
 
 def check(
     found: Sequence[RawDefinition],
     default_account: str | None,
     known: Known,
-    *,
-    is_all: bool = True,
-) -> tuple[list[Document], list[Problem]]:
-    """The documents that may be written, in the order found, and every fault of the others.
+    unreadable: Sequence[Problem] = (),
+) -> tuple[list[Definition], list[Problem]]:
+    """Return the definitions in the order found, and all problems.
+
+    Rules are checked only if every file is readable and every shape is valid. Otherwise a reference
+    to an invalid definition of the same run would look unknown.
 
     Args:
-        default_account: the account of those documents that name none.
-        is_all: whether these are all documents of the run, none of which could not be read.
+        default_account: the account of definitions that name none.
+        unreadable: problems with files that contain definitions of this run.
     """
-    opened = [identify_definition(each, default_account, known) for each in found]
-    run = _Run(RunReferences(opened, known, is_all=is_all))
-    problems: list[Problem] = []
-    documents: list[Document] = []
-    for each in opened:
-        errors = [*each.errors, *run.errors_of(each)]
-        problems += (Problem(each.origin, input_error) for input_error in errors)
-        if each.kind and each.account_id and not errors:
-            documents.append(Document(each.origin, each.kind, each.account_id, each.content))
-    return documents, problems
-
-
-class _Run:
-    """The documents of one run, judged one after the other."""
-
-    def __init__(self, references: RunReferences) -> None:
-        self._references = references
-        self._now = clock.now()
-        self._origins: dict[tuple[str, Kind, str], str] = {}
-
-    def errors_of(self, document: IdentifiedDefinition) -> Iterator[InputError]:
-        """Everything that is wrong with a document, besides its kind and account."""
-        yield from self._repeated_id_errors(document)
+    problems = [*unreadable]
+    definitions: list[Definition] = []
+    for raw in found:
         try:
-            if document.kind:
-                _CHECKS[document.kind](self, document)
+            definitions.append(identify_definition(raw, default_account, known))
         except InvalidInput as error:
-            yield from error.errors
+            problems += [Problem(raw.origin, each) for each in error.errors]
+    return definitions, problems or [*_rule_problems(definitions, known)]
+
+
+def _rule_problems(definitions: Sequence[Definition], known: Known) -> Iterator[Problem]:
+    references = RunReferences(definitions, known)
+    now = clock.now()
+    origins: dict[tuple[str, Kind, str], str] = {}
+    for each in definitions:
+        if each.own_id:
+            first = origins.setdefault((each.account_id, each.kind, each.own_id), each.origin)
+            if first != each.origin:
+                detail = f"Duplicate id, first used in {first}."
+                yield Problem(each.origin, InputError("/id", "duplicate", detail))
+        try:
+            _check_rules(each, references, now)
+        except InvalidInput as error:
+            yield from (Problem(each.origin, input_error) for input_error in error.errors)
         except InputTooLarge as error:
-            yield InputError("", "too_large", str(error))
-
-    def _repeated_id_errors(self, document: IdentifiedDefinition) -> Iterator[InputError]:
-        if document.account_id and document.kind and document.own_id:
-            named = (document.account_id, document.kind, document.own_id)
-            first = self._origins.setdefault(named, document.origin)
-            if first != document.origin:
-                yield InputError("/id", "duplicate", f"This id is already that of {first}.")
-
-    def brand(self, document: IdentifiedDefinition) -> None:
-        parse(document.content, BrandDefinition)
-
-    def store(self, document: IdentifiedDefinition) -> None:
-        directory = self._references.directory(document.account_id)
-        parse_and_validate(
-            document.content, StoreDefinition, lambda store: _brand_errors(store, directory)
-        )
-
-    def customer(self, document: IdentifiedDefinition) -> None:
-        customer_from_definition(parse(document.content, CustomerDefinition), self._now)
-
-    def contact_form(self, document: IdentifiedDefinition) -> None:
-        directory = self._references.directory(document.account_id)
-        save_contact_form(read_contact_form(document.content, directory), self._now)
-
-    def survey(self, document: IdentifiedDefinition) -> None:
-        directory = self._references.directory(document.account_id)
-        save_survey(read_survey(document.content, directory), self._now)
-
-    def workflow(self, document: IdentifiedDefinition) -> None:
-        directory = self._references.directory(document.account_id)
-        allow_private = settings().private_webhooks
-        workflow = read_workflow(document.content, directory, allow_private=allow_private)
-        save_workflow(workflow, self._now)
-
-    def purchase(self, document: IdentifiedDefinition) -> None:
-        def rule_errors(purchase: PurchaseDefinition) -> Iterator[InputError]:
-            yield from purchase_errors(purchase)
-            yield from _store_errors(purchase, self._references.directory(document.account_id))
-            yield from _customer_errors(purchase, self._references, document.account_id)
-
-        parse_and_validate(document.content, PurchaseDefinition, rule_errors)
+            yield Problem(each.origin, InputError("", "too_large", str(error)))
 
 
-@rule
-def _brand_errors(store: StoreDefinition, directory: Directory) -> Iterator[InputError]:
-    if directory.brand(store.brand_id) is None:
-        yield unknown_reference("brand", "brandId")
-
-
-@rule
-def _store_errors(purchase: PurchaseDefinition, directory: Directory) -> Iterator[InputError]:
-    if directory.store(purchase.store_id) is None:
-        yield unknown_reference("store", "storeId")
-
-
-@rule
-def _customer_errors(
-    purchase: PurchaseDefinition, references: RunReferences, account_id: str | None
-) -> Iterator[InputError]:
-    customer_id = purchase.customer_id
-    if customer_id and not references.has_customer(account_id, customer_id):
-        yield unknown_reference("customer", "customerId")
-
-
-_CHECKS: Final[dict[Kind, Callable[[_Run, IdentifiedDefinition], None]]] = {
-    Kind.BRAND: _Run.brand,
-    Kind.STORE: _Run.store,
-    Kind.CUSTOMER: _Run.customer,
-    Kind.CONTACT_FORM: _Run.contact_form,
-    Kind.SURVEY: _Run.survey,
-    Kind.WORKFLOW: _Run.workflow,
-    Kind.PURCHASE: _Run.purchase,
-}
+def _check_rules(definition: Definition, references: RunReferences, now: datetime) -> None:
+    account_id, content = definition.account_id, definition.content
+    directory = references.directory(account_id)
+    match definition.kind:
+        case Kind.STORE:
+            parse_store_definition(content, directory)
+        case Kind.CUSTOMER:
+            build_customer(parse_definition(content, CustomerDefinition), now)
+        case Kind.CONTACT_FORM:
+            build_contact_form(parse_contact_form_definition(content, directory), now)
+        case Kind.SURVEY:
+            build_survey(parse_survey_definition(content, directory), now)
+        case Kind.WORKFLOW:
+            allow_private = settings().private_webhooks
+            build_workflow(
+                parse_workflow_definition(content, directory, allow_private=allow_private), now
+            )
+        case Kind.PURCHASE:
+            parse_purchase_definition(
+                content, directory, lambda customer: references.has_customer(account_id, customer)
+            )

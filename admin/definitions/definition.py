@@ -1,4 +1,4 @@
-"""The documents that an operator loads, and what may be wrong with them."""
+"""Definitions that an operator loads, and problems with them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from chalicelib.domain.input_errors import InputError
 
 
 class Kind(StrEnum):
-    """What a document describes, in the order of loading: each needs only what stands before it."""
+    """What a definition describes, in the order of loading: references point to earlier kinds."""
 
     BRAND = "brand"
     STORE = "store"
@@ -21,10 +21,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class RawDefinition:
-    """A document as it was found.
+    """A definition as read from a file.
 
     Attributes:
-        origin: where, for people: ``places.yaml, document 3``.
+        origin: its location, for people: ``places.yaml, definition 3``.
     """
 
     origin: str
@@ -32,22 +32,24 @@ class RawDefinition:
 
 
 @dataclass(frozen=True)
-class Document:
-    """A document that may be written.
+class Definition:
+    """A definition with a valid shape.
 
     Attributes:
-        content: what the service takes, without ``kind`` and ``account``.
+        own_id: the id of the resource; None for a purchase.
+        content: the definition without ``kind`` and ``account``.
     """
 
     origin: str
     kind: Kind
     account_id: str
+    own_id: str | None
     content: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong, and with which document."""
+    """An error, and the definition that contains it."""
 
     origin: str
     input_error: InputError

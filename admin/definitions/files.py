@@ -1,4 +1,4 @@
-"""Reading documents from files: YAML, JSON, JSON lines, and purchases from CSV."""
+"""Read definitions from files: YAML, JSON, JSON lines, and purchases from CSV."""
 
 import csv
 import json
@@ -15,44 +15,44 @@ from chalicelib.domain.input_errors import InputError
 
 
 class _NotReadable(Exception):
-    """What comes next in a file cannot be read; the message is one sentence."""
+    """The rest of a file cannot be read. The message is one sentence."""
 
 
 def read_files(paths: Iterable[Path]) -> tuple[list[RawDefinition], list[Problem]]:
-    """The documents of all files in order, and what could not be read."""
-    documents: list[RawDefinition] = []
+    """Return the definitions of all files in order, and the problems with unreadable files."""
+    definitions: list[RawDefinition] = []
     problems: list[Problem] = []
     for path in paths:
         number = 0
         try:
             for content in _contents(path):
                 number += 1
-                documents.append(RawDefinition(f"{path}, document {number}", content))
+                definitions.append(RawDefinition(f"{path}, definition {number}", content))
         except _NotReadable as error:
-            origin = f"{path}, after document {number}" if number else str(path)
+            origin = f"{path}, after definition {number}" if number else str(path)
             problems.append(Problem(origin, InputError("", "not_readable", str(error))))
-    return documents, problems
+    return definitions, problems
 
 
 def _contents(path: Path) -> Iterator[Any]:
     read = _READERS.get(path.suffix.lower())
     if read is None:
-        raise _NotReadable(f"The name must end in one of {', '.join(_READERS)}.")
+        raise _NotReadable(f"Unknown file type (allowed: {', '.join(_READERS)}).")
     try:
         yield from read(path.read_text(encoding="utf-8-sig"))
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise _NotReadable(f"This is no YAML: {line}{error.problem}.") from None
+        raise _NotReadable(f"Invalid YAML: {line}{error.problem}.") from None
     except yaml.YAMLError as error:
-        raise _NotReadable(f"This is no YAML: {str(error).splitlines()[0]}.") from None
+        raise _NotReadable(f"Invalid YAML: {str(error).splitlines()[0]}.") from None
     except json.JSONDecodeError as error:
-        raise _NotReadable(f"This is no JSON: line {error.lineno}: {error.msg}.") from None
+        raise _NotReadable(f"Invalid JSON: line {error.lineno}: {error.msg}.") from None
     except UnicodeDecodeError:
-        raise _NotReadable("This is no UTF-8 text.") from None
+        raise _NotReadable("Invalid UTF-8.") from None
     except RecursionError:
-        raise _NotReadable("This is nested too deeply.") from None
+        raise _NotReadable("Nested too deeply.") from None
     except OSError as error:
-        raise _NotReadable(f"This cannot be read: {error.strerror}.") from None
+        raise _NotReadable(f"Cannot read the file: {error.strerror}.") from None
 
 
 def _yaml(text: str) -> Iterator[Any]:
@@ -73,30 +73,30 @@ def _json_lines(text: str) -> Iterator[Any]:
         try:
             yield json.loads(line, object_pairs_hook=_object)
         except json.JSONDecodeError as error:
-            raise _NotReadable(f"This is no JSON: line {number}: {error.msg}.") from None
+            raise _NotReadable(f"Invalid JSON: line {number}: {error.msg}.") from None
 
 
 def _csv(text: str) -> Iterator[Any]:
     rows = csv.DictReader(text.splitlines(keepends=True), strict=True)
     if not rows.fieldnames:
-        raise _NotReadable("The first line must name the columns.")
+        raise _NotReadable("The first line must contain the column names.")
     try:
         for row in rows:
             if None in row or None in row.values():
                 raise _NotReadable(
-                    f"Line {rows.line_num} has more or fewer cells than the first line."
+                    f"Line {rows.line_num} must have as many cells as the first line."
                 )
             yield purchase_of_row(row)
     except csv.Error as error:
-        raise _NotReadable(f"This is no CSV: after line {rows.line_num}: {error}.") from None
+        raise _NotReadable(f"Invalid CSV: after line {rows.line_num}: {error}.") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _NotReadable(f"The key {twice!r} stands twice in one object.")
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise _NotReadable(f"Duplicate property {repeated!r} in an object.")
     return content
 
 

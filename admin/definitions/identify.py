@@ -1,75 +1,77 @@
-"""What a found document is: of which kind, and of which account."""
+"""Find the kind and the account of a raw definition, and check its shape."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from admin.definitions.definition import Kind, RawDefinition
-from chalicelib.domain.forms.definitions.rules import unknown_reference
+from admin.definitions.definition import Definition, Kind, RawDefinition
+from chalicelib.domain.accounts.places import BrandDefinition, StoreDefinition
+from chalicelib.domain.customers.customer import CustomerDefinition
+from chalicelib.domain.definitions import parse_definition
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.forms.definitions.contact_form import ContactFormDefinition
+from chalicelib.domain.forms.definitions.survey import SurveyDefinition
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.input_errors import InputError, not_allowed, unknown_reference
+from chalicelib.domain.purchases.purchase import PurchaseDefinition
+from chalicelib.domain.schema import Input
+from chalicelib.domain.workflows.definition import WorkflowDefinition
+
+_MODELS: Final[dict[Kind, type[Input]]] = {
+    Kind.BRAND: BrandDefinition,
+    Kind.STORE: StoreDefinition,
+    Kind.CUSTOMER: CustomerDefinition,
+    Kind.CONTACT_FORM: ContactFormDefinition,
+    Kind.SURVEY: SurveyDefinition,
+    Kind.WORKFLOW: WorkflowDefinition,
+    Kind.PURCHASE: PurchaseDefinition,
+}
 
 
 class KnownAccounts(Protocol):
-    """Which accounts there are."""
+    """The accounts that exist."""
 
     def has_account(self, account_id: str) -> bool:
-        """Whether there is such an account."""
-
-
-@dataclass(frozen=True)
-class IdentifiedDefinition:
-    """A document's kind, account and content, the first two None where they are malformed.
-
-    Attributes:
-        account_id: an account that is there.
-        content: the document without ``kind`` and ``account``.
-        faults: what is wrong with kind and account.
-    """
-
-    origin: str
-    kind: Kind | None
-    account_id: str | None
-    content: dict[str, Any]
-    errors: tuple[InputError, ...]
-
-    @property
-    def own_id(self) -> str | None:
-        """The document's id, None without a well-formed one."""
-        given = self.content.get("id")
-        return parse_id(given) if isinstance(given, str) else None
+        """Return whether the account exists."""
 
 
 def identify_definition(
-    found: RawDefinition, default_account: str | None, known: KnownAccounts
-) -> IdentifiedDefinition:
-    """The document that was found; without an account of its own it is the default's."""
-    if not isinstance(found.content, dict):
-        input_error = InputError("", "wrong_type", "A document must be an object.")
-        return IdentifiedDefinition(found.origin, None, None, {}, (input_error,))
-    content = dict(found.content)
+    raw: RawDefinition, default_account: str | None, known: KnownAccounts
+) -> Definition:
+    """Return the definition with its kind and account.
+
+    Args:
+        default_account: the account of a definition that names none.
+
+    Raises:
+        InvalidInput: the kind, the account or the shape is invalid.
+    """
+    if not isinstance(raw.content, dict):
+        raise InvalidInput([InputError("", "wrong_type", "Must be an object.")])
+    content = dict(raw.content)
     kind: Any = content.pop("kind", None)
     account: Any = content.pop("account", None) or default_account
-    kind_errors, account_errors = [*_kind_errors(kind)], [*_account_errors(account, known)]
-    return IdentifiedDefinition(
-        found.origin,
-        None if kind_errors else Kind(kind),
-        None if account_errors else parse_id(account),
-        content,
-        (*kind_errors, *account_errors),
-    )
+    errors = [*_kind_errors(kind), *_account_errors(account, known)]
+    own_id: str | None = None
+    if kind in list(Kind):
+        try:
+            own_id = getattr(parse_definition(content, _MODELS[Kind(kind)]), "id", None)
+        except InvalidInput as error:
+            errors += error.errors
+    if errors:
+        raise InvalidInput(errors)
+    return Definition(raw.origin, Kind(kind), account.lower(), own_id, content)
 
 
 def _kind_errors(kind: Any) -> Iterator[InputError]:
     if kind not in list(Kind):
-        yield InputError("/kind", "not_allowed", f"This must be one of {', '.join(Kind)}.")
+        yield not_allowed(f"Must be one of {', '.join(Kind)}.", "kind")
 
 
 def _account_errors(account: Any, known: KnownAccounts) -> Iterator[InputError]:
     account_id = parse_id(account) if isinstance(account, str) else None
     if account is None:
-        yield InputError("/account", "required", "Name the account here or with --account.")
+        yield InputError("/account", "required", "Set the account here or with --account.")
     elif account_id is None:
-        yield InputError("/account", "invalid_uuid", "This must be an account's id.")
+        yield InputError("/account", "invalid_uuid", "Must be the id of an account.")
     elif not known.has_account(account_id):
         yield unknown_reference("account", "account")

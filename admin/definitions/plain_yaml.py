@@ -1,7 +1,7 @@
-"""YAML that holds what JSON can: a text stays the text that it looks like.
+"""A YAML loader for the values of JSON, without the implicit types of YAML 1.1.
 
-The rules of YAML 1.1 would turn the language ``no`` into false, a date into a moment, ``12:30``
-into 750 and a phone number into an octal one.
+YAML 1.1 reads the language ``no`` as false, a date as a timestamp, ``12:30`` as 750 and a phone
+number as an octal number.
 """
 
 import re
@@ -12,18 +12,18 @@ import yaml
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Reads true, false, null and decimal numbers; all else that is unquoted is text."""
+    """Reads true, false, null and decimal numbers; any other unquoted scalar is a string."""
 
     yaml_implicit_resolvers = {}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
-        """A mapping, whose keys may stand in it once only."""
+        """Return the mapping; a duplicate key is an error."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in seen:
                     raise yaml.constructor.ConstructorError(
-                        None, None, f"the key {key.value!r} stands here twice", key.start_mark
+                        None, None, f"duplicate key {key.value!r}", key.start_mark
                     )
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
@@ -44,9 +44,9 @@ _read_as("merge", "<<", "<")
 
 
 def read_yaml(text: str, loader: type[PlainLoader] = PlainLoader) -> Iterator[Any]:
-    """The documents of a stream, in order.
+    """Yield the YAML documents of a stream in order.
 
     Raises:
-        yaml.YAMLError: what comes next is no YAML.
+        yaml.YAMLError: the next document is not valid YAML.
     """
     return yaml.load_all(text, loader)

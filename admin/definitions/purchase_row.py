@@ -1,8 +1,8 @@
-"""A purchase as one row of a CSV file.
+"""Convert a row of a CSV file to the definition of a purchase.
 
-Columns are called as the keys of a purchase document. A dot leads into an object:
-``customer.email`` is the customer's e-mail, ``metadata.table`` the text under ``table`` in the
-metadata. An empty cell is a key that is not given.
+Columns have the names of the fields of a purchase. A dot leads into an object: ``customer.email``
+is the customer's e-mail, ``metadata.table`` is the field ``table`` of the metadata. An empty cell
+is an absent field.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ _OBJECTS: Final = frozenset({"customer", "metadata"})
 
 
 def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
-    """The purchase document that a row describes."""
-    document: dict[str, Any] = {"kind": Kind.PURCHASE.value}
+    """Return the definition of the purchase in the row."""
+    definition: dict[str, Any] = {"kind": Kind.PURCHASE.value}
     for column, cell in row.items():
         value: Any = cell.strip()
         if not value:
@@ -26,7 +26,7 @@ def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
             value = _TRUTHS.get(value.lower(), value)
         holder, dot, key = column.partition(".")
         if dot and holder in _OBJECTS:
-            document.setdefault(holder, {})[key] = value
+            definition.setdefault(holder, {})[key] = value
         else:
-            document[column] = value
-    return document
+            definition[column] = value
+    return definition

@@ -1,4 +1,4 @@
-"""Writing checked documents, in an order in which each finds what it refers to."""
+"""Save checked definitions, each after the ones that it refers to."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, Final
 
-from admin.definitions.definition import Document, Kind, Problem
+from admin.definitions.definition import Definition, Kind, Problem
 from chalicelib.domain.errors import Conflict, InputTooLarge, InvalidInput, NotFound
 from chalicelib.domain.input_errors import InputError
 from chalicelib.services.accounts.save_places import save_brand, save_store
@@ -28,33 +28,35 @@ _WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
 }
 
 
-def write(documents: Iterable[Document], written: Callable[[Document], None]) -> list[Problem]:
-    """Writes the documents and tells ``written`` of each; answers what was refused after all.
+def write(
+    definitions: Iterable[Definition], written: Callable[[Definition], None]
+) -> list[Problem]:
+    """Save the definitions, call ``written`` after each, and return the problems.
 
-    What is listed by page is written one after the other, which keeps its order; purchases of
-    different customers are written side by side.
+    Resources that have lists by page are saved sequentially, which keeps their order. Purchases of
+    different customers are saved concurrently.
 
     Raises:
-        Unavailable: the database throttles or does not answer; the rest is not written.
+        Unavailable: the database throttles or does not respond; the rest is not saved.
     """
     problems: list[Problem] = []
     one_at_a_time = Lock()
 
-    def write_in_turn(lane: Sequence[Document]) -> None:
-        for document in lane:
-            errors = _faults_in_writing(document)
+    def write_lane(lane: Sequence[Definition]) -> None:
+        for definition in lane:
+            errors = _save_errors(definition)
             with one_at_a_time:
-                problems.extend(Problem(document.origin, input_error) for input_error in errors)
+                problems.extend(Problem(definition.origin, input_error) for input_error in errors)
                 if not errors:
-                    written(document)
+                    written(definition)
 
-    by_kind = sorted(documents, key=lambda document: list(Kind).index(document.kind))
-    purchases = [document for document in by_kind if document.kind is Kind.PURCHASE]
-    write_in_turn([document for document in by_kind if document.kind is not Kind.PURCHASE])
+    by_kind = sorted(definitions, key=lambda definition: list(Kind).index(definition.kind))
+    purchases = [definition for definition in by_kind if definition.kind is Kind.PURCHASE]
+    write_lane([definition for definition in by_kind if definition.kind is not Kind.PURCHASE])
     first, *lanes = _lanes(purchases)
-    write_in_turn(first)
+    write_lane(first)
     with ThreadPoolExecutor(MAX_WRITERS) as threads:
-        ends = [threads.submit(write_in_turn, lane) for lane in lanes]
+        ends = [threads.submit(write_lane, lane) for lane in lanes]
         try:
             for end in ends:
                 end.result()
@@ -64,9 +66,9 @@ def write(documents: Iterable[Document], written: Callable[[Document], None]) ->
     return problems
 
 
-def _faults_in_writing(document: Document) -> list[InputError]:
+def _save_errors(definition: Definition) -> list[InputError]:
     try:
-        _WRITE[document.kind](document.account_id, document.content)
+        _WRITE[definition.kind](definition.account_id, definition.content)
     except InvalidInput as error:
         return error.errors
     except InputTooLarge as error:
@@ -76,19 +78,20 @@ def _faults_in_writing(document: Document) -> list[InputError]:
     return []
 
 
-def _lanes(purchases: Sequence[Document]) -> list[list[Document]]:
-    """Purchases that must follow one another, lane by lane.
+def _lanes(purchases: Sequence[Definition]) -> list[list[Definition]]:
+    """Split purchases into lanes that can be saved concurrently; each lane is sequential.
 
-    The first lane is written alone: it holds those that may make a new customer, whose second
-    purchase must find it, and everything when a purchase arrives twice in one run.
+    The first lane is saved before the others start. It contains the purchases that may create a
+    customer, because later purchases must find that customer. If the run contains a purchase twice,
+    it contains all of them.
     """
     names = Counter(
         (d.account_id, d.content.get("source"), d.content.get("externalId")) for d in purchases
     )
     if any(count > 1 for count in names.values()):
         return [list(purchases)]
-    alone: list[Document] = []
-    lanes: dict[tuple[str, Any], list[Document]] = {}
+    alone: list[Definition] = []
+    lanes: dict[tuple[str, Any], list[Definition]] = {}
     for purchase in purchases:
         customer = purchase.content.get("customerId")
         if customer is None and purchase.content.get("customer") is not None:
@@ -97,6 +100,6 @@ def _lanes(purchases: Sequence[Document]) -> list[list[Document]]:
             lane = customer or purchase.origin
             lanes.setdefault((purchase.account_id, lane), []).append(purchase)
     if not alone and lanes:
-        # Connections and tables are made ready by the first write, which therefore goes ahead.
+        # The first write opens the connections and loads the tables, so it runs before the others.
         alone = lanes.pop(next(iter(lanes)))
     return [alone, *lanes.values()]

@@ -1,1 +1,1 @@
-"""The demo data: two accounts, the same on every machine. Nothing here writes it."""
+"""Demo data: two accounts that are the same on every machine. Pure; nothing here saves it."""

@@ -1,4 +1,4 @@
-"""Everything in the demo data, as documents to load."""
+"""All demo data as definitions."""
 
 import json
 from hashlib import sha256
@@ -22,7 +22,7 @@ _FILES: Final = {
 
 
 class _DemoLoader(PlainLoader):
-    """Reads ``!id`` and a name as the id that follows from the name."""
+    """Construct ``!id NAME`` as the id derived from the name."""
 
 
 def _id(loader: PlainLoader, node: yaml.ScalarNode) -> str:
@@ -33,16 +33,16 @@ _DemoLoader.add_constructor("!id", _id)
 
 
 def demo_definitions() -> list[RawDefinition]:
-    """The documents of both accounts; the same at every call."""
+    """Return the definitions of both accounts, the same at every call."""
     return [
-        RawDefinition(f"demo data of {ACCOUNTS[account]}, document {number}", content)
+        RawDefinition(f"demo data of {ACCOUNTS[account]}, definition {number}", content)
         for account in ACCOUNTS
         for number, content in enumerate(_contents_of(account), start=1)
     ]
 
 
 def version_of(documents: list[RawDefinition]) -> str:
-    """A name for exactly these documents."""
+    """Return a version that identifies exactly these definitions."""
     text = json.dumps([document.content for document in documents], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:16]
 
@@ -68,7 +68,7 @@ def _ids(people: list[dict[str, Any]]) -> list[str]:
 
 
 def stores_of(documents: list[RawDefinition], brand_id: str) -> list[str]:
-    """The ids of a brand's stores, in the order of the documents."""
+    """Return the ids of a brand's stores in the order of the definitions."""
     return [
         document.content["id"]
         for document in documents

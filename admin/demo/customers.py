@@ -1,4 +1,4 @@
-"""The demo data's customers: one who has everything, and many who have what people have."""
+"""The demo's customers: one with every field, and many with realistic data."""
 
 from collections.abc import Iterator
 from random import Random
@@ -49,12 +49,12 @@ _ATTRIBUTES: Final = (
 
 
 def main_customers(count: int = 260) -> list[dict[str, Any]]:
-    """The customers of the main account, the one who has everything first."""
+    """Return the customers of the main account, the one with every field first."""
     return [_shown_customer(), *_drawn("main", count - 1)]
 
 
 def other_customers() -> list[dict[str, Any]]:
-    """The customers of the second account."""
+    """Return the customers of the second account."""
     return list(_drawn("other", 8))
 
 
@@ -97,7 +97,7 @@ def _described(chance: Random, person: Person, number: int) -> dict[str, Any]:
 
 
 def _known_elsewhere(chance: Random, person: Person, number: int) -> dict[str, Any]:
-    """Identifiers in external systems, and what those systems know."""
+    """Return identifiers in external systems and the records of those systems."""
     reference = f"{number:05d}"
     document: dict[str, Any]
     match chance.randrange(6):

@@ -1,4 +1,4 @@
-"""What scripts need to know of the demo data: its ids and credentials, as one JSON file."""
+"""The description of the demo data for scripts: ids and credentials in one JSON file."""
 
 import os
 import tempfile
@@ -29,8 +29,8 @@ class DemoDescription(_Described):
     """The main account.
 
     Attributes:
-        store_ids: the stores of ``brand_id``, which the contact form and the public survey are for.
-        trackers: unused ones of the private survey.
+        store_ids: the stores of ``brand_id``, which the contact form and the public survey target.
+        trackers: unused trackers of the private survey.
     """
 
     base_url: str
@@ -50,16 +50,16 @@ class DemoDescription(_Described):
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """The description that the file holds, or None."""
+        """Load the description from the file. Return None if there is none."""
         try:
             return cls.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
 
     def write(self, path: Path) -> None:
-        """Put it into the file, which only the caller may read from then on."""
+        """Write the description to the file, readable by the caller only."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        # A temporary file is made with mode 0600; readers see the old file or the new, whole.
+        # The temporary file has mode 0600. Readers see either the old or the new file.
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as made:
             made.write(self.model_dump_json(by_alias=True, indent=2) + "\n")
         os.replace(made.name, path)  # noqa: PTH105 - the name is a text

@@ -1,10 +1,10 @@
-"""The ids of the demo data, which follow from names."""
+"""Ids of the demo data, derived from names."""
 
 from chalicelib.domain.ids import derived_id
 
 
 def demo_id(name: str) -> str:
-    """The id of what the demo data calls so: ``store lyon``."""
+    """Return the id for a name such as ``store lyon``."""
     return derived_id("demo", *name.split())
 
 

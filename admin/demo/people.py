@@ -1,6 +1,6 @@
-"""Names that people really have, in the scripts that they write them in.
+"""Realistic names in several languages and scripts.
 
-Each name stands before its Latin spelling, which makes the e-mail address.
+Each name is followed by its Latin spelling, from which the e-mail address is made.
 """
 
 import unicodedata
@@ -11,11 +11,11 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Naming:
-    """How people who share a language are called.
+    """Names and phone numbers of people who share a language.
 
     Attributes:
         phone: a pattern in which each ``#`` stands for a digit.
-        civilities: titles, as they are written before a name.
+        civilities: titles in front of a name.
     """
 
     language: str
@@ -30,7 +30,7 @@ class Person:
     """One person.
 
     Attributes:
-        address: the local part of an e-mail address: ``zoe.lefevre``.
+        address: the local part of the e-mail address: ``zoe.lefevre``.
     """
 
     naming: Naming
@@ -132,12 +132,12 @@ NAMINGS: Final = (
     ),
 )
 
-# Letters that are not a plain letter with a mark.
+# Letters that are not an ASCII letter with a diacritic.
 _OWN_LETTERS: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "œ": "oe", "’": None})
 
 
 def draw_person(chance: Random) -> Person:
-    """A person of any of the languages."""
+    """Draw a person of any of the languages."""
     naming = chance.choice(NAMINGS)
     first, last = chance.choice(naming.first_names), chance.choice(naming.last_names)
     return Person(
@@ -149,7 +149,7 @@ def draw_person(chance: Random) -> Person:
 
 
 def draw_digits(chance: Random, pattern: str) -> str:
-    """The pattern with a digit in place of each ``#``."""
+    """Replace each ``#`` of the pattern by a random digit."""
     return "".join(str(chance.randrange(10)) if c == "#" else c for c in pattern)
 
 

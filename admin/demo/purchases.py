@@ -1,6 +1,6 @@
-"""The demo data's purchases: bills, deliveries and stays, over fourteen months.
+"""The demo's purchases: bills, deliveries and hotel stays over fourteen months.
 
-The dates are fixed and past, so that loading them sends no survey to anyone.
+The dates are fixed and in the past, so that loading them sends no survey.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,12 +29,12 @@ SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NA
 
 
 def main_purchases(customers: Sequence[str], count: int = 420) -> list[dict[str, Any]]:
-    """The purchases of the main account, the one that has everything first."""
+    """Return the purchases of the main account, the one with every field first."""
     return [_shown_purchase(), *_drawn("main", customers, count - 1)]
 
 
 def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
-    """The purchases of the second account."""
+    """Return the purchases of the second account."""
     return [
         {
             **_bought("Lightspeed", "minuit", number, _FIRST_DAY + timedelta(days=7 * number)),
@@ -46,7 +46,7 @@ def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def id_of(account_id: str, purchase: dict[str, Any]) -> str:
-    """The id that the purchase gets in the account."""
+    """Return the purchase's id in the account."""
     return purchase_id(account_id, DataSource(purchase["source"]), purchase["externalId"])
 
 

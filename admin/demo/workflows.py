@@ -1,4 +1,4 @@
-"""The demo's workflows, which send their webhooks to a receiver that is told apart from them."""
+"""The demo's workflows, which send webhooks to a given receiver."""
 
 from typing import Any
 
@@ -6,23 +6,23 @@ from admin.demo.ids import demo_id
 
 
 def main_workflows(url: str) -> list[dict[str, Any]]:
-    """Workflows that react to the main account's public survey and to its contact form."""
+    """Return workflows for the main account's public survey and contact form."""
     return [
         {
             "id": demo_id("workflow visit"),
-            "name": "Every visit that was rated",
+            "name": "Rated visits",
             "conditions": [
                 {"subject": "survey", "operator": "$eq", "value": demo_id("survey visit")}
             ],
             "actions": [
                 {
                     "key": "crm",
-                    "description": "Tells the CRM what was answered",
+                    "description": "Updates the CRM",
                     "url": url,
                     "headers": {
                         "Authorization": "Bearer demo",
                         "X-Team": "care",
-                        # These two are the system's own, whatever is asked for.
+                        # System headers, which replace these custom ones.
                         "user-agent": "Custom-Agent",
                         "x-service-webhook-signature": "sha256=custom",
                     },
@@ -32,7 +32,7 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
         },
         {
             "id": demo_id("workflow contact"),
-            "name": "Every message from the contact form",
+            "name": "Contact form messages",
             "conditions": [
                 {"subject": "form", "operator": "$eq", "value": demo_id("contact-form lumen")}
             ],
@@ -47,7 +47,7 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
         },
         {
             "id": demo_id("workflow unhappy"),
-            "name": "Unhappy guests of the brand",
+            "name": "Unhappy guests",
             "conditions": [
                 {"subject": "rating", "operator": "$lte", "value": "4"},
                 {"subject": "brand", "operator": "$eq", "value": demo_id("brand lumen")},

@@ -1,1 +1,1 @@
-"""The handlers that are measured side by side; each module's `handler` is a Lambda function."""
+"""The compared handlers. Each module's `handler` is a Lambda function."""

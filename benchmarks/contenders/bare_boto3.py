@@ -1,4 +1,4 @@
-"""A Lambda function without any framework: the least that answers the same."""
+"""A Lambda function without a framework: the least code that returns the same responses."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _LISTS: Final[dict[str, Callable[[int, int], Any]]] = {
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Answers one request."""
+    """Handle one request."""
     resource = event["resource"]
     if event["httpMethod"] == "GET":
         return _answer(200, _READS[resource](event["queryStringParameters"]["id"]))

@@ -1,4 +1,4 @@
-"""The app as it is deployed: credentials, paging, log line and metrics included."""
+"""The app as deployed, including credentials, paging, log line and metrics."""
 
 from app import app as handler
 

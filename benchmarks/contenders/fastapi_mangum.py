@@ -1,7 +1,7 @@
-"""The same reads behind FastAPI, with Mangum between it and Lambda.
+"""The same reads with FastAPI behind Mangum.
 
 The views are coroutines although they block: a function serves one request at a time, and a thread
-for each would only cost more. They answer `JSONResponse`, FastAPI's way past its own serializing.
+per request would only cost more. They return `JSONResponse` to bypass FastAPI's own serialization.
 """
 
 from typing import Any, Final

@@ -1,7 +1,7 @@
-"""Reading with nothing but boto3: its client as it comes, dictionaries in, dictionaries out.
+"""Reads with plain boto3: the default client, dictionaries in and out.
 
-Makes the requests that the app makes and answers what the app answers. Credentials are not looked
-at, input is not checked, and names of places are read once.
+Makes the same requests as the app and returns the same data. It checks no credentials and no input,
+and reads the names of places once.
 """
 
 import json
@@ -33,7 +33,7 @@ dynamodb: Final = boto3.client("dynamodb")
 
 
 def read_purchase(purchase_id: str) -> Document:
-    """One purchase with its customer."""
+    """Return one purchase with its customer."""
     item = _get("purchases", key=f"{ACCOUNT_ID}#{purchase_id}")
     store_id = item["store_id"]["S"]
     return {
@@ -54,36 +54,36 @@ def read_purchase(purchase_id: str) -> Document:
 
 
 def read_customer(customer_id: str) -> Document:
-    """One customer."""
+    """Return one customer."""
     return _customer(_get("customers", key=f"{ACCOUNT_ID}#{customer_id}"))
 
 
 def list_customers(limit: int, page: int) -> Document:
-    """A page of customers."""
+    """Return a page of customers."""
     total = _total("customers")
     items = [_customer(item) for item in _page("customers", limit, page)]
     return {"items": items, "meta": _meta(len(items), total, limit, page)}
 
 
 def read_contact_form(form_id: str) -> Document:
-    """One contact form."""
+    """Return one contact form."""
     return _contact_form(*_form("contact-forms", form_id))
 
 
 def list_contact_forms(limit: int, page: int) -> Document:
-    """A page of contact forms."""
+    """Return a page of contact forms."""
     total = _total("contact-forms")
     items = [_contact_form(*form) for form in _forms("contact-forms", limit, page)]
     return {"items": items, "meta": _meta(len(items), total, limit, page)}
 
 
 def read_survey(survey_id: str) -> Document:
-    """One survey."""
+    """Return one survey."""
     return _survey(*_form("surveys", survey_id))
 
 
 def list_surveys(limit: int, page: int) -> Document:
-    """A page of surveys."""
+    """Return a page of surveys."""
     total = _total("surveys")
     items = [_survey(*form) for form in _forms("surveys", limit, page)]
     return {"items": items, "meta": _meta(len(items), total, limit, page)}

@@ -1,4 +1,4 @@
-"""The same reads behind the REST resolver of Powertools for AWS Lambda."""
+"""The same reads with the REST resolver of Powertools for AWS Lambda."""
 
 from typing import Any, Final
 
@@ -54,5 +54,5 @@ def post_customer_list() -> Any:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Answers one request."""
+    """Handle one request."""
     return _app.resolve(event, context)

@@ -1,1 +1,1 @@
-"""What the service means: the standard library and pydantic, no AWS, no HTTP."""
+"""The domain: pure rules on the standard library and pydantic, without AWS and HTTP."""

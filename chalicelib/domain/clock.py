@@ -1,9 +1,9 @@
-"""The one place where the service reads the time; tests freeze it here."""
+"""The only source of the current time. Tests replace it here."""
 
 from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """The present moment in UTC, to the millisecond."""
+    """Return the current time in UTC, truncated to milliseconds."""
     moment = datetime.now(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

@@ -1,7 +1,7 @@
-"""The operators with which fields depend on answers and workflows choose feedback.
+"""Comparison operators of field dependencies and workflow conditions.
 
-What is compared is always text. Where both sides are numbers they compare as numbers, otherwise
-as text, code point by code point, which also puts dates written ``YYYY-MM-DD`` in their order.
+All operands are text. Two numbers are compared numerically; otherwise the operands are compared by
+code point, which also orders dates of the form ``YYYY-MM-DD``.
 """
 
 import json
@@ -12,22 +12,22 @@ from enum import StrEnum
 from typing import Final
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
-_NUMBER_LIMIT: Final = 100
+_MAX_NUMBER_LENGTH: Final = 100
 
 
 class Combination(StrEnum):
-    """How several conditions become one."""
+    """How the results of several conditions combine."""
 
     AND = "$and"
     OR = "$or"
 
-    def of(self, truths: Iterable[bool]) -> bool:
-        """Whether all of them hold, or for ``$or`` at least one of them."""
-        return all(truths) if self is Combination.AND else any(truths)
+    def of(self, results: Iterable[bool]) -> bool:
+        """Return True if all results are true; for ``$or``, if at least one is true."""
+        return all(results) if self is Combination.AND else any(results)
 
 
 class Comparator(StrEnum):
-    """How what was given is compared with what is expected."""
+    """How given values are compared with an expected value."""
 
     EQ = "$eq"
     NE = "$ne"
@@ -42,12 +42,12 @@ class Comparator(StrEnum):
 
 
 def evaluate(comparator: Comparator, given: Sequence[str], expected: str) -> bool:
-    """Whether the given values, none when nothing was given, compare so with what is expected.
+    """Return the result of a comparison.
 
-    A comparison holds when any one of the values satisfies it. ``$ne`` and ``$nin`` are the
-    opposites of ``$eq`` and ``$in``, so they hold when nothing was given. ``$contains`` looks for
-    a part of a text. ``$exists`` expects ``true`` or ``false``. ``$in`` and ``$nin`` expect a list
-    as `listed` reads it.
+    A comparison is true if at least one given value satisfies it. ``$ne`` and ``$nin`` negate
+    ``$eq`` and ``$in``, so they are true if there are no given values. ``$contains`` searches for a
+    substring. ``$exists`` expects ``true`` or ``false``. ``$in`` and ``$nin`` expect a list in a
+    format that `listed` parses.
     """
     match comparator:
         case Comparator.EQ:
@@ -55,17 +55,17 @@ def evaluate(comparator: Comparator, given: Sequence[str], expected: str) -> boo
         case Comparator.NE:
             return not any(equal(value, expected) for value in given)
         case Comparator.IN:
-            return _any_listed(given, expected)
+            return _is_any_listed(given, expected)
         case Comparator.NIN:
-            return not _any_listed(given, expected)
+            return not _is_any_listed(given, expected)
         case Comparator.GT:
-            return any(_order(value, expected) > 0 for value in given)
+            return any(_compare(value, expected) > 0 for value in given)
         case Comparator.GTE:
-            return any(_order(value, expected) >= 0 for value in given)
+            return any(_compare(value, expected) >= 0 for value in given)
         case Comparator.LT:
-            return any(_order(value, expected) < 0 for value in given)
+            return any(_compare(value, expected) < 0 for value in given)
         case Comparator.LTE:
-            return any(_order(value, expected) <= 0 for value in given)
+            return any(_compare(value, expected) <= 0 for value in given)
         case Comparator.CONTAINS:
             return any(expected in value for value in given)
         case Comparator.EXISTS:
@@ -73,12 +73,12 @@ def evaluate(comparator: Comparator, given: Sequence[str], expected: str) -> boo
 
 
 def equal(one: str, other: str) -> bool:
-    """Whether two texts are the same, or the same number."""
-    return one == other or _order(one, other) == 0
+    """Return True if two texts are identical or represent the same number."""
+    return one == other or _compare(one, other) == 0
 
 
 def listed(text: str) -> list[str]:
-    """The texts of a list: a JSON array of strings, or texts separated by commas."""
+    """Parse a JSON array of strings or, if the text is not one, a comma-separated list."""
     if text.startswith("["):
         try:
             items = json.loads(text)
@@ -90,23 +90,23 @@ def listed(text: str) -> list[str]:
 
 
 def as_number(text: str) -> Decimal | None:
-    """The decimal number that a text is, or None.
+    """Parse a decimal number. Return None if the text is not one.
 
-    No exponents, spaces or infinities, and at most 100 characters, so that comparing is quick
-    whatever is given.
+    Exponents, spaces and infinities are invalid. The length limit of 100 characters bounds the time
+    of a comparison.
     """
-    return Decimal(text) if len(text) <= _NUMBER_LIMIT and _NUMBER.fullmatch(text) else None
+    return Decimal(text) if len(text) <= _MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text) else None
 
 
-def _any_listed(given: Sequence[str], expected: str) -> bool:
+def _is_any_listed(given: Sequence[str], expected: str) -> bool:
     if not given:
         return False
     items = listed(expected)
     return any(equal(value, item) for value in given for item in items)
 
 
-def _order(one: str, other: str) -> int:
-    """Negative, zero or positive as ``one`` comes before, with or after ``other``."""
+def _compare(one: str, other: str) -> int:
+    """Return a negative number, zero or a positive number if one is less, equal or greater."""
     left, right = as_number(one), as_number(other)
     if left is not None and right is not None:
         return (left > right) - (left < right)

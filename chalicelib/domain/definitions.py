@@ -1,50 +1,68 @@
-"""Reading a document and judging it by its rules, so that all that is wrong is told at once."""
+"""Parse the definitions that an operator loads: first the shape, then the rules."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError, model_validator
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.definitions.well_shaped import well_shaped
-from chalicelib.domain.input_errors import InputError, errors_of
+from chalicelib.domain.input_errors import MAX_ERRORS, InputError, errors_of
+from chalicelib.domain.schema import WHITE_SPACE, Input
 
-_Read = TypeVar("_Read", bound=BaseModel)
-
-
-@contextmanager
-def bounded_depth() -> Iterator[None]:
-    """Has a document that is nested deeper than can be judged refused, by one fault."""
-    try:
-        yield
-    except RecursionError:
-        raise InvalidInput([InputError("", "too_deep", "This is nested too deeply.")]) from None
+_Definition = TypeVar("_Definition", bound=Input)
 
 
-@bounded_depth()
-def parse_and_validate(
-    document: Any,
-    model: type[_Read],
-    rule_errors: Callable[[_Read], Iterable[InputError]],
-    **reading: Any,
-) -> _Read:
-    """The document as its model, when it keeps every rule.
+class NormalizedInput(Input):
+    """A definition whose strings are trimmed and whose nulls are removed at every depth.
 
-    Args:
-        faults_in: the rules. They judge a malformed document too, as far as it is well-shaped.
-        reading: how `pydantic.BaseModel.model_validate` is to read it.
+    `Input` does so for its own fields only; this definition also contains models that are stored.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _normalize(cls, definition: Any) -> Any:
+        return _normalized(definition)
+
+
+def parse_definition(definition: Any, model: type[_Definition]) -> _Definition:
+    """Return the definition as its model.
 
     Raises:
-        InvalidInput: with every value that does not fit, and every rule that is broken beside them.
+        InvalidInput: with every error in the shape, at most `MAX_ERRORS`.
     """
-    errors: list[InputError] = []
     try:
-        read = model.model_validate(document, **reading)
+        return model.model_validate(definition, extra="forbid", by_alias=True, by_name=False)
     except ValidationError as error:
-        errors += errors_of(error)
-        read = well_shaped(model, document)
-    errors += rule_errors(read)
+        raise InvalidInput(errors_of(error)[:MAX_ERRORS]) from None
+    except RecursionError:
+        raise InvalidInput([InputError("", "too_deep", "Nested too deeply.")]) from None
+
+
+def parse_and_validate(
+    definition: Any,
+    model: type[_Definition],
+    rule_errors: Callable[[_Definition], Iterable[InputError]],
+) -> _Definition:
+    """Return the definition as its model if its shape is valid and it follows the rules.
+
+    Raises:
+        InvalidInput: with every error in the shape or, if the shape is valid, every rule error;
+            at most `MAX_ERRORS`.
+    """
+    parsed = parse_definition(definition, model)
+    errors = list(islice(rule_errors(parsed), MAX_ERRORS))
     if errors:
         raise InvalidInput(errors)
-    return read
+    return parsed
+
+
+def _normalized(value: Any) -> Any:
+    match value:
+        case str():
+            return value.strip(WHITE_SPACE)
+        case list():
+            return [_normalized(item) for item in value]
+        case dict():
+            return {key: _normalized(item) for key, item in value.items() if item is not None}
+    return value

@@ -1,66 +1,66 @@
-"""Everything the service can refuse or fail to do. None of it knows of HTTP.
+"""Errors that the service raises on purpose. None of them knows of HTTP.
 
 FeedbackError
-├── InvalidInput             the input breaks rules: ``faults`` says which, and where
-├── InputTooLarge            the input is larger than ``limit`` bytes
+├── InvalidInput             the input breaks rules: see ``errors``
+├── InputTooLarge            the input exceeds ``limit`` bytes
 ├── NotAuthenticated         the credentials are missing, unknown, wrong or revoked
-├── NotAllowed               the caller may not do this
+├── NotAllowed               the caller has no permission
 ├── NotFound                 the account has no such ``resource``
-├── Conflict                 the thing is not in a state that allows this
-├── IdempotencyKeyReused     the key came before, with another input
-├── TooManyRequests          asked too often; try again after ``retry_after`` seconds
-└── Unavailable              the database throttles or contention does not end; same attribute
+├── Conflict                 the current state does not allow the operation
+├── IdempotencyKeyReused     the idempotency key was used with different input
+├── TooManyRequests          rate limit exceeded: retry after ``retry_after`` seconds
+└── Unavailable              throttling or lasting contention: retry after ``retry_after`` seconds
 """
 
 from chalicelib.domain.input_errors import InputError
 
 
 class FeedbackError(Exception):
-    """The parent of every error that the service raises on purpose."""
+    """Base class of all errors that the service raises on purpose."""
 
 
 class InvalidInput(FeedbackError):
-    """The input breaks one or more rules; nothing was done with it.
+    """The input breaks one or more rules. Nothing was stored.
 
     Attributes:
-        faults: what is wrong and where, in the order of the rules; of very many, the first.
-        fault_count: how many there are in all.
+        errors: the validation errors in the order of the rules, possibly only the first ones.
+        error_count: the total number of validation errors.
     """
 
     def __init__(self, errors: list[InputError], error_count: int | None = None) -> None:
         self.errors = errors
         self.error_count = len(errors) if error_count is None else error_count
-        super().__init__(f"{self.error_count} fault(s) in the input, first: {errors[0]}")
+        super().__init__(f"{self.error_count} validation error(s), first: {errors[0]}")
 
 
 class InputTooLarge(FeedbackError):
-    """The input is over its size limit; nothing of it was read.
+    """The input exceeds its size limit. It was not parsed.
 
     Attributes:
-        limit: the largest size accepted, in bytes.
+        limit: the largest accepted size, in bytes.
     """
 
     def __init__(self, what: str, limit: int) -> None:
-        super().__init__(f"The {what} is larger than {limit} bytes.")
+        super().__init__(f"The {what} exceeds {limit} bytes.")
         self.limit = limit
 
 
 class NotAuthenticated(FeedbackError):
-    """The credentials are missing or not valid. Says nothing about which part is wrong."""
+    """The credentials are missing or invalid. The message does not say which part is wrong."""
 
     def __init__(self) -> None:
-        super().__init__("The partner credentials are missing or not valid.")
+        super().__init__("The partner credentials are missing or invalid.")
 
 
 class NotAllowed(FeedbackError):
-    """The caller may not do this."""
+    """The caller has no permission for the operation."""
 
 
 class NotFound(FeedbackError):
-    """The account has nothing of this kind under this id, whether or not another account has.
+    """The account has no such resource. Another account's resource counts as not found.
 
     Attributes:
-        resource: what was looked for, in words: ``"purchase"``, ``"contact form"``.
+        resource: the name of the resource type: ``"purchase"``, ``"contact form"``.
     """
 
     def __init__(self, resource: str) -> None:
@@ -69,35 +69,35 @@ class NotFound(FeedbackError):
 
 
 class Conflict(FeedbackError):
-    """The thing is not in a state that allows what was asked."""
+    """The current state of the resource does not allow the operation."""
 
 
 class IdempotencyKeyReused(FeedbackError):
-    """The idempotency key was used before, with another input."""
+    """The idempotency key was used before with different input."""
 
     def __init__(self) -> None:
-        super().__init__("This idempotency key was used before with another input.")
+        super().__init__("The idempotency key was used before with different input.")
 
 
 class TooManyRequests(FeedbackError):
-    """Asked too often.
+    """The caller exceeded a rate limit.
 
     Attributes:
-        retry_after: seconds to wait before asking again.
+        retry_after: seconds to wait before the next request.
     """
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many requests; try again in {retry_after} seconds.")
+        super().__init__(f"Too many requests. Retry after {retry_after} seconds.")
         self.retry_after = retry_after
 
 
 class Unavailable(FeedbackError):
-    """The database throttles, does not answer, or contention does not end.
+    """The database throttles or does not respond, or contention lasts.
 
-    Trying again is safe under an idempotency key; without one, what was asked may yet be done.
+    A retry is safe with an idempotency key. Without one, the operation may still take effect.
 
     Attributes:
-        retry_after: seconds to wait before asking again.
+        retry_after: seconds to wait before the next request.
     """
 
     def __init__(self, reason: str, retry_after: int = 2) -> None:

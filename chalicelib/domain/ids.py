@@ -1,4 +1,4 @@
-"""Identifiers: new ones, ones derived from their causes, and ones that come from outside."""
+"""Identifiers: generate, derive and parse UUIDs."""
 
 import re
 from typing import Final
@@ -9,23 +9,23 @@ _UUID_FORM: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}
 
 
 def new_id() -> str:
-    """A new random identifier."""
+    """Return a new random UUID."""
     return str(uuid4())
 
 
 def derived_id(*causes: str) -> str:
-    """The identifier (UUID version 5) that always follows from these causes, in this order.
+    """Return the UUID (version 5) derived from these causes in this order.
 
-    Making a thing twice under its derived id makes it once. Causes are joined so that no two
-    different sequences share an id.
+    Creating a record twice under its derived id has no further effect. The causes are joined so
+    that different sequences never produce the same id.
     """
     return str(uuid5(_PROJECT, "".join(f"{len(cause)}:{cause}" for cause in causes)))
 
 
 def parse_id(text: str) -> str | None:
-    """The identifier in lower case, or None when ``text`` is not of the form 8-4-4-4-12.
+    """Return the UUID in lower case, or None if ``text`` does not have the form 8-4-4-4-12.
 
-    Any version and variant is accepted; braces, URNs and bare hexadecimal are not.
+    Any version and variant is valid; braces, URNs and bare hexadecimal digits are not.
     """
     lowered = text.lower()
     return lowered if _UUID_FORM.fullmatch(lowered) else None

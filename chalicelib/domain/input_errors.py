@@ -1,10 +1,13 @@
-"""What is wrong with an input, and where: one `InputError` for each broken rule."""
+"""Input errors: one `InputError` for each error in an input, and functions that create them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ValidationError
+
+MAX_ERRORS: Final = 1_000
+"""Validation of an input stops after so many errors."""
 
 _CODES: Final = {
     "missing": "required",
@@ -31,30 +34,42 @@ _CODES: Final = {
 }
 
 _DETAILS: Final = {
-    "missing": "This is required.",
-    "extra_forbidden": "This key is not known here.",
-    "string_unicode": "This text holds a lone surrogate, which is no Unicode character.",
-    "model_type": "This must be an object.",
-    "model_attributes_type": "This must be an object.",
-    "dict_type": "This must be an object.",
-    "list_type": "This must be an array.",
-    "string_type": "This must be a string.",
-    "bool_type": "This must be true or false.",
+    "missing": "Required.",
+    "extra_forbidden": "Unknown field.",
+    "string_too_long": "Must be at most {max_length} characters.",
+    "string_too_short": "Must be at least {min_length} characters.",
+    "too_long": "Must have at most {max_length} items.",
+    "too_short": "Must have at least {min_length} items.",
+    "string_unicode": "Invalid Unicode: the text contains a lone surrogate.",
+    "string_type": "Must be a string.",
+    "bool_type": "Must be true or false.",
+    "int_type": "Must be an integer.",
+    "float_type": "Must be a number.",
+    "dict_type": "Must be an object.",
+    "list_type": "Must be an array.",
+    "model_type": "Must be an object.",
+    "model_attributes_type": "Must be an object.",
+    "enum": "Must be {expected}.",
+    "literal_error": "Must be {expected}.",
+    "greater_than_equal": "Must be at least {ge}.",
+    "less_than_equal": "Must be at most {le}.",
+    "finite_number": "Must be a finite number.",
+    "recursion_loop": "Nested too deeply.",
 }
+"""Templates, filled with the context that pydantic gives for the type of error."""
 
-
-_LONGEST_DETAIL: Final = 300
+_MAX_DETAIL_LENGTH: Final = 300
 
 
 @dataclass(frozen=True)
 class InputError:
-    """One broken rule.
+    """One error in an input.
 
     Attributes:
-        pointer: where: a JSON pointer (RFC 6901) into the body, ``?name`` for a query parameter, or
-            the name of a header.
-        code: which rule, for programs: ``required``, ``too_long``, ``unknown_key`` and so on.
-        detail: what is wrong, one sentence for people.
+        pointer: the location: a JSON pointer (RFC 6901) into the body, ``?name`` for a query
+            parameter, or the name of a header.
+        code: the kind of error, for programs: ``required``, ``too_long``, ``unknown_key`` …
+        detail: what is wrong or what is allowed, in one sentence for people.
     """
 
     pointer: str
@@ -63,12 +78,49 @@ class InputError:
 
 
 def json_pointer(*path: str | int) -> str:
-    """The JSON pointer (RFC 6901) of a path of keys and indexes; the whole document is ``""``."""
+    """Return the JSON pointer (RFC 6901) for a path of names and indexes; ``""`` without any."""
     return "".join("/" + _printable(str(p)).replace("~", "~0").replace("/", "~1") for p in path)
 
 
+def required(*path: str | int) -> InputError:
+    """Return the error of a missing value."""
+    return InputError(json_pointer(*path), "required", _DETAILS["missing"])
+
+
+def not_allowed(detail: str, *path: str | int) -> InputError:
+    """Return the error of a value that is not allowed there."""
+    return InputError(json_pointer(*path), "not_allowed", detail)
+
+
+def out_of_range(detail: str, *path: str | int) -> InputError:
+    """Return the error of a value outside its bounds."""
+    return InputError(json_pointer(*path), "out_of_range", detail)
+
+
+def duplicate(*path: str | int) -> InputError:
+    """Return the error of a value that must be unique."""
+    return InputError(json_pointer(*path), "duplicate", "Duplicate value.")
+
+
+def unknown_reference(resource: str, *path: str | int) -> InputError:
+    """Return the error of a reference to a resource that does not exist."""
+    return InputError(json_pointer(*path), "unknown_reference", f"There is no such {resource}.")
+
+
+def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
+    """Return the positions of the values that occur earlier in the list, ignoring None."""
+    seen: set[Hashable] = set()
+    positions: list[int] = []
+    for position, value in enumerate(values):
+        if value in seen:
+            positions.append(position)
+        elif value is not None:
+            seen.add(value)
+    return positions
+
+
 def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
-    """The faults that pydantic found, in its order, each pointer led by ``prefix``."""
+    """Return pydantic's errors in its order; ``prefix`` is the start of each pointer."""
     return [
         InputError(
             pointer=json_pointer(*prefix, *_path(found["loc"])),
@@ -80,7 +132,7 @@ def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
 
 
 def _path(location: Sequence[str | int]) -> Sequence[str | int]:
-    # Pydantic marks a fault in a mapping's key by a last "[key]"; a pointer names the key itself.
+    # Pydantic appends "[key]" for an error in a mapping's key; a pointer names the key itself.
     return location[:-1] if location and location[-1] == "[key]" else location
 
 
@@ -91,23 +143,19 @@ def _code(kind: str, context: dict[str, Any]) -> str:
 
 
 def _detail(kind: str, message: str, context: dict[str, Any]) -> str:
-    if kind in ("too_long", "too_short"):
-        most, least = context.get("max_length"), context.get("min_length")
-        return f"At most {most} of these." if most is not None else f"At least {least} of these."
-    return _DETAILS.get(kind) or _sentence(message)
-
-
-def _sentence(message: str) -> str:
-    if len(message) > _LONGEST_DETAIL:  # a list of every allowed value, which the docs hold
-        return "This is none of the allowed values."
-    return message if message.endswith(".") else f"{message}."
+    if kind == "string_too_short" and context.get("min_length") == 1:
+        return "Must not be empty."
+    detail = _DETAILS[kind].format(**context) if kind in _DETAILS else message
+    if len(detail) > _MAX_DETAIL_LENGTH:  # a list of every allowed value
+        return "Must be one of the documented values."
+    return detail if detail.endswith(".") else f"{detail}."
 
 
 def _printable(key: str) -> str:
     return key.encode("utf-8", "replace").decode("utf-8")
 
 
-# Codes raised by the domain's own validators, through PydanticCustomError.
+# Codes that validators of the domain raise through PydanticCustomError.
 _OWN_CODES: Final = frozenset(
     {
         "invalid_email",

@@ -1,4 +1,4 @@
-"""The languages of the interface (section 2.1)."""
+"""The supported languages."""
 
 from enum import StrEnum
 from typing import Final

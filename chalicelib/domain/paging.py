@@ -1,4 +1,4 @@
-"""Lists by page number: what may be asked for, which positions a page holds, and its meta."""
+"""Page requests of lists, the positions on a page, and the page's meta."""
 
 from typing import Annotated, Any, Final
 
@@ -14,9 +14,9 @@ MAX_PAGE: Final = 2**53 - 1
 
 def _whole_number(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise PydanticCustomError("wrong_type", "This must be a number.")
+        raise PydanticCustomError("wrong_type", "Must be a number.")
     if isinstance(value, float) and not value.is_integer():
-        raise PydanticCustomError("not_whole", "This must be a whole number.")
+        raise PydanticCustomError("not_whole", "Must be a whole number.")
     return int(value)
 
 
@@ -24,21 +24,21 @@ WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
 
 
 class PageRequest(Input):
-    """Which page of a list is asked for (interface, section 8).
+    """The requested page of a list.
 
     Attributes:
-        limit: records on a page, 1 to 100.
-        page: the page's number, from 1.
+        limit: records per page, 1 to 100.
+        page: page number, from 1.
     """
 
     limit: WholeNumber = Field(
-        default=DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="How many records a page holds."
+        default=DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="Number of records per page."
     )
-    page: WholeNumber = Field(default=1, ge=1, le=MAX_PAGE, description="The number of the page.")
+    page: WholeNumber = Field(default=1, ge=1, le=MAX_PAGE, description="Page number.")
 
     @classmethod
     def _is_given(cls, value: Any) -> bool:
-        return True  # unlike elsewhere, null is no number here and is refused
+        return True  # null is an error here, unlike in other input
 
     @property
     def first_position(self) -> int:
@@ -47,22 +47,22 @@ class PageRequest(Input):
 
     @property
     def last_position(self) -> int:
-        """The position of the page's last record, were the page full."""
+        """The position of the last record of a full page."""
         return self.page * self.limit
 
 
 class PageMeta(Resource):
-    """Where a page stands in its list."""
+    """Pagination meta of a list response."""
 
-    item_count: int = Field(description="Records on this page.")
-    total_items: int = Field(description="Records in the whole list.")
-    items_per_page: int = Field(description="The limit that was asked for.")
-    total_pages: int = Field(description="Pages in the whole list, 0 when it is empty.")
-    current_page: int = Field(description="The number of this page.")
+    item_count: int = Field(description="Number of records on this page.")
+    total_items: int = Field(description="Number of records in the list.")
+    items_per_page: int = Field(description="The requested limit.")
+    total_pages: int = Field(description="Number of pages in the list; 0 if the list is empty.")
+    current_page: int = Field(description="Number of this page.")
 
 
 def page_meta(request: PageRequest, item_count: int, total_items: int) -> PageMeta:
-    """The meta of a page that holds ``item_count`` of a list's ``total_items`` records."""
+    """Return the meta of a page with ``item_count`` of the list's ``total_items`` records."""
     return PageMeta(
         item_count=item_count,
         total_items=total_items,

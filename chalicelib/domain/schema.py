@@ -1,4 +1,4 @@
-"""The shape of every model: camelCase outside, frozen inside, strict on the way in."""
+"""Base classes and types of all models: camelCase names, frozen, strict input."""
 
 import json
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from chalicelib.domain.ids import parse_id
 
 
 class Resource(BaseModel):
-    """What the service answers with, or a part of it. Keys it does not know are ignored."""
+    """Base class of response models. Unknown fields are ignored."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -36,17 +36,17 @@ class Resource(BaseModel):
         serialize_by_alias=True,
         frozen=True,
         extra="ignore",
-        hide_input_in_errors=True,  # errors are logged, and customers' data is not
+        hide_input_in_errors=True,  # errors are logged and must not contain customers' data
         defer_build=True,
         json_schema_serialization_defaults_required=True,
     )
 
 
 class Input(BaseModel):
-    """A thing that comes from outside, or a part of one.
+    """Base class of input models.
 
-    Strict: no key it does not know, no value of another type. Texts are trimmed; an explicit null
-    is the same as a key that is not there.
+    Unknown fields and values of another type are errors. Strings are trimmed. An explicit null has
+    the same effect as an absent field.
     """
 
     model_config = ConfigDict(
@@ -79,22 +79,22 @@ WHITE_SPACE: Final = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""Unicode's white space, which pydantic trims; `str.strip` would take control characters too."""
+"""The white space that pydantic trims (Unicode). `str.strip` also trims control characters."""
 
 
 def _identifier(text: str) -> str:
     identifier = parse_id(text)
     if identifier is None:
-        raise PydanticCustomError("invalid_uuid", "This must be a UUID of the form 8-4-4-4-12.")
+        raise PydanticCustomError("invalid_uuid", "Must be a UUID in the form 8-4-4-4-12.")
     return identifier
 
 
 @cache
 def _email_validator() -> ModuleType:
-    # Imported on use: only a function that takes e-mail addresses in should pay for it.
+    # Imported on first use: only functions that accept e-mail addresses need it.
     import email_validator
 
-    # The library's documented way to judge by syntax alone: no top-level domain is special.
+    # The library's documented way to validate only the syntax: no top-level domain is special.
     email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
     return email_validator
 
@@ -110,7 +110,7 @@ def _email(text: str) -> str:
             allow_domain_literal=True,
         )
     except library.EmailNotValidError:
-        raise PydanticCustomError("invalid_email", "This must be an e-mail address.") from None
+        raise PydanticCustomError("invalid_email", "Must be an e-mail address.") from None
     return text
 
 
@@ -125,12 +125,12 @@ def _timestamp(value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         raise PydanticCustomError(
             "invalid_timestamp",
-            "This must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z.",
+            "Must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z.",
         ) from None
 
 
 def parse_timestamp(text: str) -> datetime | None:
-    """The moment that an ISO 8601 text names, or None. Without a zone it is taken as UTC."""
+    """Return the time of an ISO 8601 timestamp, by default in UTC, or None if it is invalid."""
     try:
         moment: datetime = _timestamp(text)
     except PydanticCustomError:
@@ -139,40 +139,40 @@ def parse_timestamp(text: str) -> datetime | None:
 
 
 def format_timestamp(moment: datetime) -> str:
-    """UTC, milliseconds, ``Z``: ``2026-11-20T10:00:00.000Z``."""
+    """Format a timestamp in UTC with milliseconds and ``Z``: ``2026-11-20T10:00:00.000Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def _json_object(value: Any) -> Any:
     if not isinstance(value, dict):
-        raise PydanticCustomError("wrong_type", "This must be an object.")
+        raise PydanticCustomError("wrong_type", "Must be an object.")
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        raise PydanticCustomError("not_unicode", "A text in it holds a lone surrogate.") from None
+        raise PydanticCustomError("not_unicode", "Contains a lone surrogate.") from None
     except (TypeError, ValueError, RecursionError):
-        raise PydanticCustomError("wrong_type", "It holds a value that JSON cannot.") from None
+        raise PydanticCustomError("wrong_type", "Contains a value outside JSON.") from None
     return value
 
 
 JsonObject = Annotated[
     dict[str, Any], PlainValidator(_json_object), WithJsonSchema({"type": "object"})
 ]
-"""Any JSON object, kept as it came."""
+"""Any JSON object, stored unchanged."""
 
 Identifier = Annotated[
     str, AfterValidator(_identifier), WithJsonSchema({"type": "string", "format": "uuid"})
 ]
-"""A UUID in any case, kept in lower case."""
+"""A UUID in any case, stored in lower case."""
 
 Email = Annotated[
     str,
     Field(max_length=255),
     AfterValidator(_email),
-    # The syntax of addresses allows no more than 254 characters.
+    # The syntax of e-mail addresses allows at most 254 characters.
     WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
 ]
-"""An e-mail address, judged by its syntax alone and kept as it came."""
+"""An e-mail address, validated by syntax only and stored unchanged."""
 
 Timestamp = Annotated[
     datetime,
@@ -183,12 +183,28 @@ Timestamp = Annotated[
         {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
     ),
 ]
-"""A moment, answered in UTC with milliseconds. Without a zone it is taken as UTC."""
+"""A timestamp, returned in UTC with milliseconds. The default time zone is UTC."""
+
+TimestampText = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
+    ),
+]
+"""A timestamp in the format of the responses: UTC, milliseconds, ``Z``."""
+
+UuidText = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
+    ),
+]
+"""A UUID that was validated when it was saved."""
 
 
 @dataclass(frozen=True)
 class ItemsDescribedAs:
-    """Publishes a model's schema for the items of a list that are judged later, one by one."""
+    """Publish a model's schema for list items that are validated later, one by one."""
 
     model: type[BaseModel]
 
@@ -200,7 +216,7 @@ class ItemsDescribedAs:
 
 
 class LeftOutWhenNone:
-    """Marks a field that is no key of the answer when unset, so never null in its schema."""
+    """Mark a field that is omitted when unset, so that its schema does not allow null."""
 
     @classmethod
     def __get_pydantic_json_schema__(

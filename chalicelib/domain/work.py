@@ -1,7 +1,7 @@
-"""Work that must not be lost: when it is due again, and when it is given up to the operator.
+"""Background work: due times, shards, retries and parking.
 
-A record of work carries ``due_at`` and a shard until it ends. A sparse index of the two holds just
-what is unfinished, so whatever is overdue can be found and queued again.
+Each work record has ``due_at`` and a shard until it is finished. A sparse index of the two contains
+only unfinished records, so the sweeper can find and requeue overdue work.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from typing import Final
 from zlib import crc32
 
 PENDING: Final = "PENDING"
-"""The state of work that is still to be done."""
+"""State of unfinished work."""
 
 PARKED: Final = "PARKED"
-"""The state of work that was given up to an operator."""
+"""State of work that failed too often and waits for an operator."""
 
 _ACCOUNT_GROUPS: Final = 8
 _SHARDS_OF_A_GROUP: Final = 2
 PARKED_SHARD: Final = "parked"
-"""Where parked work waits for an operator; the sweeper does not look there."""
+"""Shard of parked work. The sweeper does not query it."""
 
 MAX_CLAIMS: Final = 8
 FIRST_DELAY: Final = timedelta(minutes=2)
@@ -28,12 +28,12 @@ MAX_DELAY: Final = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class DueWork:
-    """A record that the index names. The index lags, so it only nominates.
+    """A record listed by the due index, which is eventually consistent.
 
     Attributes:
-        owner_id: the record's hash key: the id of an import, for example.
-        part: its range key.
-        due_at: epoch seconds, as the index has it; of parked work, when it was parked.
+        owner_id: the record's hash key, for example the id of an import.
+        part: the record's range key.
+        due_at: due time in epoch seconds, as indexed; for parked work, the time of parking.
     """
 
     owner_id: str
@@ -43,11 +43,11 @@ class DueWork:
 
 @dataclass(frozen=True)
 class ParkedWork:
-    """Work that was claimed too often without coming to an end, kept for an operator.
+    """Work that failed too often and waits for an operator.
 
     Attributes:
-        kind: what sort of work it is: ``import``.
-        reason: what its last claim failed with.
+        kind: the kind of work, for example ``import``.
+        reason: the reason of the last failure.
     """
 
     kind: str
@@ -60,10 +60,10 @@ class ParkedWork:
 
 
 def shard_of(account_id: str, owner_id: str, part: str) -> str:
-    """The shard of the index that this record of work belongs to.
+    """Return the index shard of a work record.
 
-    An account has two of them to itself and to an eighth of the other accounts: whatever piles up
-    for one account leaves the shards of most others short.
+    An account's records use two shards, which it shares with an eighth of the other accounts. A
+    backlog of one account therefore does not fill the shards of most other accounts.
     """
     group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
     own = crc32(f"{owner_id}/{part}".encode()) % _SHARDS_OF_A_GROUP
@@ -71,7 +71,7 @@ def shard_of(account_id: str, owner_id: str, part: str) -> str:
 
 
 def open_shards() -> list[str]:
-    """Every shard that holds unfinished work."""
+    """Return all shards that contain unfinished work."""
     return [
         _shard(group, own) for group in range(_ACCOUNT_GROUPS) for own in range(_SHARDS_OF_A_GROUP)
     ]
@@ -82,16 +82,16 @@ def _shard(group: int, own: int) -> str:
 
 
 def first_due(now: datetime) -> int:
-    """When fresh work is overdue, in epoch seconds: its message gets some time to arrive."""
+    """Return the first due time of new work in epoch seconds. Its message arrives earlier."""
     return int((now + FIRST_DELAY).timestamp())
 
 
 def due_after_requeue(now: datetime) -> int:
-    """When work that was just queued again is overdue once more, in epoch seconds."""
+    """Return the due time of requeued work in epoch seconds."""
     return int((now + REQUEUE_DELAY).timestamp())
 
 
 def due_after_failure(now: datetime, claims: int) -> int:
-    """When work that failed is tried again, in epoch seconds: the wait doubles up to an hour."""
+    """Return the due time after a failure in epoch seconds. The delay doubles, up to an hour."""
     wait = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
     return int((now + wait).timestamp())

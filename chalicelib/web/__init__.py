@@ -1,1 +1,1 @@
-"""HTTP in and out: routes, credentials, parsing, problems, the interface description."""
+"""HTTP: routes, credentials, request parsing, problem responses, OpenAPI."""

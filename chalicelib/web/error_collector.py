@@ -1,4 +1,4 @@
-"""Telling at once all that is wrong with a request, in whichever parts of it that is."""
+"""Collect the validation errors of all parts of a request."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -11,21 +11,22 @@ _Otherwise = TypeVar("_Otherwise")
 
 
 class ErrorCollector:
-    """Gathers the faults of the parts of a request while they are read.
+    """Collect validation errors while the parts of a request are parsed.
 
-        with AllFaults() as faults:
-            key = faults.of(request.idempotency_key, otherwise=None)
+        with ErrorCollector() as errors:
+            key = errors.of(request.idempotency_key, otherwise=None)
             body = request.body(CustomerBody)
 
-    The end of the block raises one `InvalidInput` with those that were gathered, and after them
-    those that ended it. Any other error that ends it stands in place of them.
+    At the end of the block, raises one `InvalidInput` with the collected errors, followed by
+    those of an `InvalidInput` that ended the block. Any other exception replaces the collected
+    errors.
     """
 
     def __init__(self) -> None:
         self._gathered: list[InvalidInput] = []
 
     def of(self, read: Callable[[], _Read], otherwise: _Otherwise) -> _Read | _Otherwise:
-        """What ``read`` gives, or ``otherwise`` until the end of the block when it is faulty."""
+        """Return the result of ``read``, or ``otherwise`` after an `InvalidInput`."""
         try:
             return read()
         except InvalidInput as error:

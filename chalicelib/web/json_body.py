@@ -1,4 +1,4 @@
-"""A JSON request body: media type, size, syntax, then the model that it must fit."""
+"""Parse JSON request bodies: media type, size, syntax, model."""
 
 import json
 from typing import Any, Final, NoReturn, TypeVar
@@ -18,12 +18,12 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
-    """The body, parsed.
+    """Return the parsed body.
 
     Raises:
-        UnsupportedMediaType: it is not declared as JSON; parameters of the media type are ignored.
-        InputTooLarge: it has more than ``max_bytes`` bytes.
-        InvalidInput: it is not JSON (RFC 8259) in UTF-8.
+        UnsupportedMediaType: the media type is not JSON. Its parameters are ignored.
+        InputTooLarge: the body exceeds ``max_bytes``.
+        InvalidInput: the body is not JSON (RFC 8259) in UTF-8.
     """
     declared = request.headers.get("content-type", "")
     if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
@@ -35,10 +35,10 @@ def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def parse_json(raw: bytes | str) -> Any:
-    """The JSON document in these bytes.
+    """Parse these bytes as JSON.
 
     Raises:
-        InvalidInput: they are none.
+        InvalidInput: they are not JSON.
     """
     try:
         return json.loads(
@@ -51,23 +51,23 @@ def parse_json(raw: bytes | str) -> Any:
     except RecursionError:
         detail = "The body is nested too deeply."
     except ValueError:
-        detail = "The body holds a number that cannot be read."
+        detail = "The body contains a number that cannot be parsed."
     raise InvalidInput([InputError("", "malformed", detail)])
 
 
 def read_model(request: Request, model: type[Body]) -> Body:
-    """The body as the model describes it.
+    """Parse the body as an instance of the model.
 
     Raises:
-        UnsupportedMediaType: it is not declared as JSON.
-        InputTooLarge: it is over the size limit.
-        InvalidInput: it is no JSON, or breaks the model's rules; every fault is listed.
+        UnsupportedMediaType: the media type is not JSON.
+        InputTooLarge: the body exceeds the size limit.
+        InvalidInput: the body is not JSON or does not match the model.
     """
     return parse(read_json(request), model)
 
 
 def read_optional_model(request: Request, model: type[Body]) -> Body:
-    """As `read_model`, where an empty body, of any media type, is an empty object."""
+    """Like `read_model`, but an empty body of any media type is an empty object."""
     return read_model(request, model) if request.raw_body else parse({}, model)
 
 

@@ -1,4 +1,4 @@
-"""Problem details (RFC 9457): the shape of every error answer, and which error has which status."""
+"""Problem responses (RFC 9457), and the status code of each domain error."""
 
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -24,16 +24,16 @@ MEDIA_TYPE: Final = "application/problem+json"
 MAX_ERRORS: Final = 1_000
 
 _TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
-"""Titles where RFC 9110 has other words than the standard library."""
+"""Titles where RFC 9110 differs from the standard library."""
 
 Headers = dict[str, str | list[str]]
 
 
 class UnsupportedMediaType(FeedbackError):
-    """The body is of a media type that the endpoint does not take."""
+    """The endpoint does not accept the body's media type."""
 
     def __init__(self, wanted: str) -> None:
-        super().__init__(f"The body must be of the media type {wanted}.")
+        super().__init__(f"The media type must be {wanted}.")
 
 
 _STATUS: Final[dict[type[FeedbackError], int]] = {
@@ -51,39 +51,39 @@ _STATUS: Final[dict[type[FeedbackError], int]] = {
 
 
 class ProblemError(Resource):
-    """One thing that is wrong with the request."""
+    """One validation error."""
 
     pointer: str = Field(
-        description="Where: a JSON pointer into the body, ?name of a query parameter, or a header.",
+        description="JSON pointer into the body, ?name of a query parameter, or name of a header.",
         examples=["/batch/3/email"],
     )
-    code: str = Field(description="Which rule is broken, for programs.", examples=["invalid_email"])
-    detail: str = Field(description="What is wrong, for people.")
+    code: str = Field(description="The broken rule, for programs.", examples=["invalid_email"])
+    detail: str = Field(description="Explanation for people.")
 
 
 class Problem(Resource):
-    """Why a request was not done (RFC 9457)."""
+    """Why a request failed (RFC 9457)."""
 
     type: str = Field(default="about:blank")
-    title: str = Field(description="The status in words.", examples=["Bad Request"])
+    title: str = Field(description="The status as text.", examples=["Bad Request"])
     status: int = Field(description="The HTTP status.", examples=[400])
-    detail: str = Field(description="What happened, for people.")
-    request_id: str = Field(description="Names this request in the service's logs.")
+    detail: str = Field(description="Explanation for people.")
+    request_id: str = Field(description="Id of this request in the service's logs.")
     errors: Annotated[tuple[ProblemError, ...] | None, LeftOutWhenNone] = Field(
         default=None,
         exclude_if=lambda value: value is None,
-        description="For bad input: every fault, at most the first 1,000.",
+        description="For invalid input: the validation errors, at most the first 1,000.",
     )
     error_count: Annotated[int | None, LeftOutWhenNone] = Field(
         alias="faultCount",
         default=None,
         exclude_if=lambda value: value is None,
-        description="For bad input: how many faults there are in all.",
+        description="For invalid input: the total number of validation errors.",
     )
 
 
 def problem(error: FeedbackError, request_id: str) -> Response:
-    """The answer that tells of an error."""
+    """Return the response for a domain error."""
     headers: Headers = {}
     if isinstance(error, (TooManyRequests, Unavailable)):
         headers["Retry-After"] = str(error.retry_after)
@@ -93,21 +93,21 @@ def problem(error: FeedbackError, request_id: str) -> Response:
 
 
 def unhandled_exception(request_id: str) -> Response:
-    """The answer to a request that met a bug; it says nothing of what went wrong inside."""
-    return _answer(500, "Something went wrong on our side.", request_id, {})
+    """Return the response for an unhandled exception, without internal details."""
+    return _answer(500, "Internal server error.", request_id, {})
 
 
 def plain_problem(
     status: int, detail: str, request_id: str, headers: Headers | None = None
 ) -> Response:
-    """The problem of a status that no error of the service stands for."""
+    """Return a problem response for a status that has no domain error."""
     return _answer(status, detail, request_id, headers or {})
 
 
 def _detail_of(error: InvalidInput) -> str:
     if error.error_count == 1:
         return error.errors[0].detail
-    return f"The request has {error.error_count} faults."
+    return f"The request has {error.error_count} errors."
 
 
 def _answer(

@@ -1,4 +1,4 @@
-"""Query parameters. Those that an endpoint does not know are ignored."""
+"""Parse query parameters. Unknown ones are ignored."""
 
 from chalice.app import Request
 
@@ -8,26 +8,26 @@ from chalicelib.domain.input_errors import InputError
 
 
 def text(request: Request, name: str) -> str | None:
-    """The parameter of this name as it came, None when it is missing or empty."""
+    """Return the raw parameter, or None if it is missing or empty."""
     parameters = request.query_params
     return (parameters.get(name) if parameters else None) or None
 
 
 def identifier(request: Request, name: str) -> str:
-    """The parameter of this name, a UUID, in lower case.
+    """Return the parameter as a UUID in lower case.
 
     Raises:
-        InvalidInput: it is missing or no UUID.
+        InvalidInput: it is missing or not a UUID.
     """
     parameters = request.query_params
     given = parameters.get(name) if parameters else None
     if given is None:
-        raise InvalidInput([InputError(f"?{name}", "required", "This is required.")])
+        raise InvalidInput([InputError(f"?{name}", "required", "Required.")])
     return _parsed(name, given)
 
 
 def optional_identifier(request: Request, name: str) -> str | None:
-    """As `identifier`, where a missing or empty parameter is None."""
+    """Like `identifier`, but None if the parameter is missing or empty."""
     given = text(request, name)
     return _parsed(name, given) if given else None
 
@@ -36,7 +36,7 @@ def _parsed(name: str, given: str) -> str:
     parsed = parse_id(given)
     if parsed is None:
         input_error = InputError(
-            f"?{name}", "invalid_uuid", "This must be a UUID of the form 8-4-4-4-12."
+            f"?{name}", "invalid_uuid", "Must be a UUID in the form 8-4-4-4-12."
         )
         raise InvalidInput([input_error])
     return parsed

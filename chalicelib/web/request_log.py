@@ -57,7 +57,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
         status=status,
         duration=duration_ms,
         awsCalls=aws_calls,
-        errors=int(status >= 500),
+        faults=int(status >= 500),
         _aws=embedded_metrics(_metrics_of_a_request()),
     )
     logger.remove_keys(["account_id"])
@@ -78,7 +78,7 @@ def _as_problem(request: Request, response: Response) -> Response:
     if response.status_code < 400 or _media_type(response) == MEDIA_TYPE:
         return response
     status = response.status_code
-    detail = _DETAILS.get(status, "Something went wrong on our side." if status >= 500 else "")
+    detail = _DETAILS.get(status, "Internal server error." if status >= 500 else "")
     kept = {k: v for k, v in response.headers.items() if k.lower() != "content-type"}
     return plain_problem(status, detail, request_id_of(request), kept)
 

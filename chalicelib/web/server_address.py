@@ -1,19 +1,19 @@
-"""Where the interface is reached from outside, as the gateway in front of it tells."""
+"""The public base URL of this deployment, as reported by the gateway."""
 
 from chalice.app import Request
 
 
 def server_address(request: Request) -> str:
-    """The address that paths are added to: without its host where the gateway does not tell it.
+    """Return the base URL, or only its path if the gateway does not report a host.
 
-    It is taken from what the gateway says of itself, never from a header that callers can set.
+    It comes from the gateway's request context, never from a header that callers can set.
     """
     context = request.context
-    # What stands before the route: the gateway's stage, or the base path of a custom domain.
+    # The path in front of the route: the gateway's stage, or the base path of a custom domain.
     prefix = str(context["path"]).removesuffix(str(context["resourcePath"]))
     if domain := context.get("domainName"):
         return f"https://{domain}{prefix}"
     if api := context.get("apiId"):
-        # Emulators name no domain: there, gateways share one host and are told apart by the path.
+        # Emulators report no domain: their gateways share a host and differ by path.
         return f"/restapis/{api}{prefix}/_user_request_"
     return prefix or "/"

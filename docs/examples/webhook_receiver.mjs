@@ -1,4 +1,4 @@
-// Receives webhooks, believing only what was signed with the secret and just now.
+// Receive webhooks and verify their signature and timestamp.
 //
 // WEBHOOK_SECRET=… PORT=8000 node webhook_receiver.mjs (Node 18 or newer, nothing to install)
 
@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 
 const secret = process.env.WEBHOOK_SECRET;
 const fiveMinutes = 300;
-const seen = new Set(); // Keep these in a database, with a unique key.
+const seen = new Set(); // In production, use a database table with a unique key.
 
 function isGenuine(timestamp, signature, rawBody) {
   if (!/^[0-9]{1,12}$/.test(timestamp)) return false;
@@ -21,17 +21,17 @@ function isGenuine(timestamp, signature, rawBody) {
 const server = createServer(async (request, response) => {
   const pieces = [];
   for await (const piece of request) pieces.push(piece);
-  const rawBody = Buffer.concat(pieces); // Verify these bytes, then parse them.
+  const rawBody = Buffer.concat(pieces); // Verify the raw bytes before you parse them.
   const timestamp = request.headers["x-service-webhook-timestamp"] ?? "";
   const signature = request.headers["x-service-webhook-signature"] ?? "";
   if (!isGenuine(timestamp, signature, rawBody)) {
     response.writeHead(401).end();
     return;
   }
-  const execution = request.headers["x-service-webhook-id"];
-  if (!seen.has(execution)) {
-    seen.add(execution);
-    const event = JSON.parse(rawBody);
+  const event = JSON.parse(rawBody);
+  const delivery = `${event.feedback.id} ${event.action.id}`; // Signed, unlike the headers.
+  if (!seen.has(delivery)) {
+    seen.add(delivery);
     console.log(event.workflow.name, event.feedback.id);
   }
   response.writeHead(204).end();

@@ -1,4 +1,4 @@
-"""Receives webhooks, believing only what was signed with the secret and just now.
+"""Receive webhooks and verify their signature and timestamp.
 
 WEBHOOK_SECRET=… PORT=8000 python webhook_receiver.py (Python 3.9 or newer, nothing to install)
 """
@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"].encode()
 FIVE_MINUTES = 300
-seen = set()  # Keep these in a database, with a unique key.
+seen = set()  # In production, use a database table with a unique key.
 
 
 def is_genuine(timestamp: str, signature: str, raw_body: bytes) -> bool:
@@ -31,16 +31,16 @@ class Receiver(BaseHTTPRequestHandler):
         timestamp = self.headers.get("X-Service-Webhook-Timestamp", "")
         signature = self.headers.get("X-Service-Webhook-Signature", "")
         if not is_genuine(timestamp, signature, raw_body):
-            self.answer(401)
+            self.respond(401)
             return
-        execution = self.headers["X-Service-Webhook-Id"]
-        if execution not in seen:
-            seen.add(execution)
-            event = json.loads(raw_body)
+        event = json.loads(raw_body)
+        delivery = (event["feedback"]["id"], event["action"]["id"])  # Signed, unlike the headers.
+        if delivery not in seen:
+            seen.add(delivery)
             print(event["workflow"]["name"], event["feedback"]["id"], flush=True)
-        self.answer(204)
+        self.respond(204)
 
-    def answer(self, status: int) -> None:
+    def respond(self, status: int) -> None:
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()

@@ -1,7 +1,7 @@
-"""The whole service on one machine.
+"""The local cloud: the whole service on one machine.
 
-An emulator of AWS gets the same two stacks as AWS does, then demo data. What is there already is
-kept, and only what changed is deployed again.
+Deploys the same two stacks as on AWS to an emulator and loads demo data. Existing state is kept,
+and only changes are deployed.
 """
 
 import argparse
@@ -34,7 +34,7 @@ GATEWAY_TIMEOUT_S = 60
 
 
 def main(arguments: list[str]) -> int:
-    """Run one command; answer the process's exit status."""
+    """Run one command and return its exit status."""
     options = _parser().parse_args(arguments)
     folder = Path(options.state_dir).resolve()
     signal.signal(signal.SIGTERM, _interrupt)
@@ -51,57 +51,57 @@ def main(arguments: list[str]) -> int:
     except DeploymentError as error:
         return fail(str(error))
     except (BotoCoreError, ClientError) as error:
-        return fail(f"The local cloud does not do as it should: {error}")
+        return fail(f"The local cloud failed: {error}")
     except OSError as error:
-        return fail(f"This machine does not let the local cloud run: {error}")
+        return fail(f"This machine prevents the local cloud from running: {error}")
     except KeyboardInterrupt:
         return 130
 
 
 def run(emulator: Emulator) -> int:
-    """Bring the cloud up and keep it until it is stopped, by Ctrl-C or by ``stop``."""
+    """Start the cloud and keep it running until Ctrl-C or ``stop``."""
     process = _start(emulator, printing=True)
     try:
-        console.print("Running until you press Ctrl-C.")
+        console.print("Running. Press Ctrl-C to stop.")
         ended = process.wait()
     except KeyboardInterrupt:
         ended = 0
     finally:
         _stop_in_peace(emulator)
     if ended != 0:
-        return fail(f"The emulator ended by itself ({ended}): its log, {emulator.log}, says why.")
+        return fail(f"The emulator exited ({ended}). See its log: {emulator.log}")
     return 0
 
 
 def up(emulator: Emulator) -> int:
-    """Bring the cloud up, or up to date, and leave it running."""
+    """Start or update the cloud and leave it running in the background."""
     if emulator.is_running():
         _, port = emulator.process_id_and_port()
         if port != emulator.port:
             raise DeploymentError(
-                f"The local cloud of {emulator.folder} runs on port {port}: use make stop first, or"
+                f"The local cloud in {emulator.folder} uses port {port}. Run make stop first, or"
                 f" PORT={port}."
             )
         WebhookReceiver(emulator.folder).start()
         deploy(emulator)
     else:
         _start(emulator)
-    console.print("Running in the background; make stop ends it.")
+    console.print("Running in the background. Stop it with make stop.")
     return 0
 
 
 def stop(emulator: Emulator) -> int:
-    """End the cloud; its state is kept."""
+    """Stop the cloud and keep its state."""
     receiver_ran = WebhookReceiver(emulator.folder).stop()
     ran = emulator.stop() or receiver_ran
-    console.print("Stopped." if ran else "No local cloud is running here.")
+    console.print("Stopped." if ran else "No local cloud is running.")
     return 0
 
 
 def reload(emulator: Emulator, local_port: int) -> int:
-    """Serve the routes from the source, against the running cloud, anew after each change."""
+    """Serve the routes from the source with reload, against the running cloud."""
     if not emulator.is_running():
-        raise DeploymentError("No local cloud is running here: start it with make up.")
+        raise DeploymentError("No local cloud is running. Start it with make up.")
     _, port = emulator.process_id_and_port()
     chalice = Path(sys.executable).with_name("chalice")
     arguments = ["local", "--stage", STAGE, "--port", str(local_port), "--autoreload"]
@@ -111,9 +111,9 @@ def reload(emulator: Emulator, local_port: int) -> int:
 
 
 def run_with(command: list[str]) -> int:
-    """Run a command against a cloud of its own, which goes away with it; answer its exit status.
+    """Run a command with a temporary cloud and return the command's exit status.
 
-    The command finds the demo's description at the path in ``E2E_DEMO``.
+    The environment variable ``E2E_DEMO`` contains the path of the demo's description.
     """
     folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
     emulator = Emulator(_free_port(), folder)
@@ -124,7 +124,7 @@ def run_with(command: list[str]) -> int:
             kept = PROJECT / ".local" / "last-failed-emulator.log"
             kept.parent.mkdir(exist_ok=True)
             shutil.copyfile(emulator.log, kept)
-            console.print(f"What the functions printed is kept in {kept}.")
+            console.print(f"The output of the functions is in {kept}.")
         return status
     finally:
         _stop_in_peace(emulator)
@@ -132,16 +132,16 @@ def run_with(command: list[str]) -> int:
 
 
 def deploy(emulator: Emulator) -> None:
-    """Bring a running emulator to the source as it is: data stack, code stack, demo data.
+    """Deploy the current source to a running emulator: data stack, code stack, demo data.
 
     Raises:
-        DeploymentError: a part of it failed.
+        DeploymentError: a step failed.
     """
     local_identity.adopt(emulator.port, STAGE)
     with step("Data stack") as shown:
         shown.outcome = data_stack.deploy(STAGE)
         if shown.outcome == "created":
-            # Left by a cloud that is no more; its credentials would open nothing here.
+            # The file of an earlier cloud, whose credentials are not valid here.
             demo_file(emulator).unlink(missing_ok=True)
     with step("Code stack") as shown:
         shown.outcome = code_stack.deploy(emulator.folder / "build")
@@ -153,7 +153,7 @@ def deploy(emulator: Emulator) -> None:
 
 
 def demo_file(emulator: Emulator) -> Path:
-    """Where the demo data's ids and credentials are written."""
+    """Return the path of the file with the demo's ids and credentials."""
     return emulator.folder / "demo.json"
 
 
@@ -168,7 +168,7 @@ def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[b
             shown.outcome = receiver.url
         deploy(emulator)
     except BaseException:
-        # What was kept before this start stays as it was: half a deployment is not worth saving.
+        # Keep the state from before this start: a partial deployment is not worth saving.
         emulator.kill(process.pid)
         process.wait()
         receiver.stop()
@@ -193,7 +193,7 @@ def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
         stdin=subprocess.DEVNULL,
     )
     if done.returncode != 0:
-        raise DeploymentError("The demo data could not be loaded: what is above says why.")
+        raise DeploymentError("Loading the demo data failed; see the output above.")
 
 
 def _wait_until_it_answers(base_url: str) -> None:
@@ -208,11 +208,11 @@ def _wait_until_it_answers(base_url: str) -> None:
         except OSError as error:
             last = error
         time.sleep(0.5)
-    raise DeploymentError(f"The gateway does not answer ({last}): the emulator's log says why.")
+    raise DeploymentError(f"The gateway does not respond ({last}). See the emulator's log.")
 
 
 def _stop_in_peace(emulator: Emulator) -> None:
-    # State is written while it stops: a second Ctrl-C must not cut that short.
+    # The emulator saves its state while it stops: ignore a second Ctrl-C.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     emulator.stop()

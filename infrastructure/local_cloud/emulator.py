@@ -1,7 +1,7 @@
-"""The emulator's process: started, found again, stopped, and never left behind.
+"""Start, find and stop the emulator's process.
 
-A lock on a file in the state folder says whether it runs. The emulator's own process holds it by an
-inherited handle: it ends with the process, however that ends, so no stale note can mislead.
+A lock on a file in the state folder tells whether the emulator runs. The emulator's process
+inherits the lock, so it is released when the process ends, however it ends.
 """
 
 import contextlib
@@ -27,11 +27,11 @@ PROGRAM = Path(__file__).resolve().parents[2] / ".tools" / "ministack" / "bin" /
 
 @dataclass(frozen=True)
 class Emulator:
-    """One emulator: a port and a folder of its own, so that several may run side by side.
+    """One emulator with its own port and folder, so that several can run at the same time.
 
     Attributes:
-        port: where it listens, on this machine only.
-        folder: where it keeps its state, its log and its temporary files.
+        port: the port on the loopback address.
+        folder: the folder of its state, log and temporary files.
     """
 
     port: int
@@ -39,12 +39,12 @@ class Emulator:
 
     @property
     def log(self) -> Path:
-        """What the emulator and the functions in it print."""
+        """The output of the emulator and of the functions in it."""
         return self.folder / "emulator.log"
 
     @property
     def temporary(self) -> Path:
-        """Where functions are unpacked; their processes carry this path in their command."""
+        """The folder where functions are unpacked. Their command lines contain this path."""
         return self.folder / "tmp"
 
     @property
@@ -52,7 +52,7 @@ class Emulator:
         return self.folder / "emulator.pid"
 
     def is_running(self) -> bool:
-        """Whether an emulator, or one being started, has this folder."""
+        """Return whether an emulator runs or starts in this folder."""
         try:
             with self._lock():
                 return False
@@ -60,24 +60,24 @@ class Emulator:
             return True
 
     def process_id_and_port(self) -> tuple[int, int]:
-        """The running emulator's process and port.
+        """Return the process id and the port of the running emulator.
 
         Raises:
-            DeploymentError: nothing is noted, as when it is only being started.
+            DeploymentError: neither is recorded yet, because it is still starting.
         """
         try:
             process_id, port = self._note.read_text().split()
         except (OSError, ValueError):
             raise DeploymentError(
-                f"A local cloud is being started in {self.folder}: wait for it, and try again."
+                f"A local cloud is starting in {self.folder}. Wait and try again."
             ) from None
         return int(process_id), int(port)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start it, and return when it answers.
+        """Start the emulator and return when it responds.
 
         Raises:
-            DeploymentError: the folder or the port is taken, or the emulator did not come up.
+            DeploymentError: the folder or the port is in use, or the emulator did not start.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -86,7 +86,7 @@ class Emulator:
                 process = self._spawn(lock)
         except BlockingIOError:
             raise DeploymentError(
-                f"A local cloud already runs in {self.folder}: stop it with make stop, or choose"
+                f"A local cloud already runs in {self.folder}. Stop it with make stop, or choose"
                 " another folder with STATE_DIR=…"
             ) from None
         try:
@@ -99,7 +99,7 @@ class Emulator:
         return process
 
     def stop(self) -> bool:
-        """End it so that its state is kept; answer whether there was anything to end."""
+        """Stop the emulator so that its state is saved. Return whether it was running."""
         if not self.is_running():
             self._note.unlink(missing_ok=True)
             return False
@@ -113,8 +113,8 @@ class Emulator:
         return True
 
     def kill(self, process_id: int) -> None:
-        """End it and every function in it at once; what it has not saved is lost."""
-        # It leads a process group of its own, in which are only the functions' processes.
+        """Kill the emulator and its functions. Unsaved state is lost."""
+        # The emulator leads its own process group, which contains only the functions' processes.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process_id, signal.SIGKILL)
         self._note.unlink(missing_ok=True)
@@ -135,7 +135,7 @@ class Emulator:
             )
 
     def _environment(self) -> dict[str, str]:
-        # Functions inherit this environment, so nothing of the caller's may be in it.
+        # Functions inherit this environment, so it must not contain the caller's settings.
         inherited = {
             name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ
         }
@@ -143,15 +143,15 @@ class Emulator:
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(self.port),
             "LAMBDA_EXECUTOR": "local",
-            # A function may do what its policy allows and no more, as on AWS.
+            # Enforce the functions' policies, as AWS does.
             "AUTH": "true",
             "PERSIST_STATE": "1",
             "STATE_DIR": str(self.folder / "state"),
             "TMPDIR": str(self.temporary),
-            # Listeners on fixed ports would get in the way of a second emulator; none is needed.
+            # Listeners on fixed ports would block a second emulator; none is needed.
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
-            # It would tidy up containers of this machine otherwise.
+            # Otherwise the emulator removes containers of this machine.
             "DOCKER_HOST": f"unix://{self.folder}/no-docker",
         }
 
@@ -162,7 +162,7 @@ class Emulator:
                 probe.bind(("127.0.0.1", self.port))
             except OSError:
                 raise DeploymentError(
-                    f"Port {self.port} is taken: stop what uses it, or choose another with PORT=…"
+                    f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
                 ) from None
 
     def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
@@ -175,7 +175,7 @@ class Emulator:
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
-        raise DeploymentError(f"The emulator did not start: its log, {self.log}, says why.")
+        raise DeploymentError(f"The emulator did not start. See its log: {self.log}")
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[int]:
@@ -185,5 +185,5 @@ class Emulator:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield handle
         finally:
-            # Closing leaves the lock with a process that inherited the handle.
+            # Closing the file keeps the lock of a process that inherited it.
             os.close(handle)

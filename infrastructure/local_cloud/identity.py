@@ -1,4 +1,4 @@
-"""How a process is told to use the emulator on this machine in place of AWS."""
+"""Environment variables that direct a process to the local emulator instead of AWS."""
 
 import os
 from typing import Final
@@ -7,12 +7,12 @@ REGION: Final = "eu-west-1"
 
 
 def environment(port: int, stage: str) -> dict[str, str]:
-    """This process's environment, turned to the emulator on ``port``.
+    """Return this process's environment, changed to use the emulator on ``port``.
 
-    The caller's own AWS settings are left out: they must not reach the emulator, nor be needed.
+    The caller's AWS settings are removed: the emulator must neither receive nor need them.
     """
     own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    # A proxy meant for the outside has no way to this machine.
+    # An outbound proxy cannot reach the loopback address.
     past_proxy = ",".join(filter(None, [own.get("NO_PROXY"), "127.0.0.1", "localhost"]))
     return own | {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
@@ -31,7 +31,7 @@ def environment(port: int, stage: str) -> dict[str, str]:
 
 
 def adopt(port: int, stage: str) -> None:
-    """Turn this process, and every process that it starts, to the emulator on ``port``."""
+    """Direct this process and its child processes to the emulator on ``port``."""
     adopted = environment(port, stage)
     os.environ.clear()
     os.environ.update(adopted)

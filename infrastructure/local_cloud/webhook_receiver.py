@@ -1,7 +1,7 @@
-"""A receiver of webhooks for the demo, as a partner's would be: it verifies, prints and keeps each.
+"""The demo's webhook receiver: verifies, prints and stores each webhook, as a partner's would.
 
-It runs beside the emulator as a process of its own. A lock on a file in the state folder says
-whether it runs; its port is kept there, so that the demo's workflows find it after a restart too.
+It runs next to the emulator in its own process. A lock on a file in the state folder tells whether
+it runs. Its port is stored there, so that the demo's workflows find it after a restart.
 """
 
 import argparse
@@ -35,30 +35,30 @@ VALID = "valid"
 
 @dataclass(frozen=True)
 class WebhookReceiver:
-    """The receiver's process: started, found again, stopped, and never left behind.
+    """Start, find and stop the receiver's process.
 
     Attributes:
-        folder: the state folder, in which ``demo.json`` has the secret to verify with.
+        folder: the state folder, whose ``demo.json`` contains the webhook secret.
     """
 
     folder: Path
 
     @property
     def received(self) -> Path:
-        """Every request as a line of JSON."""
+        """The file with one JSON line per request."""
         return self.folder / "webhooks.jsonl"
 
     @property
     def log(self) -> Path:
-        """What it prints when it runs in the background."""
+        """The receiver's output when it runs in the background."""
         return self.folder / "webhook-receiver.log"
 
     @property
     def url(self) -> str:
-        """Where it listens.
+        """Return the receiver's URL.
 
         Raises:
-            DeploymentError: it was never started here.
+            DeploymentError: the receiver was never started in this folder.
         """
         _, port = self._process_id_and_port()
         if not port:
@@ -66,19 +66,19 @@ class WebhookReceiver:
         return f"http://127.0.0.1:{port}/webhooks"
 
     def is_running(self) -> bool:
-        """Whether one has this folder."""
+        """Return whether a receiver runs in this folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._lock_file.open("a") as lock:
             return not _locks(lock.fileno())
 
     def start(self, *, printing: bool = False) -> "subprocess.Popen[bytes] | None":
-        """Start it and answer its process when it listens; None if it ran already.
+        """Start the receiver and return its process, or None if it is already running.
 
         Args:
-            printing: whether it prints where this process does, and not into its log.
+            printing: print to this process's output instead of the log.
 
         Raises:
-            DeploymentError: it did not come up.
+            DeploymentError: the receiver did not start.
         """
         if self.is_running():
             return None
@@ -103,10 +103,10 @@ class WebhookReceiver:
             time.sleep(0.02)
         process.kill()
         process.wait()
-        raise DeploymentError(f"The webhook receiver did not start: {self.log} says why.")
+        raise DeploymentError(f"The webhook receiver did not start. See its log: {self.log}")
 
     def stop(self) -> bool:
-        """End it; answer whether it ran. Its port and what it received are kept."""
+        """Stop the receiver and return whether it was running. Its port and its file are kept."""
         if not self.is_running():
             return False
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -122,14 +122,14 @@ class WebhookReceiver:
         return True
 
     def serve(self) -> None:
-        """Receive until this process is told to end.
+        """Serve until this process is terminated.
 
         Raises:
-            DeploymentError: another one has this folder.
+            DeploymentError: another receiver runs in this folder.
         """
         with self._hold_lock():
             _, port = self._process_id_and_port()
-            # The process that is noted is no more, and its number may be another's by now.
+            # The recorded process has ended; another process may have its id now.
             self._note.write_text(f"0 {port}\n")
             signal.signal(signal.SIGTERM, _leave)
             with contextlib.suppress(SystemExit), self._listen(port) as server:
@@ -172,7 +172,7 @@ class _Server(ThreadingHTTPServer):
         self.writing = threading.Lock()
 
     def verdict_on(self, headers: dict[str, str], body: bytes) -> str:
-        """``valid``, or why not."""
+        """Return ``valid`` or the reason why the webhook is invalid."""
         given = {name.lower(): value for name, value in headers.items()}
         try:
             demo = json.loads((self.receiver.folder / "demo.json").read_bytes())
@@ -186,14 +186,14 @@ class _Server(ThreadingHTTPServer):
         except WebhookVerificationError as refused:
             return str(refused)
         except (OSError, ValueError, KeyError):
-            return "There is no demo.json with a secret yet."
+            return "No webhook secret in demo.json yet."
         return VALID
 
     def keep(self, request: dict[str, Any]) -> None:
-        """Append the request to the others, and print a line on it."""
+        """Append the request to the file and print one line about it."""
         line = json.dumps(request, ensure_ascii=False)
         with self.writing:
-            self.receiver.received.touch(mode=0o600)  # custom headers may hold secrets
+            self.receiver.received.touch(mode=0o600)  # custom headers can contain secrets
             with self.receiver.received.open("a", encoding="utf-8") as received:
                 received.write(line + "\n")
             print(_in_words(request), flush=True)
@@ -205,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_POST(self) -> None:
-        """Verify the webhook and keep it, whatever the verdict."""
+        """Verify the webhook and store it, valid or not."""
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > BODY_LIMIT_BYTES:
             self.send_error(413 if length else 411)
@@ -233,7 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *_arguments: object) -> None:
-        """Nothing: ``keep`` prints a line of its own."""
+        """Do nothing: ``keep`` prints its own line."""
 
 
 def _in_words(request: dict[str, Any]) -> str:

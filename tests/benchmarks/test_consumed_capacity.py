@@ -1,4 +1,4 @@
-"""The sizes that DynamoDB bills rows by."""
+"""The billed sizes of DynamoDB rows."""
 
 from typing import Any
 
@@ -23,11 +23,11 @@ from chalicelib.storage.dynamodb.table import connection, read_together
         ({"l": {"L": [{"S": "a"}]}, "m": {"M": {"k": {"S": "v"}}}}, 1 + 3 + 2 + 1 + 3 + 2 + 1),
     ],
 )
-def test_a_rows_size_is_that_of_its_names_and_values(row: dict[str, Any], size: int) -> None:
+def test_row_size_counts_names_and_values(row: dict[str, Any], size: int) -> None:
     assert row_bytes(row) == size
 
 
-def test_reads_inside_the_block_are_added_up(cloud: None) -> None:
+def test_reads_inside_the_block_are_counted(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
     accounts.save(account)
     with consumed_capacity(connection().client) as consumed:
@@ -37,7 +37,7 @@ def test_reads_inside_the_block_are_added_up(cloud: None) -> None:
     assert (consumed.rows, consumed.read_units_by_size) == (2, 2.0)
 
 
-def test_a_read_of_several_rows_is_billed_row_by_row_and_missing_ones_too(cloud: None) -> None:
+def test_batch_read_is_billed_per_row_including_missing_rows(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
     accounts.save(account)
     with consumed_capacity(connection().client) as consumed:

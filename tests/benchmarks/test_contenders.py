@@ -1,4 +1,4 @@
-"""What the comparison of contenders stands on: they do the same work and answer the same."""
+"""All contenders do the same work and return the same responses."""
 
 from collections.abc import Iterator
 
@@ -27,12 +27,12 @@ def comparison() -> Iterator[Running]:
         yield running
 
 
-def test_every_contender_answers_what_the_app_answers(comparison: Running) -> None:
+def test_contenders_return_the_same_responses_as_the_app(comparison: Running) -> None:
     contenders, requests = comparison
     calls = {request: calls_for_equal_answers(contenders, request) for request in requests}
     assert calls == CALLS
 
 
-def test_every_contender_can_be_measured(comparison: Running) -> None:
+def test_contenders_are_measurable(comparison: Running) -> None:
     contenders, _ = comparison
     assert all(contender.cpu_us("customer", times=2) > 0 for contender in contenders)

@@ -1,4 +1,4 @@
-"""What this service's importer is compared with keeps the rule of a batch, too."""
+"""The row-by-row importer follows the fill rule."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ def customers(dynamodb: Any, account_id: str) -> list[dict[str, Any]]:
     return [item for item in items if item["accountId"]["S"] == account_id]
 
 
-def test_rows_of_new_pairs_and_of_none_make_customers(dynamodb: Any) -> None:
+def test_new_pairs_and_rows_without_pair_create_customers(dynamodb: Any) -> None:
     import_rows(dynamodb, "new", [{"email": "a@example.com"}, {"phoneNumber": "+336"}, {}, {}])
     assert len(customers(dynamodb, "new")) == 4
 
 
-def test_a_row_of_a_known_pair_fills_what_is_not_set(dynamodb: Any) -> None:
+def test_known_pair_fills_unset_fields(dynamodb: Any) -> None:
     row = {"email": "a@example.com", "firstName": "Zoé"}
     import_rows(dynamodb, "known", [row, row | {"firstName": "Ann", "metadata": {"table": "1"}}])
     (customer,) = customers(dynamodb, "known")

@@ -1,4 +1,4 @@
-"""The receivers that the documentation shows, run as they are."""
+"""Tests that run the documented webhook receivers."""
 
 import json
 import os
@@ -20,7 +20,8 @@ from chalicelib.outbound.webhook_http import post
 EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
 SECRET = "sécret"
 BODY = json.dumps(
-    {"workflow": {"name": "Zoë"}, "feedback": {"id": "f"}}, ensure_ascii=False
+    {"workflow": {"name": "Zoë"}, "action": {"id": "a"}, "feedback": {"id": "f"}},
+    ensure_ascii=False,
 ).encode()
 
 
@@ -29,7 +30,7 @@ class Example:
     process: "subprocess.Popen[str]"
     port: int
 
-    def answer(
+    def send(
         self,
         *,
         age_s: int = 0,
@@ -54,7 +55,7 @@ def example(request: pytest.FixtureRequest) -> Iterator[Example]:
     path = EXAMPLES / request.param
     program = sys.executable if path.suffix == ".py" else shutil.which("node")
     if program is None:
-        pytest.skip("This example needs node, which is not on this machine.")
+        pytest.skip("This example requires node.")
     environment = os.environ | {"WEBHOOK_SECRET": SECRET, "PORT": "0"}
     with subprocess.Popen(
         [program, path], env=environment, stdout=subprocess.PIPE, text=True
@@ -68,29 +69,29 @@ def example(request: pytest.FixtureRequest) -> Iterator[Example]:
             process.terminate()
 
 
-def test_a_genuine_webhook_is_taken_and_a_repeat_of_it_handled_once(example: Example) -> None:
-    assert [example.answer(), example.answer()] == [204, 204]
+def test_duplicate_webhook_is_accepted_and_processed_once(example: Example) -> None:
+    assert [example.send(), example.send()] == [204, 204]
     example.process.terminate()
     assert example.process.stdout
     assert example.process.stdout.read() == "Zoë f\n"
 
 
 @pytest.mark.parametrize("age_s", [-290, 290])
-def test_one_of_the_last_or_next_five_minutes_is_taken(example: Example, age_s: int) -> None:
-    assert example.answer(age_s=age_s) == 204
+def test_timestamp_within_five_minutes_is_accepted(example: Example, age_s: int) -> None:
+    assert example.send(age_s=age_s) == 204
 
 
 @pytest.mark.parametrize("age_s", [-310, 310])
-def test_an_old_and_a_future_timestamp_are_refused(example: Example, age_s: int) -> None:
-    assert example.answer(age_s=age_s) == 401
+def test_old_and_future_timestamps_are_rejected(example: Example, age_s: int) -> None:
+    assert example.send(age_s=age_s) == 401
 
 
-def test_a_changed_byte_is_refused(example: Example) -> None:
-    assert example.answer(sent=BODY.replace(b"f", b"g")) == 401
-    assert example.answer(sent=BODY + b" ") == 401
+def test_changed_body_is_rejected(example: Example) -> None:
+    assert example.send(sent=BODY.replace(b"f", b"g")) == 401
+    assert example.send(sent=BODY + b" ") == 401
 
 
-def test_another_secret_and_no_signature_are_refused(example: Example) -> None:
-    assert example.answer(key="other") == 401
-    assert example.answer(signature="") == 401
-    assert example.answer(signature="sha256=") == 401
+def test_wrong_secret_and_missing_signature_are_rejected(example: Example) -> None:
+    assert example.send(key="other") == 401
+    assert example.send(signature="") == 401
+    assert example.send(signature="sha256=") == 401

@@ -1,4 +1,4 @@
-"""The comparisons, each on both sides."""
+"""Comparison operators: true and false results of each."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False)
 
 
 @pytest.mark.parametrize(
-    ("comparator", "given_values", "expected", "truth"),
+    ("comparator", "given_values", "expected", "result"),
     [
         ("$eq", ["a"], "a", True),
         ("$eq", ["a"], "A", False),
@@ -57,15 +57,17 @@ texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False)
         ("$exists", [], "false", True),
     ],
 )
-def test_comparisons(comparator: str, given_values: list[str], expected: str, truth: bool) -> None:
-    assert evaluate(Comparator(comparator), given_values, expected) is truth
+def test_comparator_returns_the_expected_result(
+    comparator: str, given_values: list[str], expected: str, result: bool
+) -> None:
+    assert evaluate(Comparator(comparator), given_values, expected) is result
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("$eq", "$ne"), ("$in", "$nin"), ("$gt", "$lte"), ("$gte", "$lt")]
 )
 @given(texts, texts)
-def test_of_two_opposites_exactly_one_holds_for_a_single_value(
+def test_opposite_comparators_give_opposite_results_for_a_single_value(
     one: str, other: str, value: str, expected: str
 ) -> None:
     assert evaluate(Comparator(one), [value], expected) != evaluate(
@@ -74,29 +76,29 @@ def test_of_two_opposites_exactly_one_holds_for_a_single_value(
 
 
 @given(st.integers(), st.integers())
-def test_numbers_compare_as_numbers(left: int, right: int) -> None:
+def test_numbers_are_compared_numerically(left: int, right: int) -> None:
     assert evaluate(Comparator.GT, [str(left)], str(right)) == (left > right)
     assert evaluate(Comparator.EQ, [f"{left}.0"], str(right)) == (left == right)
 
 
 @given(st.lists(st.sampled_from(Comparator)), texts, st.lists(texts, max_size=3))
-def test_any_texts_can_be_compared(
+def test_any_text_can_be_compared(
     comparators: list[Comparator], expected: str, values: list[str]
 ) -> None:
     assert all(evaluate(one, values, expected) in (True, False) for one in comparators)
 
 
 @pytest.mark.parametrize("text", ["", "x", "1e5", "NaN", "Infinity", " 1", "1_0", "١", "1.", ".5"])
-def test_what_is_no_plain_number_is_text(text: str) -> None:
+def test_other_number_formats_are_not_numbers(text: str) -> None:
     assert as_number(text) is None
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "[" * 100_000, '["a"'])
-def test_a_list_that_is_not_json_of_strings_is_split_at_commas(text: str) -> None:
+def test_text_that_is_not_a_json_array_of_strings_is_split_at_commas(text: str) -> None:
     assert listed(text) == [item.strip() for item in text.split(",")]
 
 
-def test_and_wants_all_and_or_wants_one() -> None:
+def test_and_requires_all_results_and_or_requires_one() -> None:
     assert Combination.AND.of([True, True])
     assert not Combination.AND.of([True, False])
     assert Combination.OR.of([False, True])

@@ -13,7 +13,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def chromium() -> str:
-    """The path of a Chromium, which is installed if there is none (Debian, as root)."""
+    """Return the path of Chromium. Install it if it is missing (Debian, as root)."""
     for name in _NAMES:
         if found := shutil.which(name):
             return found
@@ -26,7 +26,7 @@ def chromium() -> str:
 
 @contextmanager
 def opened_page() -> Iterator[Page]:
-    """An empty page in a browser of its own."""
+    """An empty page in a new browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
@@ -39,7 +39,7 @@ def opened_page() -> Iterator[Page]:
 
 @contextmanager
 def served(html: str) -> Iterator[str]:
-    """The address of a page, on an origin of its own."""
+    """Serve a page on its own origin and return its URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,6 +1,6 @@
-"""The running local cloud that these tests go through: ``make e2e`` starts one of its own for them.
+"""The running local cloud that these tests use. ``make e2e`` starts a temporary one.
 
-``E2E_DEMO`` names the demo's description of a running cloud, and its folder is the cloud's own.
+``E2E_DEMO`` is the path of a running cloud's demo description; its folder is the cloud's folder.
 """
 
 import json
@@ -28,8 +28,8 @@ class Cloud:
 
     Attributes:
         demo: the demo's description: base URL, credentials, ids.
-        folder: where the cloud keeps its state, its log and its functions.
-        stage: the stage that runs in it.
+        folder: the folder of the cloud's state, log and functions.
+        stage: the deployed stage.
     """
 
     demo: Mapping[str, Any]
@@ -38,7 +38,7 @@ class Cloud:
 
     @property
     def base_url(self) -> str:
-        """The gateway's address, to which paths are added."""
+        """The gateway's base URL."""
         return str(self.demo["baseUrl"])
 
     @property
@@ -50,20 +50,20 @@ class Cloud:
 
     @property
     def endpoint(self) -> str:
-        """Where the emulator speaks AWS."""
+        """The emulator's AWS endpoint."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def emulator(self) -> Emulator:
-        """The emulator's process: its id and port, whether it runs."""
+        """The emulator's process."""
         return Emulator(self.port, self.folder)
 
     def environment(self, stage: str = STAGE) -> dict[str, str]:
-        """The environment for a process that is to use this cloud as its AWS."""
+        """Return the environment of a process that uses this cloud instead of AWS."""
         return local_identity.environment(self.port, stage)
 
     def client(self, service: str) -> Any:
-        """A boto3 client of this cloud, with every permission."""
+        """Return a boto3 client of this cloud with all permissions."""
         return boto3.client(
             service,  # type: ignore[call-overload]
             endpoint_url=self.endpoint,
@@ -74,10 +74,10 @@ class Cloud:
         )
 
     def function_processes(self, function: str = "") -> list[int]:
-        """The ids of the processes that run functions now.
+        """Return the ids of the processes that currently run functions.
 
         Args:
-            function: its logical name (``APIHandler``, ``ImportCustomers``); all if empty.
+            function: the logical name (``APIHandler``, ``ImportCustomers``); all if empty.
         """
         marks = (str(self.emulator.temporary), f"-{function}-" if function else "ministack-lambda-")
         listed = subprocess.run(
@@ -86,12 +86,12 @@ class Cloud:
         return [int(line.split()[0]) for line in listed if all(mark in line for mark in marks)]
 
     def resource_name(self, name: str) -> str:
-        """The full name of a table or queue."""
+        """Return the full name of a table or queue."""
         return f"feedback-{self.stage}-{name}"
 
     @cached_property
     def http(self) -> httpx.Client:
-        """An HTTP client of the gateway, without credentials."""
+        """Return an HTTP client of the gateway without credentials."""
         return httpx.Client(base_url=self.base_url, timeout=30, trust_env=False)
 
 

@@ -1,7 +1,7 @@
-"""A receiver of webhooks, as a process that can be killed: ``python -m … PORT LOG``.
+"""A webhook receiver in a process that tests can kill: ``python -m … PORT LOG``.
 
-Each request becomes a line of the log before it is answered. Paths say what to expect of it: under
-``/flaky`` a third of the webhooks fail at first, ``/silent`` never answers, all else is taken.
+Each request is logged as a line before the response. The path selects the behaviour: under
+``/flaky`` a third of the webhooks fail at first, ``/silent`` never responds, other paths succeed.
 """
 
 import json
@@ -15,7 +15,7 @@ from uuid import UUID
 
 
 class Receiver(ThreadingHTTPServer):
-    """The receiver; what it had before it was killed it reads from its log."""
+    """The receiver. After a restart it reads its earlier requests from its log."""
 
     request_queue_size = 256
     daemon_threads = True
@@ -34,7 +34,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Receiver
 
     def do_POST(self) -> None:
-        """Take the webhook in, and answer as its path and id want it."""
+        """Log the webhook and respond according to its path and id."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         own_id = self.headers["X-Service-Webhook-Id"]
         if self.path.startswith("/silent"):
@@ -55,13 +55,13 @@ class Handler(BaseHTTPRequestHandler):
                 "body": body.decode(),
             }
             self.server.log.write(json.dumps(line) + "\n")
-        time.sleep(0.02)  # so that a kill finds some that are not answered yet
+        time.sleep(0.02)  # so that a kill hits requests without a response
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: the log is a file."""
+        """Do nothing: the log is a file."""
 
 
 if __name__ == "__main__":

@@ -1,45 +1,37 @@
-"""End users of the running cloud: what they may answer, and what became of it."""
+"""Respondents of the running cloud: their answers and the resulting counts."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.domain.forms.field_types import FieldType
 from tests.e2e.conftest import Cloud
 
 COUNTED_WITHIN_S = 60
 
 _EXAMPLES = {
+    **{field_type.value: field_type.rules.example for field_type in FieldType},
     "TEXT": "Zoé ☃ مرحبا",
     "LONG_TEXT": 'Très bien,\nvraiment "bien"; 100 % \\ </form>',
-    "EMAIL": "zoe@example.test",
-    "PHONE": "+33 6 12 34 56 78",
-    "NUMBER": "3",
-    "DATE": "2026-11-20",
-    "CHECKBOX": "true",
-    "NPS": "10",
-    "RATING": "9",
-    "CSAT_STAR": "5",
-    "CSAT_SMILEY": "5",
-    "BINARY": "satisfied",
 }
 
 
 @dataclass(frozen=True)
 class PublicForms:
-    """The demo's forms, as end users and as their owner see them."""
+    """The demo's forms in the public and the partner view."""
 
     cloud: Cloud
 
     def view(self, kind: str, form_id: str, **parameters: str) -> Any:
-        """The public view of a contact form or a survey."""
+        """Return the public view of a contact form or survey."""
         name = "id" if kind == "contact-form" else "survey"
         answer = self.cloud.http.get(f"/public/{kind}", params={name: form_id, **parameters})
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def unused_tracker(self) -> str:
-        """A tracker of the private survey that nobody has used yet."""
+        """Return an unused tracker of the private survey."""
         survey = self.cloud.demo["privateSurveyId"]
         for tracker in self.cloud.demo["trackers"]:
             asked = {"survey": survey, "tracker": tracker}
@@ -48,7 +40,7 @@ class PublicForms:
         raise AssertionError("every tracker of the demo is used")
 
     def answers(self, view: Any) -> list[dict[str, Any]]:
-        """An answer to every field of a view, also to those that may turn out hidden."""
+        """Return an answer for every field of a view, conditional ones included."""
         return [
             {
                 "id": field["id"],
@@ -58,7 +50,7 @@ class PublicForms:
         ]
 
     def submissions(self, kind: str, form_id: str) -> int:
-        """How many submissions the form's owner sees."""
+        """Return the submission count in the partner view."""
         demo = self.cloud.demo
         headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
         answer = self.cloud.http.get(f"/partners/{kind}", params={"id": form_id}, headers=headers)
@@ -66,12 +58,12 @@ class PublicForms:
         return int(answer.json()["submissionCount"])
 
     def wait_for(self, expected: int, kind: str, form_id: str) -> None:
-        """Returns when the form's owner sees this many submissions."""
+        """Wait until the partner view has this submission count."""
         wait_until(lambda: self.submissions(kind, form_id) == expected)
 
 
 def wait_until(evaluate: Callable[[], bool], within_s: float = COUNTED_WITHIN_S) -> None:
-    """Returns when it holds."""
+    """Wait until the condition is true."""
     deadline = time.monotonic() + within_s
     while not evaluate():
         assert time.monotonic() < deadline, "it does not come to hold"

@@ -1,4 +1,4 @@
-"""The way to AWS, walked to its end against the emulator, with a stage that nothing else uses."""
+"""A complete deployment against the emulator, with a stage of its own."""
 
 import subprocess
 import sys
@@ -39,12 +39,12 @@ def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout
 
 
-def test_deployment_ends_with_the_address_of_its_gateway(deployment: str) -> None:
+def test_deployment_prints_the_gateway_url(deployment: str) -> None:
     assert f"Stage {STAGE} is at https://" in deployment
 
 
 @pytest.mark.usefixtures("deployment")
-def test_functions_of_the_stage_are_there_with_their_roles(cloud: Cloud) -> None:
+def test_functions_of_the_stage_exist_with_their_roles(cloud: Cloud) -> None:
     functions = {f["FunctionName"]: f for f in cloud.client("lambda").list_functions()["Functions"]}
     handler = functions[f"feedback-{STAGE}"]
     assert handler["Environment"]["Variables"]["STAGE"] == STAGE
@@ -52,7 +52,7 @@ def test_functions_of_the_stage_are_there_with_their_roles(cloud: Cloud) -> None
 
 
 @pytest.mark.usefixtures("deployment")
-def test_queue_functions_of_the_stage_say_which_messages_failed(cloud: Cloud) -> None:
+def test_event_sources_accept_partial_batch_responses(cloud: Cloud) -> None:
     mappings = cloud.client("lambda").list_event_source_mappings()["EventSourceMappings"]
     of_stage = [m for m in mappings if f":feedback-{STAGE}-" in m["EventSourceArn"]]
     for mapping in of_stage:
@@ -60,7 +60,7 @@ def test_queue_functions_of_the_stage_say_which_messages_failed(cloud: Cloud) ->
 
 
 @pytest.mark.usefixtures("deployment")
-def test_gateway_of_the_stage_has_its_own_answers(cloud: Cloud) -> None:
+def test_gateway_responses_are_problems(cloud: Cloud) -> None:
     gateway = cloud.client("apigateway")
     answers = [
         gateway.get_gateway_response(restApiId=api["id"], responseType="THROTTLED")
@@ -73,5 +73,5 @@ def test_gateway_of_the_stage_has_its_own_answers(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_running_stage_is_left_alone(cloud: Cloud) -> None:
+def test_running_stage_is_unchanged(cloud: Cloud) -> None:
     assert cloud.http.get("/openapi.json").status_code == 200

@@ -1,11 +1,11 @@
-"""The gateway answers, with the app or with a problem of its own, and never with anything else."""
+"""The gateway returns responses of the app or problems of its own, nothing else."""
 
 import pytest
 
 from tests.e2e.conftest import Cloud
 
 
-def test_app_answers_through_the_gateway(cloud: Cloud) -> None:
+def test_app_responds_through_the_gateway(cloud: Cloud) -> None:
     answer = cloud.http.get("/openapi.json")
     assert answer.status_code == 200
     assert answer.json()["openapi"].startswith("3.1")
@@ -14,7 +14,7 @@ def test_app_answers_through_the_gateway(cloud: Cloud) -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/no/such/path"), ("DELETE", "/openapi.json")]
 )
-def test_unknown_path_or_method_is_a_problem(cloud: Cloud, method: str, path: str) -> None:
+def test_unknown_path_or_method_returns_a_problem(cloud: Cloud, method: str, path: str) -> None:
     answer = cloud.http.request(method, path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
@@ -28,7 +28,7 @@ def test_unknown_path_or_method_is_a_problem(cloud: Cloud, method: str, path: st
     }
 
 
-def test_function_may_do_what_its_policy_allows_and_no_more(cloud: Cloud) -> None:
+def test_policy_limits_the_function(cloud: Cloud) -> None:
     functions = cloud.client("lambda").list_functions()["Functions"]
     handler = next(f for f in functions if "-local-code-APIHandler-" in f["FunctionName"])
     role = handler["Role"].rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""Imports through the gateway: much at once, and with functions killed in the middle."""
+"""Imports through the gateway: concurrent, and with functions killed in the middle."""
 
 import os
 import re
@@ -17,17 +17,17 @@ import pytest
 
 from tests.e2e.conftest import Cloud
 
-LONGEST_S = 420  # a killed chunk's message is hidden for a minute and a half before it comes again
+LONGEST_S = 420  # a killed chunk's message is redelivered after a visibility time-out of 90 s
 
 
 @dataclass(frozen=True)
 class Importer:
-    """A partner who imports."""
+    """A partner who imports customers."""
 
     http: httpx.Client
 
     def post(self, path: str, body: Any) -> Any:
-        """Posts, again when the gateway or a killed function fails, and answers the body."""
+        """Post until the gateway responds without a 5xx, and return the body."""
         headers = {"Idempotency-Key": os.urandom(8).hex()}
         for _ in range(8):
             answer = self.http.post(path, json=body, headers=headers)
@@ -38,15 +38,15 @@ class Importer:
         raise AssertionError(f"{path} keeps failing: {answer.status_code} {answer.text}")
 
     def import_rows(self, rows: list[dict[str, Any]]) -> str:
-        """Sends a batch and answers the import's id."""
+        """Send a batch and return the import's id."""
         return str(self.post("/partners/customer/batch", {"batch": rows})["id"])
 
     def progress(self, import_id: str) -> Any:
-        """How far an import has come."""
+        """Return the progress of an import."""
         return self.http.get("/partners/customer/batch", params={"id": import_id}).json()
 
     def finish(self, import_id: str) -> Any:
-        """Waits until an import has ended, and answers its progress."""
+        """Wait until an import has ended and return its progress."""
         deadline = time.monotonic() + LONGEST_S
         while time.monotonic() < deadline:
             progress = self.progress(import_id)
@@ -56,7 +56,7 @@ class Importer:
         raise AssertionError(f"the import does not end: {progress}")
 
     def all_accounts(self) -> list[dict[str, Any]]:
-        """Every customer, page by page, in list order."""
+        """Return all customers in list order, page by page."""
         first = self.list_page(1)
         pages = range(2, first["meta"]["totalPages"] + 1)
         with ThreadPoolExecutor(4) as pool:
@@ -72,7 +72,7 @@ class Importer:
 
 @pytest.fixture
 def new_importer(cloud: Cloud) -> Iterator[Callable[[], Importer]]:
-    """Makes partners, each of a new account."""
+    """Create partners, each of a new account."""
     with ExitStack() as clients:
         yield lambda: importer_of_a_new_account(cloud, clients)
 
@@ -90,7 +90,7 @@ def importer_of_a_new_account(cloud: Cloud, clients: ExitStack) -> Importer:
 
 
 def admin(cloud: Cloud, *arguments: str) -> str:
-    """Runs the operator's command line and answers what it prints."""
+    """Run the operator's command line and return its output."""
     done = subprocess.run(
         [sys.executable, "-m", "admin", *arguments],
         env=cloud.environment(),
@@ -114,7 +114,7 @@ def rows(count: int, name: str) -> list[dict[str, Any]]:
 
 
 def kill(cloud: Cloud, function: str) -> int:
-    """Ends a function's processes at once; answers how many there were."""
+    """Kill a function's processes and return their number."""
     processes = cloud.function_processes(function)
     for process in processes:
         os.kill(process, signal.SIGKILL)
@@ -125,7 +125,7 @@ def numbers(progress: Any) -> dict[str, int]:
     return {name: progress[name] for name in ("created", "filled", "unchanged", "failed")}
 
 
-def test_a_batch_is_imported_and_repeated_with_its_key(
+def test_batch_is_imported_once_per_idempotency_key(
     new_importer: Callable[[], Importer],
 ) -> None:
     importer = new_importer()
@@ -143,7 +143,7 @@ def test_a_batch_is_imported_and_repeated_with_its_key(
     assert customers[0]["company"] == "Lumen"
 
 
-def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
+def test_concurrent_imports_with_killed_functions_lose_no_row(
     cloud: Cloud, new_importer: Callable[[], Importer]
 ) -> None:
     large, *small = (new_importer() for _ in range(3))
@@ -186,7 +186,7 @@ def test_much_at_once_with_functions_killed_is_accounted_for_to_the_row(
 
 
 def positions(cloud: Cloud, partner: Importer) -> list[int]:
-    """The positions of the partner's customers, read from the table itself."""
+    """Return the positions of the partner's customers from the table."""
     own_id = partner.list_page(1)["items"][0]["id"]
     dynamodb = cloud.client("dynamodb")
     found: dict[str, list[int]] = {}

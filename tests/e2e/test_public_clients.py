@@ -1,4 +1,4 @@
-"""Real clients submit through the gateway, and what they submit is counted."""
+"""Real clients submit through the gateway, and their submissions are counted."""
 
 import html
 import json
@@ -93,7 +93,7 @@ def in_brackets(fields: Any) -> Parts:
 
 @pytest.mark.parametrize("shape", [in_json, one_by_one, in_brackets])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_contact_form_is_submitted(
+def test_contact_form_accepts_a_submission(
     forms: PublicForms, tmp_path: Path, client: Any, shape: Any
 ) -> None:
     form_id = forms.cloud.demo["contactFormId"]
@@ -106,7 +106,7 @@ def test_a_contact_form_is_submitted(
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_survey_is_submitted(forms: PublicForms, tmp_path: Path, client: Any) -> None:
+def test_survey_accepts_a_submission(forms: PublicForms, tmp_path: Path, client: Any) -> None:
     survey_id = forms.cloud.demo["surveyId"]
     view = forms.view("survey", survey_id)
     before = forms.submissions("survey", survey_id)
@@ -117,7 +117,7 @@ def test_a_survey_is_submitted(forms: PublicForms, tmp_path: Path, client: Any) 
     forms.wait_for(before + 1, "survey", survey_id)
 
 
-def test_a_plain_form_on_another_site_is_submitted_by_a_browser(forms: PublicForms) -> None:
+def test_browser_submits_a_plain_form_from_another_origin(forms: PublicForms) -> None:
     form_id = forms.cloud.demo["contactFormId"]
     view = forms.view("contact-form", form_id)
     before = forms.submissions("contact-form", form_id)
@@ -136,7 +136,7 @@ def test_a_plain_form_on_another_site_is_submitted_by_a_browser(forms: PublicFor
     forms.wait_for(before + 1, "contact-form", form_id)
 
 
-def test_a_script_on_another_site_reads_a_form_and_submits_it(forms: PublicForms) -> None:
+def test_browser_script_reads_and_submits_a_form_from_another_origin(forms: PublicForms) -> None:
     demo = forms.cloud.demo
     survey_id = demo["surveyId"]
     before = forms.submissions("survey", survey_id)
@@ -183,7 +183,7 @@ def test_a_script_on_another_site_reads_a_form_and_submits_it(forms: PublicForms
 
 @pytest.mark.parametrize("path", ["/public/contact-form", "/public/survey"])
 @pytest.mark.parametrize(("suffix", "method"), [("", "GET"), ("/submit", "POST")])
-def test_browsers_are_told_beforehand(cloud: Cloud, path: str, suffix: str, method: str) -> None:
+def test_preflight_request_is_accepted(cloud: Cloud, path: str, suffix: str, method: str) -> None:
     headers = {
         "Origin": "https://shop.example",
         "Access-Control-Request-Method": method,
@@ -196,7 +196,7 @@ def test_browsers_are_told_beforehand(cloud: Cloud, path: str, suffix: str, meth
     assert "Idempotency-Key" in answer.headers["access-control-allow-headers"]
 
 
-def test_one_tracker_takes_one_of_many_submissions_at_once(forms: PublicForms) -> None:
+def test_tracker_accepts_one_of_many_concurrent_submissions(forms: PublicForms) -> None:
     demo = forms.cloud.demo
     survey_id = demo["privateSurveyId"]
     tracker = forms.unused_tracker()

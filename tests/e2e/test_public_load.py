@@ -1,4 +1,4 @@
-"""Many submissions at once while functions are killed: not one is lost, and none counts twice."""
+"""Concurrent submissions while functions are killed: none is lost and none counts twice."""
 
 import contextlib
 import json
@@ -26,11 +26,11 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Of the submissions."""
+"""Number of submissions."""
 KILLED_AT_ONCE = 4
-"""Processes of each function: the emulator takes a second or two to make each anew."""
+"""Number of processes to kill per function. The emulator takes a second or two to replace one."""
 
-# What hangs on a killed process is due again in some minutes, which the sweeper is told are over.
+# Work of a killed process is due after some minutes; the sweeper gets a clock that is ahead.
 _SWEEP = """
 from datetime import timedelta
 from chalicelib.domain import clock
@@ -44,11 +44,11 @@ sweep(FEEDBACK)
 
 @dataclass
 class Load:
-    """What the clients met.
+    """The clients' results.
 
     Attributes:
-        retried: answers that were no answer, after which the same submission was sent again.
-        killed: processes of functions that were ended.
+        retried: failed requests, after which the same submission was sent again.
+        killed: function processes killed.
     """
 
     accepted: Counter[str] = field(default_factory=Counter)
@@ -59,7 +59,7 @@ class Load:
 
 @dataclass(frozen=True)
 class OpenForm:
-    """A form that anybody may answer."""
+    """A public form."""
 
     kind: str
     id: str
@@ -68,7 +68,7 @@ class OpenForm:
 
 @contextmanager
 def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Ends processes of both functions each time so many submissions were accepted."""
+    """Kill processes of both functions after each given number of accepted submissions."""
     over = threading.Event()
 
     def kill() -> None:
@@ -91,7 +91,7 @@ def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
 
 
 def open_forms(forms: PublicForms) -> list[OpenForm]:
-    """Every form of the demo's account that takes answers from anybody."""
+    """Return the public forms of the demo's account."""
     demo = forms.cloud.demo
     headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
     found = []
@@ -104,7 +104,7 @@ def open_forms(forms: PublicForms) -> list[OpenForm]:
 
 
 def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, load: Load) -> None:
-    """Submits as a careful client does: again with the same key, until there is an answer."""
+    """Submit with an idempotency key and retry until there is a response."""
     answers = forms.answers(form.view)
     emails = {f["id"] for f in form.view["fields"] if f["type"] == "EMAIL"}
     for answer in answers:
@@ -131,7 +131,7 @@ def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, 
 
 
 def stored(cloud: Cloud) -> list[dict[str, Any]]:
-    """Every feedback there is, by its plain columns."""
+    """Return all feedback rows without their documents."""
     pages = (
         cloud.client("dynamodb")
         .get_paginator("scan")
@@ -149,7 +149,7 @@ def stored(cloud: Cloud) -> list[dict[str, Any]]:
 
 
 def feedback_counts(cloud: Cloud) -> int:
-    """The feedbacks of all customers, added up."""
+    """Return the sum of all customers' feedback counts."""
     pages = (
         cloud.client("dynamodb")
         .get_paginator("scan")
@@ -172,7 +172,7 @@ def forms(cloud: Cloud) -> PublicForms:
     return PublicForms(cloud)
 
 
-def test_what_is_accepted_is_stored_and_counted_to_the_one(forms: PublicForms) -> None:
+def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> None:
     cloud, load = forms.cloud, Load()
     available = open_forms(forms)
     assert len(available) >= 3

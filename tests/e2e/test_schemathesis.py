@@ -1,4 +1,4 @@
-"""The deployed service keeps to its own description, whatever is sent to it."""
+"""The deployed service conforms to its OpenAPI document for generated requests."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import schemathesis
 from tests import schemathesis_hooks
 from tests.e2e.conftest import Cloud
 
-# The gateway answers 404, with no Allow header, to a method that a path does not have.
+# The gateway responds 404 without an Allow header to a method that a path does not have.
 NOT_CHECKED = "unsupported_method,allow_header_conformance"
 
 KNOWN = {
@@ -27,7 +27,7 @@ LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/cust
 
 @pytest.fixture(scope="module")
 def described(cloud: Cloud) -> Any:
-    """The description, as the gateway answers it."""
+    """The OpenAPI document served by the gateway."""
     return schemathesis.openapi.from_url(f"{cloud.base_url}/openapi.json")
 
 
@@ -36,13 +36,11 @@ def credentials(cloud: Cloud) -> dict[str, str]:
     return {"X-API-KEY": cloud.demo["apiKey"], "X-API-SECRET": cloud.demo["apiSecret"]}
 
 
-def test_the_description_names_the_address_that_it_was_read_from(
-    described: Any, cloud: Cloud
-) -> None:
+def test_openapi_names_the_address_that_served_it(described: Any, cloud: Cloud) -> None:
     assert described.get_base_url() == cloud.base_url
 
 
-def test_no_request_breaks_the_description(
+def test_generated_requests_conform_to_openapi(
     cloud: Cloud, credentials: dict[str, str], tmp_path: Path
 ) -> None:
     sent = [part for name, value in credentials.items() for part in ("-H", f"{name}: {value}")]
@@ -63,7 +61,7 @@ def test_no_request_breaks_the_description(
 
 
 @pytest.mark.parametrize(("path", "name"), KNOWN.items())
-def test_what_is_there_is_answered_as_described(
+def test_existing_records_conform_to_openapi(
     described: Any, cloud: Cloud, credentials: dict[str, str], path: str, name: str
 ) -> None:
     case = described[path]["GET"].Case(query={"id": cloud.demo[name]})
@@ -71,7 +69,7 @@ def test_what_is_there_is_answered_as_described(
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_every_page_is_answered_as_described(
+def test_list_pages_conform_to_openapi(
     described: Any, credentials: dict[str, str], path: str
 ) -> None:
     page = total = 1
@@ -93,7 +91,7 @@ def test_every_page_is_answered_as_described(
         *(("POST", path) for path in [*LISTS, *WRITES]),
     ],
 )
-def test_one_header_without_the_other_opens_nothing(
+def test_one_credential_header_alone_is_rejected(
     described: Any, credentials: dict[str, str], method: str, path: str, missing: str
 ) -> None:
     case = described[path][method].Case()

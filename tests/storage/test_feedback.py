@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackState, FormKind
-from chalicelib.domain.forms.fields import FieldType
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from chalicelib.storage import feedback

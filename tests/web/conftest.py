@@ -1,4 +1,4 @@
-"""A partner's HTTP client over the whole app, in process."""
+"""A partner's HTTP client for the whole app, in process."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @dataclass(frozen=True)
 class Answer:
-    """An HTTP answer.
+    """An HTTP response.
 
     Attributes:
         headers: by name in lower case.
@@ -35,7 +35,7 @@ class Answer:
 
     @property
     def errors(self) -> list[tuple[str, str]]:
-        """Pointer and code of each fault, after a check of the problem's own shape."""
+        """Return pointer and code of each error, after a check of the problem's shape."""
         assert self.headers["content-type"] == "application/problem+json"
         assert self.json["status"] == self.status == 400
         assert self.json["faultCount"] >= len(self.json["errors"])
@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Partner:
-    """An account's partner who asks over HTTP."""
+    """A partner of an account who sends HTTP requests."""
 
     client: Client
     account_id: str
@@ -55,7 +55,7 @@ class Partner:
         return self._ask("GET", path, b"", headers or {})
 
     def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
-        """Posts JSON, or the body as it is when it is bytes."""
+        """Post JSON, or bytes unchanged."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self._ask("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
 
@@ -88,7 +88,7 @@ def partner(client: Client) -> Partner:
 
 
 def new_partner(client: Client) -> Partner:
-    """A partner of one more account."""
+    """A partner of another new account."""
     account = create_account("Maison Lumen", new_id())
     credential, secret = issue_key(account.id)
     return Partner(client, account.id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret})

@@ -1,4 +1,4 @@
-"""What each operation costs in requests to AWS, when nothing contends and small things are held."""
+"""AWS requests per operation, without contention and with warm caches."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ Ask = Callable[[Loaded], Answer]
 
 @pytest.fixture(scope="module")
 def loaded(client: Client) -> Loaded:
-    """An account whose credentials and names a warm function already holds."""
+    """An account whose credentials and names are cached."""
     loaded = load(new_partner(client))
     loaded.partner.get(loaded.paths["contact form"])
     return loaded
@@ -57,11 +57,13 @@ def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
         "a page past the end",
     ],
 )  # fmt: skip
-def test_reading_stays_within_its_budget(loaded: Loaded, ask: Ask, cost: dict[str, int]) -> None:
+def test_read_endpoints_stay_within_their_request_budget(
+    loaded: Loaded, ask: Ask, cost: dict[str, int]
+) -> None:
     assert cost_of(ask, loaded) == cost
 
 
-def test_the_last_page_costs_what_the_first_costs(partner: Partner) -> None:
+def test_last_page_costs_the_same_as_the_first(partner: Partner) -> None:
     for _ in range(12):
         save_customer(partner.account_id, customer_document())
     partner.post("/partners/customer/list", {})

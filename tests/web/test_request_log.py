@@ -1,4 +1,4 @@
-"""The one line that a request leaves in the log."""
+"""The log line of a request."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.web.loading import customer_document
 
 @pytest.fixture
 def log() -> Iterator[StringIO]:
-    """What the logger writes."""
+    """Return the logger's output."""
     handler = logger.registered_handler
     written = StringIO()
     before = handler.setStream(written)  # type: ignore[attr-defined]
@@ -27,7 +27,7 @@ def lines_of(log: StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.getvalue().splitlines()]
 
 
-def test_a_request_leaves_one_line_with_its_facts(partner: Partner, log: StringIO) -> None:
+def test_request_writes_one_log_line(partner: Partner, log: StringIO) -> None:
     customer = save_customer(partner.account_id, customer_document())
     partner.get("/partners/customer")
     log.truncate(0)
@@ -42,7 +42,7 @@ def test_a_request_leaves_one_line_with_its_facts(partner: Partner, log: StringI
     assert line["request_id"]
 
 
-def test_the_line_carries_its_metrics(partner: Partner, log: StringIO) -> None:
+def test_log_line_contains_metrics(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer")
     (line,) = lines_of(log)
     (described,) = line["_aws"]["CloudWatchMetrics"]
@@ -53,13 +53,13 @@ def test_the_line_carries_its_metrics(partner: Partner, log: StringIO) -> None:
     assert metric_fields <= line.keys()
 
 
-def test_a_message_is_written_as_it_is(log: StringIO) -> None:
+def test_message_is_logged_unchanged(log: StringIO) -> None:
     logger.info('{"looks": "like JSON"}')
     (line,) = lines_of(log)
     assert line["message"] == '{"looks": "like JSON"}'
 
 
-def test_no_secret_and_no_data_is_in_it(partner: Partner, log: StringIO) -> None:
+def test_log_line_contains_no_secret_and_no_data(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer?id=zoe@example.test")
     partner.post("/partners/customer/list", {"limit": "zoe@example.test"})
     output = log.getvalue()
@@ -68,7 +68,7 @@ def test_no_secret_and_no_data_is_in_it(partner: Partner, log: StringIO) -> None
         assert secret not in output
 
 
-def test_one_requests_account_is_not_in_the_next_line(partner: Partner, log: StringIO) -> None:
+def test_account_is_not_carried_over_to_the_next_log_line(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer")
     Partner(partner.client, "").get("/partners/customer")
     first, second = lines_of(log)

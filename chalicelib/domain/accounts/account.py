@@ -1,4 +1,4 @@
-"""Accounts and the credentials that partners prove themselves with."""
+"""Accounts, partner credentials and webhook signing secrets."""
 
 import hmac
 import re
@@ -14,7 +14,7 @@ _API_KEY_FORM: Final = re.compile(r"fk_[0-9a-f]{24}")
 
 @dataclass(frozen=True)
 class Account:
-    """One customer of the service; everything else belongs to one account."""
+    """One tenant of the service. Every other record belongs to one account."""
 
     id: str
     name: str
@@ -23,13 +23,13 @@ class Account:
 
 @dataclass(frozen=True)
 class Credential:
-    """A partner's key, and what is left of its secret.
+    """A partner's API key with the hash of its secret.
 
     Attributes:
         api_key: the public identifier that partners send as ``X-API-KEY``.
-        secret_hash: SHA-256 of the secret, in hexadecimal. The secret has 256 random bits, so that
-            a slow hash would add nothing.
-        label: what the operator calls it.
+        secret_hash: SHA-256 of the secret, in hexadecimal. The secret has 256 random bits, so a
+            slow hash would add nothing.
+        label: the operator's name for the key.
     """
 
     api_key: str
@@ -40,23 +40,23 @@ class Credential:
     revoked_at: datetime | None = None
 
     def accepts(self, secret: str) -> bool:
-        """Whether this is the secret and the credential still holds; compared in constant time."""
+        """Return whether the secret matches and the key is not revoked, in constant time."""
         same = hmac.compare_digest(self.secret_hash, hash_of(secret))
         return same and self.revoked_at is None
 
 
 @dataclass(frozen=True)
 class SigningSecrets:
-    """The secrets that an account's webhooks are signed with, each from a moment on.
+    """An account's webhook signing secrets with their start times.
 
     Attributes:
-        by_start: pairs of that moment and the secret, the earliest first.
+        by_start: pairs of start time and secret, earliest first.
     """
 
     by_start: tuple[tuple[datetime, str], ...]
 
     def active(self, at: datetime) -> str | None:
-        """The secret that signs at this moment, or None."""
+        """Return the secret that is active at this time, or None."""
         return next((secret for start, secret in reversed(self.by_start) if start <= at), None)
 
     def __repr__(self) -> str:
@@ -64,22 +64,22 @@ class SigningSecrets:
 
 
 def is_api_key(text: str) -> bool:
-    """Whether the text has the form of a key; whatever else it is, it is nobody's."""
+    """Return whether the text has the format of an API key."""
     return bool(_API_KEY_FORM.fullmatch(text))
 
 
 def new_api_key() -> str:
-    """A new public key: ``fk_`` and 24 hexadecimal digits."""
+    """Generate an API key: ``fk_`` and 24 hexadecimal digits."""
     return f"fk_{secrets.token_hex(12)}"
 
 
 def new_secret() -> str:
-    """A new secret of 32 random bytes, in URL-safe Base64."""
+    """Generate a secret of 32 random bytes in URL-safe Base64."""
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def hash_of(secret: str) -> str:
-    """What is kept of a secret."""
+    """Return the stored form of a secret."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -90,4 +90,4 @@ NO_CREDENTIAL: Final = Credential(
     label="",
     created_at=datetime.min.replace(tzinfo=UTC),
 )
-"""Accepts nothing; compared in place of an unknown key, so that the comparison tells nothing."""
+"""Accepts no secret. Compared instead of an unknown key, so that both cases take the same time."""

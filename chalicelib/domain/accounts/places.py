@@ -1,17 +1,20 @@
-"""Brands and stores: where purchases are made, and what forms and surveys are aimed at."""
+"""Brands and stores: the places of purchases and the targets of forms and surveys."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from pydantic import Field
 
+from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 
 class PlaceKind(StrEnum):
-    """What a place is; the same words name what a survey's target is."""
+    """The kind of a place, which is also the type of a survey's target."""
 
     BRAND = "BRAND"
     STORE = "STORE"
@@ -21,8 +24,8 @@ class Place(Resource):
     """A brand, or a store of a brand.
 
     Attributes:
-        brand_id: the brand that a store belongs to; a brand has none.
-        color: a hexadecimal colour, ``""`` when none was chosen.
+        brand_id: the brand of a store; None for a brand.
+        color: a hexadecimal colour, ``""`` if unset.
     """
 
     id: str
@@ -33,7 +36,7 @@ class Place(Resource):
 
 
 class BrandDefinition(Input):
-    """A brand as an operator loads it."""
+    """The definition of a brand."""
 
     id: Identifier
     name: str = Field(min_length=1, max_length=255)
@@ -43,44 +46,61 @@ class BrandDefinition(Input):
 
 
 class StoreDefinition(BrandDefinition):
-    """A store as an operator loads it; its brand must be the account's."""
+    """The definition of a store. Its brand must belong to the account."""
 
     brand_id: Identifier
 
 
 @dataclass(frozen=True)
 class Directory:
-    """All brands and stores of one account, as they are called now."""
+    """All brands and stores of one account, with their current names."""
 
     places: tuple[Place, ...]
 
     @classmethod
     def of(cls, places: Iterable[Place]) -> "Directory":
-        """The directory of these places, in the order given."""
+        """Return the directory of these places, in the given order."""
         return cls(tuple(places))
 
     @cached_property
     def by_id(self) -> dict[str, Place]:
-        """Every place by its id."""
+        """The places by id."""
         return {place.id: place for place in self.places}
 
     def name_of(self, place_id: str) -> str:
-        """The place's present name, ``""`` when there is no such place."""
+        """Return the current name of the place, or ``""`` if it does not exist."""
         place = self.by_id.get(place_id)
         return place.name if place else ""
 
     def brand(self, place_id: str) -> Place | None:
-        """The brand with this id, or None."""
+        """Return the brand with this id, or None."""
         return self._of_kind(place_id, PlaceKind.BRAND)
 
     def store(self, place_id: str) -> Place | None:
-        """The store with this id, or None."""
+        """Return the store with this id, or None."""
         return self._of_kind(place_id, PlaceKind.STORE)
 
     def stores_of(self, brand_id: str) -> list[Place]:
-        """The stores of a brand."""
+        """Return the stores of a brand."""
         return [place for place in self.places if place.brand_id == brand_id]
 
     def _of_kind(self, place_id: str, kind: PlaceKind) -> Place | None:
         place = self.by_id.get(place_id)
         return place if place and place.kind is kind else None
+
+
+def parse_store_definition(definition: Any, directory: Directory) -> StoreDefinition:
+    """Parse and validate the definition of a store.
+
+    Args:
+        directory: the account's brands and stores.
+
+    Raises:
+        InvalidInput: the shape is invalid or the brand does not belong to the account.
+    """
+
+    def rule_errors(store: StoreDefinition) -> Iterator[InputError]:
+        if directory.brand(store.brand_id) is None:
+            yield unknown_reference("brand", "brandId")
+
+    return parse_and_validate(definition, StoreDefinition, rule_errors)

@@ -1,4 +1,4 @@
-"""Custom attribute values: what an account notes of customers and purchases in its own terms."""
+"""Custom attribute values of customers and purchases."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,7 +11,7 @@ from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
 
 
 class AttributeType(StrEnum):
-    """What kind of value a custom attribute takes."""
+    """Type of a custom attribute."""
 
     SINGLE_SELECT = "SINGLE_SELECT"
     MULTI_SELECT = "MULTI_SELECT"
@@ -23,7 +23,7 @@ class AttributeType(StrEnum):
 
 
 class CustomAttributeValue(Resource):
-    """One custom attribute's value (interface, section 2.3)."""
+    """The value of one custom attribute."""
 
     id: Identifier
     created_at: Timestamp
@@ -38,7 +38,7 @@ class CustomAttributeValue(Resource):
 
 
 class CustomAttributeDefinition(Input):
-    """A custom attribute's value as an operator loads it."""
+    """The value of a custom attribute in a definition."""
 
     attribute: str = Field(min_length=1, max_length=255)
     type: Annotated[AttributeType, Field(strict=False)]
@@ -50,7 +50,7 @@ class CustomAttributeDefinition(Input):
     id: Identifier | None = None
 
     def value_of(self, owner_id: str, now: datetime) -> CustomAttributeValue:
-        """The value as its owner keeps it; its id follows from the owner and its name."""
+        """Build the stored value. Its id is derived from its owner and its name."""
         return CustomAttributeValue(
             **self.model_dump(by_alias=False, exclude={"id"}),
             id=self.id or derived_id(owner_id, "attribute", self.attribute),

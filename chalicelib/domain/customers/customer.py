@@ -1,4 +1,4 @@
-"""Customers: who purchased, reviewed, or both (interface, sections 2.3 and 4.1)."""
+"""Customers: people who purchased, gave feedback, or both."""
 
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -50,7 +50,7 @@ MAX_CUSTOMER_BYTES: Final = 32 * 1024
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 
-# Words for what a customer is given and answers alike.
+# Descriptions shared by the request body and the response.
 _DESCRIPTION: Final = "What the account notes about the customer."
 _COMPANY: Final = "The company that the customer belongs to."
 _FIRST_NAME: Final = "First name."
@@ -104,7 +104,7 @@ class Tag(Resource):
 
 
 class _Person(Resource):
-    """Who a customer is, apart from the identifiers in external systems."""
+    """The fields of a customer without external identifiers."""
 
     id: Identifier
     created_at: Timestamp
@@ -141,10 +141,10 @@ if TYPE_CHECKING:
         pass
 
     class MetadataDocument(Input):
-        """A customer's data by source, as an operator loads it."""
+        """Customer metadata by source in a definition."""
 
 else:
-    # The 13 identifiers follow from the table of platforms, so they are no hand-written fields.
+    # The 13 external identifiers are generated from the platform table.
     _IdentifiedPerson = create_model(
         "_IdentifiedPerson", __base__=_Person, **_identifier_fields(str | None)
     )
@@ -162,7 +162,7 @@ else:
 
 
 class CustomerType(StrEnum):
-    """What a customer has done so far."""
+    """Derived from the customer's purchases and feedback."""
 
     UNKNOWN = "Unknown"
     PURCHASER = "Purchaser"
@@ -188,9 +188,9 @@ _METADATA_SCHEMA: Final = {
 
 
 class Customer(_IdentifiedPerson):
-    """A customer as the interface answers it.
+    """A customer.
 
-    The type and the mean rating are worked out from counts that are kept but never answered.
+    `type` and `averageFeedbackRating` are computed from counts that are stored but not returned.
     """
 
     feedback_count: int = Field(default=0, description="Feedbacks given.")
@@ -212,7 +212,7 @@ class Customer(_IdentifiedPerson):
     @computed_field(description="What the customer has done so far.")  # type: ignore[prop-decorator]
     @property
     def type(self) -> CustomerType | None:
-        """Worked out from the counts; without any, what a loaded document declared."""
+        """Computed from the counts; without any, the type declared by a definition."""
         if self.purchase_count and self.feedback_count:
             return CustomerType.BOTH
         if self.purchase_count:
@@ -226,7 +226,7 @@ class Customer(_IdentifiedPerson):
     )
     @property
     def average_feedback_rating(self) -> str | None:
-        """The mean of the customer's ratings as a decimal string, None before the first."""
+        """The mean of the customer's ratings as a decimal string, or None without ratings."""
         if not self.rating_count:
             return None
         mean = Decimal(self.rating_sum) / self.rating_count
@@ -241,9 +241,9 @@ class CustomerPage(Resource):
 
 
 class CustomerBody(_GivenIdentifiers):
-    """A customer as a partner sends it (interface, section 4.1).
+    """A customer as sent by a partner.
 
-    No field is required on its own, but something must be given; an empty text is not given.
+    No field is required on its own, but at least one must be given. An empty string means absent.
     """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
@@ -283,7 +283,7 @@ class CustomerBody(_GivenIdentifiers):
 
 
 class TagDefinition(Input):
-    """A tag as an operator loads it."""
+    """A tag in a definition."""
 
     tag: str = Field(min_length=1, max_length=MAX_TEXT)
     color: str | None = Field(default=None, pattern=r"^#([0-9A-Fa-f]{3}){1,2}$")
@@ -291,11 +291,11 @@ class TagDefinition(Input):
 
 
 class CustomerDefinition(CustomerBody):
-    """A customer as an operator loads it: what a partner may send, and what only the account knows.
+    """A customer definition: the fields of the partner's body and fields that only operators set.
 
     Attributes:
-        metadata: records by source, each key one of the 24 of the interface.
-        type: only ``Unknown`` may be declared; everything else follows from what happens.
+        metadata: records by source, under the 24 metadata keys.
+        type: only ``Unknown`` can be declared; every other type is computed.
     """
 
     id: Identifier
@@ -308,19 +308,19 @@ class CustomerDefinition(CustomerBody):
 
 
 def joined_name(first_name: str | None, last_name: str | None) -> str | None:
-    """First and last name joined by a space, one alone if there is one, else None."""
+    """Join first and last name with a space. Return None if both are missing."""
     return " ".join(name for name in (first_name, last_name) if name) or None
 
 
 def customer_from_body(
     body: CustomerBody, customer_id: str, now: datetime, **known: Any
 ) -> Customer:
-    """The new customer that a partner's body describes.
+    """Build a new customer from a partner's body.
 
-    ``known`` are fields of the customer that the body does not say, or says otherwise.
+    ``known`` contains fields that replace or complete those of the body.
 
     Raises:
-        InputTooLarge: the customer's JSON would be over `MAX_CUSTOMER_BYTES`.
+        InputTooLarge: the customer's JSON would exceed `MAX_CUSTOMER_BYTES`.
     """
     given = {
         name: value
@@ -343,33 +343,35 @@ def customer_from_body(
 def _records_of(metadata: MetadataDocument | None) -> dict[str, Any]:
     records = metadata.model_dump(exclude_none=True) if metadata else {}
     if not records.get(IMPORT_METADATA_KEY, True):
-        del records[IMPORT_METADATA_KEY]  # an empty map is not given, so an import may fill it
+        del records[
+            IMPORT_METADATA_KEY
+        ]  # an empty map counts as absent, so that an import can fill it
     return records
 
 
-def customer_from_definition(document: CustomerDefinition, now: datetime) -> Customer:
-    """The customer that an operator's document describes.
+def build_customer(definition: CustomerDefinition, now: datetime) -> Customer:
+    """Return the customer to save.
 
     Raises:
-        InputTooLarge: the customer's JSON would be over `MAX_CUSTOMER_BYTES`.
+        InputTooLarge: the customer is larger than `MAX_CUSTOMER_BYTES`.
     """
     tags = tuple(
         Tag(
-            id=tag.id or derived_id(document.id, "tag", tag.tag),
+            id=tag.id or derived_id(definition.id, "tag", tag.tag),
             created_at=now,
             updated_at=now,
             tag=tag.tag,
             color=tag.color,
         )
-        for tag in document.tags
+        for tag in definition.tags
     )
     known: dict[str, Any] = {
-        "metadata": _records_of(document.metadata),
+        "metadata": _records_of(definition.metadata),
         "tags": tags,
-        "attributes": tuple(a.value_of(document.id, now) for a in document.attributes),
-        "email_bounced": document.email_bounced,
-        "declared_type": document.type,
+        "attributes": tuple(a.value_of(definition.id, now) for a in definition.attributes),
+        "email_bounced": definition.email_bounced,
+        "declared_type": definition.type,
     }
-    if document.data_sources is not None:
-        known["data_sources"] = tuple(document.data_sources)
-    return customer_from_body(document, document.id, now, **known)
+    if definition.data_sources is not None:
+        known["data_sources"] = tuple(definition.data_sources)
+    return customer_from_body(definition, definition.id, now, **known)

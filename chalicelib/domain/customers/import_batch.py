@@ -1,4 +1,4 @@
-"""A batch of customers on its way in: what a partner sends, its chunks, and how far it has come."""
+"""Imports: the batch of a partner, its chunks, and its progress."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -18,15 +18,16 @@ MAX_ROWS: Final = 10_000
 MAX_LISTED_ERRORS: Final = 1_000
 
 MAX_CHUNK_ACTIONS: Final = 98
-"""Writes in a chunk's transaction, which takes 100, beside the counter's and the chunk's own."""
+"""Writes per chunk. A transaction allows 100; the counter and the chunk's record need two."""
 
 MAX_CHUNK_BYTES: Final = 300_000
-"""JSON of a chunk's rows: its record may have 400 KB, and with the customers that it touches, each
-at most 32 KB, its transaction stays under 3 MB of the 4 MB allowed."""
+"""JSON bytes of a chunk's rows. The record stays under 400 KB. With the customers that it changes,
+at most 32 KB each, the transaction stays under 3 MB of the allowed 4 MB.
+"""
 
 
 class ImportStatus(StrEnum):
-    """How far an import has come."""
+    """Status of an import."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
@@ -35,7 +36,7 @@ class ImportStatus(StrEnum):
 
 
 class ChunkState(StrEnum):
-    """How far a chunk of an import has come."""
+    """State of a chunk."""
 
     PENDING = work.PENDING
     DONE = "DONE"
@@ -43,7 +44,7 @@ class ChunkState(StrEnum):
 
 
 class BatchBody(Input):
-    """A batch as a partner sends it; each row is judged on its own."""
+    """A batch of customers. Each row is validated on its own."""
 
     batch: Annotated[list[Any], ItemsDescribedAs(CustomerBody)] = Field(
         min_length=1, max_length=MAX_ROWS, description="The rows, in the order to do them in."
@@ -51,17 +52,17 @@ class BatchBody(Input):
 
 
 class RowInputError(Resource):
-    """One thing that is wrong with a row."""
+    """One validation error of a row."""
 
     pointer: str = Field(
         description="Where: a JSON pointer into the request's body.", examples=["/batch/3/email"]
     )
-    code: str = Field(description="Which rule is broken, for programs.", examples=["invalid_email"])
-    detail: str = Field(description="What is wrong, for people.")
+    code: str = Field(description="The broken rule, for programs.", examples=["invalid_email"])
+    detail: str = Field(description="Explanation for people.")
 
 
 class RejectedRow(Resource):
-    """A row that was not queued."""
+    """A row that was rejected."""
 
     index: int = Field(description="The row's place in the batch, from 0.")
     errors: tuple[RowInputError, ...] = Field(
@@ -70,7 +71,7 @@ class RejectedRow(Resource):
 
 
 class AcceptedBatch(Resource):
-    """The answer to a batch: it is kept and will be done."""
+    """An accepted batch. It is stored and will be imported."""
 
     id: Identifier
     status: ImportStatus
@@ -79,7 +80,7 @@ class AcceptedBatch(Resource):
 
 
 class RowError(Resource):
-    """A queued row that could not be done."""
+    """An accepted row that could not be imported."""
 
     index: int = Field(description="The row's place in the batch, from 0.")
     code: str = Field(description="Why, for programs.", examples=["too_large"])
@@ -87,7 +88,7 @@ class RowError(Resource):
 
 
 class ImportProgress(Resource):
-    """How far an import has come. Once it has ended, the four numbers add up to ``rowCount``."""
+    """Progress of an import. At the end the four counts add up to `rowCount`."""
 
     id: Identifier
     status: ImportStatus
@@ -104,12 +105,12 @@ class ImportProgress(Resource):
 
 @dataclass(frozen=True)
 class ImportHeader:
-    """An accepted import.
+    """The header of an accepted import.
 
     Attributes:
-        edition: names the chunks that were accepted; chunks of another edition are leftovers of a
-            request that did not get as far as this record.
-        input_hash: tells the same input under the same idempotency key from another.
+        edition: identifies the accepted chunks. Chunks of another edition belong to a request that
+            did not finish.
+        input_hash: hash of the input, to compare requests with the same idempotency key.
     """
 
     id: str
@@ -123,10 +124,10 @@ class ImportHeader:
 
 @dataclass(frozen=True)
 class ChunkProgress:
-    """How far one chunk has come.
+    """Progress of one chunk.
 
     Attributes:
-        ended_at: when it was done or parked, None before.
+        ended_at: when it was imported or parked, otherwise None.
     """
 
     state: ChunkState
@@ -140,11 +141,11 @@ class ChunkProgress:
 
 @dataclass(frozen=True)
 class ChunkPointer:
-    """What a message says of a chunk: where it is.
+    """The content of a chunk's queue message.
 
     Attributes:
-        pairs: digests of its pairs, so that their customers can be looked up in the same request.
-        queued_at: epoch milliseconds; a pointer queued again is another message.
+        pairs: digests of the chunk's pairs, so that one request reads the chunk and the pairs.
+        queued_at: epoch milliseconds, so that each message has its own deduplication id.
     """
 
     account_id: str
@@ -155,12 +156,12 @@ class ChunkPointer:
 
 
 def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
-    """The groups in order, as many to a chunk as one transaction and one record can take."""
+    """Split the groups into chunks that fit one transaction and one record, in order."""
     chunks: list[tuple[RowGroup, ...]] = []
     packed: list[RowGroup] = []
     actions = size = 0
     for group in groups:
-        # A new customer is one write, and its pair another.
+        # A new customer takes one write, and its pair another.
         own_actions, own_size = 2 if group.pair else 1, len(groups_to_json([group]))
         if packed and (
             actions + own_actions > MAX_CHUNK_ACTIONS or size + own_size > MAX_CHUNK_BYTES
@@ -173,13 +174,13 @@ def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
 
 
 def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
-    """The groups as a chunk's record keeps them."""
+    """Serialize the groups for the chunk's record."""
     document = [[group.pair, [[row.index, row.fields] for row in group.rows]] for group in groups]
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
-    """The groups that a chunk's record holds."""
+    """Parse the groups of a chunk's record."""
     return tuple(
         RowGroup(pair, tuple(GroupRow(index, fields) for index, fields in rows))
         for pair, rows in json.loads(document)
@@ -187,7 +188,7 @@ def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
 
 
 def progress_of(header: ImportHeader, chunks: Sequence[ChunkProgress]) -> ImportProgress:
-    """How far the import has come, from how far its chunks have."""
+    """Compute the progress of an import from the progress of its chunks."""
     ended = [chunk.ended_at for chunk in chunks if chunk.ended_at]
     errors = sorted((error for chunk in chunks for error in chunk.errors), key=lambda e: e.index)
     status = status_of(chunks)
@@ -209,7 +210,7 @@ def progress_of(header: ImportHeader, chunks: Sequence[ChunkProgress]) -> Import
 
 
 def status_of(chunks: Sequence[ChunkProgress]) -> ImportStatus:
-    """Where an import with these chunks stands."""
+    """Return the status of an import with these chunks."""
     states = {chunk.state for chunk in chunks}
     if ChunkState.PENDING in states:
         return ImportStatus.QUEUED if len(states) == 1 else ImportStatus.RUNNING

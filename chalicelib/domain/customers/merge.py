@@ -1,7 +1,7 @@
-"""The fill rule of imports (interface, rule 4.2.2): what a row gives to the customer of its pair.
+"""Fill rule of imports: the effect of a row on the customer of its pair.
 
-The rows of one pair are one group, in their order, and have one effect together: a customer made,
-or fields of one filled. The effect still tells for each row what it did.
+The rows of one pair form one group, in row order, with one joint effect: a created customer or
+filled fields. The effect includes the outcome of each row.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from chalicelib.domain.customers.customer import CustomerBody, joined_name
 from chalicelib.domain.customers.pair import pair_of
 
 Fields = dict[str, Any]
-"""Values of a customer by the name of its field; the import's own metadata is one field."""
+"""Customer values by field name. The import's metadata is one field."""
 
 IMPORT_METADATA: Final = "import_metadata"
 _MAX_UNFOLDED: Final = 100_000
@@ -21,7 +21,7 @@ _NEVER_FILLED: Final = frozenset({"email_optin", "sms_optin"})
 
 
 class RowOutcome(StrEnum):
-    """What a row of an import did."""
+    """Outcome of one row."""
 
     CREATED = "created"
     FILLED = "filled"
@@ -34,8 +34,8 @@ class GroupRow:
     """One row of a group.
 
     Attributes:
-        index: the row's place in the batch, from 0.
-        fields: what it gives.
+        index: the row's index in the batch, from 0.
+        fields: the row's values.
     """
 
     index: int
@@ -44,10 +44,10 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """The rows of one pair, in row order; a row without a pair is a group of its own.
+    """The rows of one pair in row order. A row without a pair forms its own group.
 
     Attributes:
-        pair: the pair's digest, None without a pair.
+        pair: the digest of the pair, or None.
     """
 
     pair: str | None
@@ -55,18 +55,18 @@ class RowGroup:
 
     @property
     def first_index(self) -> int:
-        """The place in the batch of the group's first row."""
+        """The index of the group's first row."""
         return self.rows[0].index
 
 
 @dataclass(frozen=True)
 class GroupEffect:
-    """What a group does to the customer of its pair.
+    """The effect of a group on the customer of its pair.
 
     Attributes:
-        creates: whether it makes the customer.
-        fields: what the customer is made of, or what is filled in; may be empty.
-        outcomes: what each row did, in row order.
+        creates: whether the group creates the customer.
+        fields: the values of the new customer or the filled values; may be empty.
+        outcomes: the outcome of each row, in row order.
     """
 
     creates: bool
@@ -75,9 +75,9 @@ class GroupEffect:
 
 
 def fields_of(body: CustomerBody) -> Fields:
-    """What a row gives, by the customer's fields; a name makes a display name where none is given.
+    """Return the row's values by field. Without a display name, the joined name is used.
 
-    Opt-ins are among them; they count only for the row that makes the customer.
+    Opt-ins are included; they apply only if the row creates the customer.
     """
     given = {
         name: value
@@ -95,7 +95,7 @@ def fields_of(body: CustomerBody) -> Fields:
 
 
 def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
-    """The rows by pair, groups in the order of their first rows."""
+    """Group the rows by pair, in the order of their first rows."""
     groups: dict[object, tuple[str | None, list[GroupRow]]] = {}
     for index, body in rows:
         pair = pair_of(body.email, body.phone_number)
@@ -105,10 +105,10 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
 
 
 def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
-    """The rows, or, where they are too many for one record, what each gives that none before gave.
+    """Return the rows. If they exceed one record, keep only each value's first occurrence.
 
-    Folded like this, thousands of rows take no more room than one customer. What is lost is that
-    a row cannot give again what one before it gave and failed with.
+    This bounds thousands of rows to the size of one customer. The only loss: a row cannot supply a
+    value again after an earlier row with the same value failed.
     """
     if sum(text_length(row.fields) for row in rows) <= _MAX_UNFOLDED:
         return tuple(rows)
@@ -123,7 +123,7 @@ def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
 
 
 def text_length(fields: Fields) -> int:
-    """About how many characters these fields have, names included."""
+    """Return the approximate number of characters of these fields, names included."""
     return sum(len(name) + len(str(value)) for name, value in fields.items())
 
 
@@ -132,10 +132,10 @@ def effect_of(
     existing: Iterable[str] | None,
     fits: Callable[[Fields], bool] = lambda _: True,
 ) -> GroupEffect:
-    """What the group does to a customer who has these fields set; None: there is none yet.
+    """Compute the effect of a group on a customer with these fields set, or None for no customer.
 
-    ``fits`` says whether the customer may have the fields given so far; a row that would give too
-    much fails alone.
+    ``fits`` decides whether the customer may have the fields so far. A row that exceeds the limit
+    fails on its own.
     """
     creates = False
     set_fields = set(existing or ())

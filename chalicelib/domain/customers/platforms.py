@@ -1,4 +1,4 @@
-"""The external platforms: one row each, from which every list of them in the interface follows.
+"""The table of external platforms. All lists of platforms in the interface derive from it.
 
 A new platform is one new row. The seven neutral sources are not platforms.
 """
@@ -14,9 +14,9 @@ class Platform:
 
     Attributes:
         source: its name as a data source, in PascalCase.
-        kind: what sort of system it is.
-        identifies_customers: whether a customer carries an identifier of this system.
-        describes_customers: whether a customer's metadata may hold this system's own record.
+        kind: the kind of system.
+        identifies_customers: whether customers have an identifier of this system.
+        describes_customers: whether customer metadata can contain this system's record.
     """
 
     source: str
@@ -26,12 +26,12 @@ class Platform:
 
     @property
     def metadata_key(self) -> str:
-        """The platform's key in a customer's metadata: its name in camelCase."""
+        """The platform's metadata key: its name in camelCase."""
         return self.source[0].lower() + self.source[1:]
 
     @property
     def identifier(self) -> str:
-        """The customer field that holds its identifier: camelCase followed by ``Id``."""
+        """The customer field of its identifier: the name in camelCase followed by ``Id``."""
         return f"{self.metadata_key}Id"
 
 

@@ -1,36 +1,38 @@
-"""Judging what was submitted: which answers count, what is wrong with them, what they rate."""
+"""Validation of submitted answers, and the rating that they give."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from pydantic import Field
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.answer_rules import Reply, reply_errors
-from chalicelib.domain.forms.fields import SELECT_TYPES, FieldType, FieldTypeName, SavedField
+from chalicelib.domain.forms.field_types import AnswerError
+from chalicelib.domain.forms.fields import FieldTypeName, SavedField
 from chalicelib.domain.forms.form import SavedForm
-from chalicelib.domain.forms.rating import RATING_TYPES, rating_of
 from chalicelib.domain.forms.visibility import Visibility
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 MAX_VALUES: Final = 1000
 
+_DUPLICATE_VALUE: Final = AnswerError("duplicate", "Duplicate value.")
+_NOT_A_FIELD_VALUE: Final = AnswerError("not_allowed", "Must be one of the field's values.")
+
 
 class SubmittedAnswer(Input):
-    """What was submitted for one field. An empty value is the same as none."""
+    """The submitted answer to one field. Empty values are ignored."""
 
-    id: Identifier = Field(description="The field that is answered.")
+    id: Identifier = Field(description="Identifier of the field.")
     values: list[str] = Field(
         default=[],
         max_length=MAX_VALUES,
-        description="What was answered: one text, or several where the field takes several.",
+        description="Values of the answer: one, or several if the field's type allows it.",
     )
 
 
 class Answer(Resource):
-    """An answer that counts: to a field that is shown, in the form's own words."""
+    """A valid answer to a visible field, with canonical values."""
 
     field_id: str
     key: str
@@ -40,135 +42,168 @@ class Answer(Resource):
 
 @dataclass(frozen=True)
 class ValidatedAnswers:
-    """A submission that keeps every rule.
+    """The result of a valid submission.
 
     Attributes:
-        answers: the answers that count, in display order; those to hidden fields are not among
-            them.
-        rating: what the first rating field that was answered rates, 0 to 10.
+        answers: the answers to visible fields, in display order.
+        rating: the first rating in display order, 0 to 10; None if no rating field is answered.
     """
 
     answers: Sequence[Answer]
     rating: int | None
 
-    def first_value(self, kind: FieldType) -> str | None:
-        """The first answer to a field of this type, such as the respondent's e-mail address."""
-        return next((answer.values[0] for answer in self.answers if answer.type is kind), None)
+
+class _Value(NamedTuple):
+    text: str
+    position: int
+    """Position in the submitted list, which can contain empty values."""
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """A form made ready for judging; made once, it judges any number of submissions.
+    """A form prepared for validation. Build it once per form and use it for all submissions.
 
     Attributes:
-        fields: the form's fields by id, in display order: by row, then by place within it.
-        visibility: which of them are shown.
-        own_words: for each field to choose from, its translated values and what they stand for.
+        fields: the form's fields by id, in display order: by row, then by position in the row.
+        visibility: the conditions under which the fields are visible.
+        canonical_values: for each select field, the value in the form's language by translation.
     """
 
     fields: Mapping[str, SavedField]
     visibility: Visibility
-    own_words: Mapping[str, Mapping[str, str]]
+    canonical_values: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def of(cls, form: SavedForm) -> Self:
-        """The questionnaire that a form is."""
+        """Build the questionnaire of a form."""
         displayed = sorted(form.fields, key=lambda f: (f.vertical_index, f.horizontal_index))
         return cls(
             fields={field.id: field for field in displayed},
             visibility=Visibility.of(form.fields, form.field_dependencies),
-            own_words={
-                field.id: _own_words(form, field)
+            canonical_values={
+                field.id: _canonical_values(form, field)
                 for field in form.fields
-                if field.type in SELECT_TYPES
+                if field.type.rules.options_from_field
             },
         )
 
-    def validate(self, given: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
-        """The answers that count and their rating.
+    def validate(self, submitted: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
+        """Return the answers to visible fields and their rating.
 
         Raises:
-            InvalidInput: with every fault of the submission; pointers begin at ``/fields``.
+            InvalidInput: with all errors of the submission; pointers start with ``/fields``.
         """
-        errors = list(self._identity_errors(given))
-        positions = self._positions(given)
-        replies = {field: self._replies(given[place]) for field, place in positions.items()}
-        # A field of one value that was given several has a fault; only its first one decides.
+        errors = list(self._field_id_errors(submitted))
+        positions = self._first_positions(submitted)
+        values = {field: self._values(submitted[place]) for field, place in positions.items()}
         visible = self.visibility.visible_fields(
-            {field: self._deciding_values(field, items) for field, items in replies.items()}
+            {field: self._compared_values(field, given) for field, given in values.items()}
         )
-        shown = [field for field in self.fields.values() if field.id in visible]
-        for field in shown:
-            answered = replies.get(field.id, [])
-            if answered:
-                errors.extend(reply_errors(field, answered, "fields", positions[field.id]))
+        answers = []
+        for field in self.fields.values():
+            if field.id not in visible:
+                continue
+            given = values.get(field.id)
+            if given:
+                errors.extend(_answer_errors(field, given, "fields", positions[field.id]))
+                answers.append(
+                    Answer(
+                        field_id=field.id,
+                        key=field.key,
+                        type=field.type,
+                        values=[value.text for value in given],
+                    )
+                )
             elif field.required:
-                errors.append(_unanswered(field, positions.get(field.id)))
+                errors.append(_required_error(field, positions.get(field.id)))
         if errors:
-            raise InvalidInput(sorted(errors, key=_document_order))
-        answers = [
-            Answer(
-                field_id=field.id,
-                key=field.key,
-                type=field.type,
-                values=[reply.value for reply in replies[field.id]],
-            )
-            for field in shown
-            if replies.get(field.id)
-        ]
-        return ValidatedAnswers(answers, _rating(answers))
+            raise InvalidInput(sorted(errors, key=_submission_order))
+        return ValidatedAnswers(answers, _first_rating(answers))
 
-    def _identity_errors(self, given: Sequence[SubmittedAnswer]) -> Iterator[InputError]:
+    def _field_id_errors(self, submitted: Sequence[SubmittedAnswer]) -> Iterator[InputError]:
         seen: set[str] = set()
-        for position, answer in enumerate(given):
+        for position, answer in enumerate(submitted):
             if answer.id not in self.fields:
                 detail = f"The form has no field with the id {answer.id}."
                 yield InputError(json_pointer("fields", position), "unknown_reference", detail)
             elif answer.id in seen:
-                detail = f"The field {answer.id} was answered before."
+                detail = f"Duplicate answer to the field {answer.id}."
                 yield InputError(json_pointer("fields", position), "duplicate", detail)
             seen.add(answer.id)
 
-    def _positions(self, given: Sequence[SubmittedAnswer]) -> dict[str, int]:
-        """Where each field is answered first."""
+    def _first_positions(self, submitted: Sequence[SubmittedAnswer]) -> dict[str, int]:
+        """Return the position of the first answer to each field."""
         positions: dict[str, int] = {}
-        for position, answer in enumerate(given):
+        for position, answer in enumerate(submitted):
             if answer.id in self.fields:
                 positions.setdefault(answer.id, position)
         return positions
 
-    def _replies(self, answer: SubmittedAnswer) -> list[Reply]:
-        own_words = self.own_words.get(answer.id, {})
+    def _values(self, answer: SubmittedAnswer) -> list[_Value]:
+        canonical = self.canonical_values.get(answer.id, {})
         return [
-            Reply(own_words.get(value, value), position)
-            for position, value in enumerate(answer.values)
-            if value
+            _Value(canonical.get(text, text), position)
+            for position, text in enumerate(answer.values)
+            if text
         ]
 
-    def _deciding_values(self, field_id: str, replies: Sequence[Reply]) -> list[str]:
-        several = self.fields[field_id].type is FieldType.MULTI_SELECT
-        return [reply.value for reply in (replies if several else replies[:1])]
+    def _compared_values(self, field_id: str, values: Sequence[_Value]) -> list[str]:
+        """Return the values that dependencies compare.
+
+        For a field that takes one value, that is the first value, even if several were submitted.
+        """
+        several = self.fields[field_id].type.rules.takes_several_values
+        return [value.text for value in (values if several else values[:1])]
 
 
-def _own_words(form: SavedForm, field: SavedField) -> dict[str, str]:
-    own_words: dict[str, str] = {}
+def _canonical_values(form: SavedForm, field: SavedField) -> dict[str, str]:
+    canonical: dict[str, str] = {}
     for texts in form.translations.values():
         translation = texts.fields.get(field.key)
         if translation and translation.values:
             for value, text in zip(field.values, translation.values, strict=True):
-                own_words.setdefault(text, value)
-    return own_words | {value: value for value in field.values}
+                canonical.setdefault(text, value)
+    return canonical | {value: value for value in field.values}
 
 
-def _unanswered(field: SavedField, position: int | None) -> InputError:
+def _answer_errors(
+    field: SavedField, values: Sequence[_Value], *path: str | int
+) -> Iterator[InputError]:
+    count = len(values)
+    if count > 1 and not field.type.rules.takes_several_values:
+        # It is unknown which value the respondent means, so the values are not validated.
+        yield InputError(json_pointer(*path), "too_many", "Must have at most one value.")
+        return
+    if field.allow_max_replies and count > field.max_replies:
+        detail = f"Must have at most {field.max_replies} values."
+        yield InputError(json_pointer(*path), "too_many", detail)
+    if field.allow_min_replies and count < field.min_replies:
+        detail = f"Must have at least {field.min_replies} values."
+        yield InputError(json_pointer(*path), "too_few", detail)
+    seen: set[str] = set()
+    for text, position in values:
+        error = _DUPLICATE_VALUE if text in seen else _value_error(field, text)
+        if error:
+            pointer = json_pointer(*path, "values", position)
+            yield InputError(pointer, error.code, error.detail)
+        seen.add(text)
+
+
+def _value_error(field: SavedField, value: str) -> AnswerError | None:
+    if not field.type.rules.options_from_field:
+        return field.type.rules.value_error(value)
+    return None if field.allow_custom_value or value in field.values else _NOT_A_FIELD_VALUE
+
+
+def _required_error(field: SavedField, position: int | None) -> InputError:
     path = ("fields",) if position is None else ("fields", position)
     return InputError(json_pointer(*path), "required", f"The field {field.id} must be answered.")
 
 
-def _rating(answers: Sequence[Answer]) -> int | None:
-    rated = next((answer for answer in answers if answer.type in RATING_TYPES), None)
-    return rating_of(rated.type, rated.values[0]) if rated else None
+def _first_rating(answers: Sequence[Answer]) -> int | None:
+    ratings = (answer.type.rules.options.get(answer.values[0]) for answer in answers)
+    return next((rating for rating in ratings if rating is not None), None)
 
 
-def _document_order(input_error: InputError) -> list[int]:
+def _submission_order(input_error: InputError) -> list[int]:
     return [int(step) for step in input_error.pointer.split("/") if step.isdigit()]

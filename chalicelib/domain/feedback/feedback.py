@@ -11,7 +11,7 @@ from chalicelib.domain.customers.customer import MAX_TEXT, Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import Answer
-from chalicelib.domain.forms.fields import FieldType
+from chalicelib.domain.forms.field_types import RespondentIdentifier
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Resource, Timestamp
@@ -68,13 +68,13 @@ class Feedback(Resource):
 
     @property
     def email(self) -> str | None:
-        """The respondent's e-mail address, where one was answered."""
-        return self._first_value(FieldType.EMAIL)
+        """Return the first e-mail address in the answers, or None."""
+        return self._first_identifier("email")
 
     @property
     def phone_number(self) -> str | None:
-        """The respondent's phone number, where one was answered that a customer may have."""
-        number = self._first_value(FieldType.PHONE)
+        """Return the first phone number in the answers; None if it is too long for a customer."""
+        number = self._first_identifier("phone_number")
         return number if number and len(number) <= MAX_TEXT else None
 
     @property
@@ -94,8 +94,15 @@ class Feedback(Resource):
             data_sources=(self.source,),
         )
 
-    def _first_value(self, kind: FieldType) -> str | None:
-        return next((answer.values[0] for answer in self.answers if answer.type is kind), None)
+    def _first_identifier(self, identifier: RespondentIdentifier) -> str | None:
+        return next(
+            (
+                answer.values[0]
+                for answer in self.answers
+                if answer.type.rules.identifies_by == identifier
+            ),
+            None,
+        )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Contact forms: as they are saved, and as partners get them (interface, section 2.4)."""
+"""Contact forms: the saved form and the partner view."""
 
 from typing import Self
 
@@ -6,8 +6,9 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
-from chalicelib.domain.forms.part import Part, UuidText
+from chalicelib.domain.forms.part import Part
 from chalicelib.domain.forms.presentation import GeneralStyle
+from chalicelib.domain.schema import UuidText
 
 
 class _Aim(Part):
@@ -18,7 +19,7 @@ class _Aim(Part):
 
 
 class PartnerContactForm(_Aim, PartnerForm):
-    """A contact form as partners get it."""
+    """A contact form in the partner view."""
 
     brand_name: str = Field(
         default="", description="Present name of the brand.", examples=["Maison Lumen"]
@@ -26,7 +27,7 @@ class PartnerContactForm(_Aim, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """The view of a saved form, given as its JSON, with what is not saved in it."""
+        """Build the view from the saved form's JSON and the current names and counts."""
         form = cls.model_validate_json(saved)
         return form.model_copy(
             update={
@@ -37,4 +38,4 @@ class PartnerContactForm(_Aim, PartnerForm):
 
 
 class SavedContactForm(_Aim, SavedForm):
-    """A contact form as it is saved."""
+    """A contact form as saved."""

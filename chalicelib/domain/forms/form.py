@@ -1,8 +1,7 @@
-"""What contact forms and surveys have in common (interface, sections 2.4 and 2.5).
+"""The common parts of contact forms and surveys.
 
-A form is saved as one JSON document with everything that any view of it needs. Its structure is
-that of the partner's view, so that this view is read straight from the document; what only end
-users need are further keys.
+A form is saved as one JSON document that contains the data of every view. Its structure is that of
+the partner view, which is parsed directly from the document; the public view needs more fields.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from chalicelib.domain.language import Language
 
 
 class Form(DatedPart):
-    """What is the same wherever a form is shown or kept."""
+    """Fields that are the same in every view and in the saved form."""
 
     name: str = Field(description="Internal name of the form.", examples=["After your visit"])
     description: str | None = Field(
@@ -50,7 +49,7 @@ class Form(DatedPart):
 
 
 class PartnerImages(Part):
-    """The images that every form may have, as partners get them."""
+    """The images of every form in the partner view."""
 
     logo: PartnerImage | None = Field(default=None, description="Logo above the form.")
     footer_logo: PartnerImage | None = Field(default=None, description="Logo in the footer.")
@@ -61,7 +60,7 @@ class PartnerImages(Part):
 
 
 class Images(Part):
-    """The images that every form may have, with all that is known of them."""
+    """The images of every form with all their fields."""
 
     logo: Image | None = Field(default=None, description="Logo above the form.")
     footer_logo: Image | None = Field(default=None, description="Logo in the footer.")
@@ -72,7 +71,7 @@ class Images(Part):
 
 
 class PartnerForm(PartnerImages, Form):
-    """What partners get of any form."""
+    """The common fields of the partner views."""
 
     submission_count: int = Field(
         default=0, ge=0, description="Number of submissions.", examples=[128]
@@ -84,7 +83,7 @@ class PartnerForm(PartnerImages, Form):
 
 
 class SavedForm(Images, Form):
-    """What is saved of any form."""
+    """The common fields of saved forms."""
 
     fields: list[SavedField]
     field_groups: list[SavedFieldGroup]

@@ -1,4 +1,4 @@
-"""Images of a form, in the two shapes that the interface gives them (section 2.6)."""
+"""Images of a form in the partner and the public shape."""
 
 from pydantic import ConfigDict, Field
 
@@ -6,7 +6,7 @@ from chalicelib.domain.forms.part import Part
 
 
 class Image(Part):
-    """An image with everything that is known of it: as it is saved, and as end users get it."""
+    """An image with all its fields: the saved and the public shape."""
 
     content_type: str = Field(
         default="", description="Media type of the image.", examples=["image/png"]
@@ -34,7 +34,7 @@ class Image(Part):
 
 
 class PartnerImage(Part):
-    """An image as partners get it: size and height are texts, width is a number."""
+    """An image in the partner shape: size and height are strings, width is a number."""
 
     model_config = ConfigDict(strict=False, coerce_numbers_to_str=True)
 

@@ -1,4 +1,4 @@
-"""Pages of an account's contact forms and surveys."""
+"""List pages of contact forms and surveys."""
 
 from chalicelib.domain.forms.contact_form import PartnerContactForm
 from chalicelib.domain.forms.survey import PartnerSurvey

@@ -1,4 +1,4 @@
-"""The question asked before a survey, whose answer may lead straight to another site (2.5)."""
+"""The question before a survey whose answer can redirect the respondent to another site."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from chalicelib.domain.forms.part import Part
 
 
 class PreRedirectType(StrEnum):
-    """How satisfaction is asked for."""
+    """Type of the pre-redirect question."""
 
     NPS = "NPS"
     CSAT_STAR = "CSAT_STAR"
@@ -32,14 +32,14 @@ class ColoredText(Part):
 
 
 class RedirectButton(ColoredText):
-    """The button that leads on."""
+    """The button that opens the external site."""
 
     background_color: str = _text("Colour of the button, hexadecimal.", "#0b7285")
     topic: ColoredText = Field(default_factory=ColoredText, description="Text beside the button.")
 
 
 class NpsTexts(Part):
-    """Texts around a 0 to 10 scale."""
+    """Texts of a 0 to 10 scale."""
 
     start_text: str = _text("Text at 0.", "Not at all likely")
     end_text: str = _text("Text at 10.", "Very likely")
@@ -47,13 +47,13 @@ class NpsTexts(Part):
 
 
 class CsatStarTexts(Part):
-    """Texts around five stars."""
+    """Texts of a five-star scale."""
 
     topic: str = _text("The question.", "How many stars do we deserve?")
 
 
 class CsatSmileyTexts(Part):
-    """Texts below five smileys."""
+    """Texts of a five-smiley scale."""
 
     one: str = _text("Text of the first smiley.", "Very bad")
     two: str = _text("Text of the second smiley.", "Bad")
@@ -64,7 +64,7 @@ class CsatSmileyTexts(Part):
 
 
 class BinaryTexts(Part):
-    """Texts of a choice between two."""
+    """Texts of a choice between two values."""
 
     satisfied: str = _text("Text of the good choice.", "I am happy")
     unsatisfied: str = _text("Text of the bad choice.", "I am not happy")
@@ -72,7 +72,7 @@ class BinaryTexts(Part):
 
 
 class PreRedirectConfig(Part):
-    """What is asked before the survey, and from which answer on the respondent is led away."""
+    """The question before the survey and the threshold of the redirect."""
 
     type: PreRedirectTypeName = Field(
         description="How satisfaction is asked for.", examples=["NPS"]

@@ -1,6 +1,6 @@
-"""How a form looks and speaks around its fields (interface, section 2.6).
+"""Style and texts of a form around its fields.
 
-A colour is ``#`` and 3, 4, 6 or 8 hexadecimal digits, or ``""`` where none was chosen.
+A colour is ``#`` with 3, 4, 6 or 8 hexadecimal digits, or ``""`` if unset.
 """
 
 from enum import StrEnum
@@ -12,14 +12,14 @@ from chalicelib.domain.forms.part import Part
 
 
 class Radius(StrEnum):
-    """How the corners of a box are drawn."""
+    """Shape of the corners of a box."""
 
     SHARP = "SHARP"
     ROUNDED = "ROUNDED"
     PILL = "PILL"
 
 
-# An operator's document is read strictly, where an enum would not be taken from its text.
+# Definitions are parsed strictly; a strict enum would not accept its string value.
 RadiusName = Annotated[Radius, Field(strict=False)]
 
 
@@ -47,7 +47,7 @@ class Font(Part):
 
 
 class GeneralStyle(Part):
-    """Style of a whole form."""
+    """Style of a form."""
 
     field_radius: RadiusName = _radius("input fields")
     button_radius: RadiusName = _radius("buttons")
@@ -73,7 +73,7 @@ class GeneralStyle(Part):
 
 
 class SurveyStyle(GeneralStyle):
-    """Style of a whole survey: that of a form, and of its stars and cards."""
+    """Style of a survey: the style of a form, and of stars and cards."""
 
     zone_color: str = _colour("the answer zone", "#f5f7fa")
     star_background_color: str = _colour("empty stars", "#ffffff")
@@ -92,13 +92,13 @@ class Header(Part):
 
 
 class Body(Part):
-    """Texts among the fields."""
+    """Texts of the form's body."""
 
     button_text: str = _text("Text of the button that submits.", "Send")
 
 
 class Footer(Part):
-    """What stands below the form."""
+    """The area below the form."""
 
     display: bool = Field(default=False, description="Whether the footer is shown.")
     display_logo: bool = Field(default=False, description="Whether the footer shows a logo.")
@@ -111,7 +111,7 @@ class Footer(Part):
 
 
 class Submission(Part):
-    """What is shown once the form was submitted."""
+    """The thank-you view after the submission."""
 
     title: str = _text("Title.", "Thank you!")
     subtitle: str = _text("Line below the title.", "Your answer has reached the team.")
@@ -120,7 +120,7 @@ class Submission(Part):
 
 
 class ExternalLink(Part):
-    """Where the form's owner is found on the web."""
+    """Links to the form owner's web pages."""
 
     website: str = _text("Address of the website.", "https://www.example.com")
     twitter: str = _text("Address of the Twitter page.", "https://twitter.com/example")

@@ -1,4 +1,4 @@
-"""Surveys: as they are saved, and as partners get them (interface, section 2.5)."""
+"""Surveys: the saved survey and the partner view."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -9,15 +9,16 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
 from chalicelib.domain.forms.image import Image, PartnerImage
-from chalicelib.domain.forms.part import DatedPart, Part, UuidText
+from chalicelib.domain.forms.part import DatedPart, Part
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.language import Language
+from chalicelib.domain.schema import UuidText
 
 
 class Channel(StrEnum):
-    """How a survey reaches a customer; a public survey is reached by its link."""
+    """The channel through which a survey reaches a customer; ``LINK`` for a public survey."""
 
     EMAIL = "EMAIL"
     SMS = "SMS"
@@ -25,7 +26,7 @@ class Channel(StrEnum):
 
 
 class ResolicitationMode(StrEnum):
-    """Within what the delay between two surveys to the same customer is kept."""
+    """The scope in which `resolicitationDelay` applies."""
 
     ACCOUNT = "ACCOUNT"
     BRAND = "BRAND"
@@ -33,7 +34,7 @@ class ResolicitationMode(StrEnum):
     SURVEY = "SURVEY"
 
 
-# An operator's document is read strictly, where an enum would not be taken from its text.
+# Definitions are parsed strictly; a strict enum would not accept its string value.
 ChannelName = Annotated[Channel, Field(strict=False)]
 ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
 TargetType = Annotated[PlaceKind, Field(strict=False)]
@@ -44,7 +45,7 @@ def _text(description: str, example: str) -> Any:
 
 
 class Target(DatedPart):
-    """A brand or a store that a survey is aimed at, as it is saved."""
+    """A brand or store that a survey targets, as saved."""
 
     type: TargetType = Field(
         description="Whether it is a brand or a store.", examples=[PlaceKind.BRAND]
@@ -58,12 +59,12 @@ class Target(DatedPart):
 
 def _present_name(saved: str, target: ValidationInfo) -> str:
     names: Directory | None = target.context
-    # A target whose id is faulty has none here.
+    # A target with an invalid id has no entry.
     return names.name_of(target.data.get("target_id", "")) if names else saved
 
 
 class PartnerTarget(Target):
-    """A brand or a store that a survey is aimed at, as partners get it."""
+    """A brand or store that a survey targets, in the partner view."""
 
     target_name: Annotated[str, AfterValidator(_present_name)] = Field(
         default="",
@@ -74,7 +75,7 @@ class PartnerTarget(Target):
 
 
 class DnsRecord(Part):
-    """A record that the owner of a mail domain publishes."""
+    """A DNS record that the owner of a mail domain publishes."""
 
     host: str = _text("Name of the record.", "mail._domainkey.example.com")
     type: str = _text("Type of the record.", "TXT")
@@ -82,7 +83,7 @@ class DnsRecord(Part):
 
 
 class ExternalDnsConfig(Part):
-    """The records that let the service send mail for a domain."""
+    """The DNS records that let the service send e-mail for a domain."""
 
     dkim: DnsRecord = Field(
         default_factory=DnsRecord, description="Record that verifies signatures."
@@ -93,7 +94,7 @@ class ExternalDnsConfig(Part):
 
 
 class SupportEmail(DatedPart):
-    """The address that a survey is sent from and answered to."""
+    """The support address of a survey: its sender or Reply-To address."""
 
     email: str = _text("The address.", "support@example.com")
     domain: str = _text("Domain of the address.", "example.com")
@@ -108,7 +109,7 @@ class SupportEmail(DatedPart):
 
 
 class _Sending(Part):
-    """When and how a survey is sent, and where it leads; the same wherever it is shown or kept."""
+    """Sending rules and redirects of a survey, the same in every view and in the saved survey."""
 
     general_style: SurveyStyle = Field(
         default_factory=SurveyStyle, description="Style of the whole survey."
@@ -157,7 +158,7 @@ class _Sending(Part):
 
 
 class PartnerSurvey(_Sending, PartnerForm):
-    """A survey as partners get it."""
+    """A survey in the partner view."""
 
     targets: list[PartnerTarget] = Field(default=[], description="What the survey is aimed at.")
     email_logo: PartnerImage | None = Field(default=None, description="Logo in e-mails.")
@@ -165,13 +166,13 @@ class PartnerSurvey(_Sending, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """The view of a saved survey, given as its JSON, with what is not saved in it."""
+        """Build the view from the saved survey's JSON and the current names and counts."""
         survey = cls.model_validate_json(saved, context=directory)
         return survey.model_copy(update={"submission_count": submission_count})
 
 
 class SavedSurvey(_Sending, SavedForm):
-    """A survey as it is saved."""
+    """A survey as saved."""
 
     targets: list[Target]
     email_logo: Image | None = None

@@ -1,13 +1,13 @@
-"""The texts of a form in one more language.
+"""The texts of a form in further languages.
 
-A form speaks its own ``language``; its ``translations`` map further languages to these texts:
+A form has texts in its own ``language``. Its ``translations`` map further languages to texts:
 
     "translations": {"fr": {"header": {"title": "Votre visite ?"},
                             "fields": {"what": {"label": "Quoi ?", "values": ["Service", "Prix"]}},
                             "groups": {"visit": {"name": "Votre visite"}}}}
 
-Fields and groups are named by their keys. The values of a field are translated in the order of
-``values``, all of them. Whatever is left out, or empty, is shown in the form's own language.
+Fields and groups are named by their keys. Translated values have the order of ``values`` and must
+be complete. An absent or empty text is shown in the form's own language.
 """
 
 from typing import Any
@@ -26,14 +26,14 @@ def _text() -> Any:
 
 
 class TitlesTranslation(Part):
-    """A title and a subtitle: of the header, or of what is shown after submission."""
+    """The title and subtitle of the header or of the thank-you view."""
 
     title: str = _text()
     subtitle: str = _text()
 
 
 class BodyTranslation(Part):
-    """The texts among the fields."""
+    """The texts of the form's body."""
 
     button_text: str = _text()
 
@@ -54,7 +54,7 @@ class FieldTranslation(Part):
 
 
 class GroupTranslation(Part):
-    """The texts of one group of fields."""
+    """The texts of one field group."""
 
     name: str = _text()
 
@@ -71,7 +71,7 @@ class FormTranslation(Part):
 
 
 class TextTranslation(Part):
-    """A text whose colour is the same in every language."""
+    """A text without its colour, which is the same in every language."""
 
     text: str = _text()
 
@@ -83,7 +83,7 @@ class ButtonTranslation(TextTranslation):
 
 
 class NpsTranslation(Part):
-    """The texts around a 0 to 10 scale."""
+    """The texts of a 0 to 10 scale."""
 
     start_text: str = _text()
     end_text: str = _text()
@@ -91,13 +91,13 @@ class NpsTranslation(Part):
 
 
 class CsatStarTranslation(Part):
-    """The texts around five stars."""
+    """The texts of a five-star scale."""
 
     topic: str = _text()
 
 
 class CsatSmileyTranslation(Part):
-    """The texts below five smileys."""
+    """The texts of a five-smiley scale."""
 
     one: str = _text()
     two: str = _text()
@@ -108,7 +108,7 @@ class CsatSmileyTranslation(Part):
 
 
 class BinaryTranslation(Part):
-    """The texts of a choice between two."""
+    """The texts of a choice between two values."""
 
     satisfied: str = _text()
     unsatisfied: str = _text()
@@ -116,7 +116,7 @@ class BinaryTranslation(Part):
 
 
 class PreRedirectTranslation(Part):
-    """The texts of the question asked before a survey."""
+    """The texts of the pre-redirect question."""
 
     text: TextTranslation = Field(default_factory=TextTranslation)
     button: ButtonTranslation = Field(default_factory=ButtonTranslation)

@@ -1,11 +1,11 @@
-"""Which fields of a form are shown, given what was answered.
+"""Visibility of a form's fields, given the answers.
 
-A field without dependencies is always shown. Any other is shown when its dependencies, combined by
-its operator, hold; a dependency holds when its comparisons with the deciding field's answer,
-combined by its own operator, do. A hidden field counts as unanswered for those that depend on it.
+A field without dependencies is always visible. Any other field is visible if its dependencies,
+combined by the field's operator, are true. A dependency is true if its comparisons with the answer
+to the other field, combined by the dependency's operator, are true. A hidden field counts as
+unanswered.
 
-A saved form has no cycles, so deciding each field after those it depends on reaches the one
-assignment in which nothing changes any more.
+A saved form has no dependency cycles, so one pass in topological order evaluates all fields.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,55 +26,55 @@ class _Condition:
 
 @dataclass(frozen=True)
 class Visibility:
-    """The conditions of one form, ready to be judged for any answers.
+    """The visibility conditions of one form.
 
     Attributes:
-        always: the fields that depend on nothing.
-        conditions: those of the other fields, each after those of the fields it depends on.
+        always_visible: ids of the fields without dependencies.
+        conditions: the conditions of the other fields, in topological order.
     """
 
-    always: frozenset[str]
+    always_visible: frozenset[str]
     conditions: Sequence[_Condition]
 
     @classmethod
     def of(cls, fields: Sequence[SavedField], dependencies: Iterable[FieldDependency]) -> Self:
-        """The conditions of these fields.
+        """Build the conditions of the fields.
 
         Raises:
             graphlib.CycleError: a field depends on itself.
         """
-        deciding: dict[str, list[FieldDependency]] = {field.id: [] for field in fields}
+        by_field: dict[str, list[FieldDependency]] = {field.id: [] for field in fields}
         for dependency in dependencies:
-            deciding[dependency.field].append(dependency)
+            by_field[dependency.field].append(dependency)
         order = TopologicalSorter(
-            {field: [item.depends_on_field for item in items] for field, items in deciding.items()}
+            {field: [item.depends_on_field for item in items] for field, items in by_field.items()}
         ).static_order()
-        combination = {field.id: field.operator for field in fields}
+        combinations = {field.id: field.operator for field in fields}
         return cls(
-            always=frozenset(field for field, items in deciding.items() if not items),
+            always_visible=frozenset(field for field, items in by_field.items() if not items),
             conditions=[
-                _Condition(field, combination[field], deciding[field])
+                _Condition(field, combinations[field], by_field[field])
                 for field in order
-                if deciding[field]
+                if by_field[field]
             ],
         )
 
     def visible_fields(self, answers: Mapping[str, Sequence[str]]) -> set[str]:
-        """The ids of the fields that are shown, given the values answered to each field."""
-        visible = set(self.always)
+        """Return the ids of the visible fields, given the values of each answer by field id."""
+        visible = set(self.always_visible)
         for condition in self.conditions:
             if condition.combination.of(
-                _holds(dependency, answers, visible) for dependency in condition.dependencies
+                _is_true(dependency, answers, visible) for dependency in condition.dependencies
             ):
                 visible.add(condition.field_id)
         return visible
 
 
-def _holds(
+def _is_true(
     dependency: FieldDependency, answers: Mapping[str, Sequence[str]], visible: set[str]
 ) -> bool:
-    deciding = dependency.depends_on_field
-    given = answers.get(deciding, ()) if deciding in visible else ()
+    other = dependency.depends_on_field
+    given = answers.get(other, ()) if other in visible else ()
     return dependency.operator.of(
         evaluate(expected.operator, given, expected.value)
         for expected in dependency.depends_on_field_values

@@ -1,44 +1,45 @@
 """Purchases: what a customer bought or booked, where and when (interface, section 2.2)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.custom_attribute import (
     CustomAttributeDefinition,
     CustomAttributeValue,
 )
 from chalicelib.domain.customers.customer import Customer, CustomerBody
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.forms.definitions.rule import rule
+from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.input_errors import InputError, not_allowed, unknown_reference
 from chalicelib.domain.schema import Identifier, Input, JsonObject, Resource, Timestamp
 
 MAX_PURCHASE_BYTES: Final = 32 * 1024
 
 
 class Purchase(Resource):
-    """A purchase as the interface answers it, and the id of the customer who made it."""
+    """A purchase as returned by the interface, and the id of its customer."""
 
     id: Identifier
     created_at: Timestamp
     updated_at: Timestamp
     store_id: Identifier = Field(description="The store where the purchase was made.")
-    store_name: str = Field(default="", description="What the store is called now.")
+    store_name: str = Field(default="", description="The current name of the store.")
     customer: Customer | None = Field(
-        default=None, description="The customer as a request for it would be answered now."
+        default=None, description="The current state of the customer."
     )
     date: Timestamp = Field(description="When the purchase was made.")
-    start_date: Timestamp = Field(description="When it starts to be valid.")
-    end_date: Timestamp = Field(description="When it ceases to be valid.")
+    start_date: Timestamp = Field(description="Start of its validity.")
+    end_date: Timestamp = Field(description="End of its validity.")
     external_id: str = Field(description="Its identifier in the external system.")
-    source: DataSource = Field(description="Where it came from.")
+    source: DataSource = Field(description="The platform that it comes from.")
     metadata: JsonObject = Field(
         default_factory=dict,
-        description="What the source tells of the purchase, kept as it was given.",
+        description="Data of the source about the purchase, stored unchanged.",
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
         default=(), description="Values of the account's custom attributes."
@@ -48,11 +49,11 @@ class Purchase(Resource):
 
 
 class PurchaseDefinition(Input):
-    """A purchase as it arrives. Source and external id together name it within the account.
+    """The definition of a purchase, which source and external id identify within the account.
 
     Attributes:
-        customer_id: the customer, when the account's own id for them is known.
-        customer: who the customer is, otherwise; found by e-mail and phone, made when new.
+        customer_id: the id of an existing customer.
+        customer: the customer otherwise; identified by e-mail and phone, created if new.
     """
 
     source: Annotated[DataSource, Field(strict=False)]
@@ -67,42 +68,58 @@ class PurchaseDefinition(Input):
     attributes: list[CustomAttributeDefinition] = Field(default_factory=list, max_length=100)
 
 
-@rule
-def purchase_errors(document: PurchaseDefinition) -> Iterator[InputError]:
-    """What is wrong with a purchase beyond the shape of its parts."""
-    if document.customer_id and document.customer:
-        detail = "The customer is named by customerId or by customer, not by both."
-        yield InputError("", "not_allowed", detail)
+def parse_purchase_definition(
+    definition: Any, directory: Directory, has_customer: Callable[[str], bool]
+) -> PurchaseDefinition:
+    """Parse and validate the definition of a purchase.
+
+    Args:
+        directory: the account's brands and stores.
+        has_customer: whether the account has a customer with this id.
+
+    Raises:
+        InvalidInput: the shape is invalid or the definition violates a rule.
+    """
+
+    def rule_errors(purchase: PurchaseDefinition) -> Iterator[InputError]:
+        if purchase.customer_id and purchase.customer:
+            yield not_allowed("Set either customerId or customer, not both.")
+        if directory.store(purchase.store_id) is None:
+            yield unknown_reference("store", "storeId")
+        if purchase.customer_id and not has_customer(purchase.customer_id):
+            yield unknown_reference("customer", "customerId")
+
+    return parse_and_validate(definition, PurchaseDefinition, rule_errors)
 
 
 def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:
-    """The id of the account's purchase that an external system calls ``external_id``.
+    """Return the id of a purchase, derived from its source and external id.
 
-    It follows from what names the purchase, so a second arrival meets the first.
+    A second arrival of the same purchase has the same id.
     """
     return derived_id(account_id, "purchase", source, external_id)
 
 
-def purchase_from(
-    document: PurchaseDefinition,
+def build_purchase(
+    definition: PurchaseDefinition,
     account_id: str,
     customer_id: str | None,
     created_at: datetime,
     now: datetime,
 ) -> Purchase:
-    """The purchase that a document describes; start and end fall back to its date."""
-    own_id = purchase_id(account_id, document.source, document.external_id)
+    """Return the purchase to save. Start and end default to its date."""
+    own_id = purchase_id(account_id, definition.source, definition.external_id)
     return Purchase(
         id=own_id,
         created_at=created_at,
         updated_at=now,
-        store_id=document.store_id,
-        date=document.date,
-        start_date=document.start_date or document.date,
-        end_date=document.end_date or document.date,
-        external_id=document.external_id,
-        source=document.source,
-        metadata=document.metadata,
-        attributes=tuple(a.value_of(own_id, now) for a in document.attributes),
+        store_id=definition.store_id,
+        date=definition.date,
+        start_date=definition.start_date or definition.date,
+        end_date=definition.end_date or definition.date,
+        external_id=definition.external_id,
+        source=definition.source,
+        metadata=definition.metadata,
+        attributes=tuple(a.value_of(own_id, now) for a in definition.attributes),
         customer_id=customer_id,
     )

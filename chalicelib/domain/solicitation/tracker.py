@@ -1,4 +1,4 @@
-"""Trackers: the link that one customer gets to one survey about one purchase."""
+"""Trackers: one customer's link to one survey about one purchase."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,11 +6,11 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Tracker:
-    """Leads one customer to one survey; it takes one submission.
+    """A link that lets one customer answer one survey once.
 
     Attributes:
-        send_mode: how the survey was sent: ``EMAIL`` or ``SMS``.
-        used_at: when its submission came, None before.
+        send_mode: the channel that the survey was sent through: ``EMAIL`` or ``SMS``.
+        used_at: the time of its submission, or None.
     """
 
     id: str

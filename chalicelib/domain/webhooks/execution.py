@@ -1,4 +1,4 @@
-"""Executions: one webhook for one feedback and action, its attempts, and what comes of each."""
+"""Executions: one webhook for one feedback and action, its attempts and their outcomes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ INTERRUPTED: Final = "interrupted before its outcome was written"
 
 
 class ExecutionState(StrEnum):
-    """How far an execution has come."""
+    """State of an execution."""
 
     PENDING = work.PENDING
     SUCCEEDED = "SUCCEEDED"
@@ -26,7 +26,7 @@ class ExecutionState(StrEnum):
 
 @dataclass(frozen=True)
 class ExecutionPointer:
-    """What a message says of an execution: where it is, and what it sends to whose receiver."""
+    """The content of a queue message for an execution."""
 
     account_id: str
     execution_id: str
@@ -40,14 +40,14 @@ class Execution:
 
     Attributes:
         body: the bytes that every attempt signs and sends.
-        attempt: how many attempts were begun; while one is under way, its number.
-        settled: the number of the last attempt whose outcome is known.
-        attempts_before: attempts that do not count any more, since an operator replayed it.
-        claims: claims since one came to an end.
-        claimed_by: the mark of the last of them.
-        ambiguous: whether the receiver may have got it though no answer came.
-        due_at: epoch seconds of the next look at it; None once it has ended.
-        reason: why it ended without a success, or what its last attempt failed with.
+        attempt: the number of attempts started so far.
+        settled: the number of the last attempt with a known outcome.
+        attempts_before: attempts before the last replay, which no longer count.
+        claims: consecutive claims without an outcome.
+        claim_token: the fencing token of the last claim.
+        ambiguous: whether the receiver may have processed the webhook although no response arrived.
+        due_at: due time in epoch seconds; None once the execution has ended.
+        reason: why the execution ended without success, or why its last attempt failed.
     """
 
     id: str
@@ -70,36 +70,36 @@ class Execution:
 
     @property
     def pointer(self) -> ExecutionPointer:
-        """What a message says of it."""
+        """The content of this execution's queue message."""
         return ExecutionPointer(self.account_id, self.id, self.workflow_id, self.action_id)
 
     @property
     def used(self) -> int:
-        """How many of its attempts are used up, with the one under way."""
+        """The number of attempts used, including the current one."""
         return self.attempt - self.attempts_before
 
     @property
     def interrupted(self) -> range:
-        """The numbers of the attempts before this one whose outcome was never written."""
+        """The numbers of earlier attempts whose outcome was never written."""
         return range(self.settled + 1, self.attempt)
 
     @property
     def repeats(self) -> bool:
-        """Whether the attempt under way may be the receiver's second sight of it."""
+        """Whether the receiver may already have received this webhook in an earlier attempt."""
         return self.ambiguous or len(self.interrupted) > 0
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try at delivering an execution, as it is kept.
+    """One attempt to deliver an execution, as stored.
 
     Attributes:
-        status: the answer's status; None when none came.
-        error: what went wrong where no status came.
-        excerpt: the answer's first bytes, as text.
-        ambiguous: the receiver may have got it, though no answer came.
-        repeat: an earlier attempt was ambiguous, so the receiver may get it twice.
-        host: where it was sent.
+        status: the response status; None without a response.
+        error: the error code if there was no response.
+        excerpt: the first bytes of the response body, as text.
+        ambiguous: the receiver may have processed the webhook although no response arrived.
+        repeat: an earlier attempt was ambiguous, so this one may be a duplicate.
+        host: the host that the attempt was sent to.
     """
 
     number: int
@@ -115,11 +115,11 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an execution is from now on, and why.
+    """The state of an execution after an attempt.
 
     Attributes:
-        ambiguous: whether this may have reached the receiver though no answer came.
-        retry_at: when a pending one is tried again.
+        ambiguous: whether the receiver may have processed the webhook although no response arrived.
+        retry_at: the time of the next attempt of a pending execution.
     """
 
     state: ExecutionState
@@ -131,7 +131,7 @@ class Outcome:
 def new_execution(
     workflow: Workflow, action: Action, feedback: Feedback, now: datetime
 ) -> Execution:
-    """The execution of this action for this feedback: the same id every time."""
+    """Build the execution of an action for a feedback. Its id is derived from both."""
     return Execution(
         id=derived_id("execution", feedback.id, workflow.id, action.id),
         account_id=feedback.account_id,
@@ -147,7 +147,7 @@ def new_execution(
 def outcome_of(
     attempt: Attempt, now: datetime, *, used: int, allowed: int, retry_after: str | None = None
 ) -> Outcome:
-    """What comes of an attempt, judged by its status alone (interface, section 6.2)."""
+    """Return the outcome of an attempt. Only a status from 200 to 299 is a success."""
     status = attempt.status
     if status is not None and 200 <= status <= 299:
         return Outcome(ExecutionState.SUCCEEDED)

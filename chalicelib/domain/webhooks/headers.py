@@ -1,4 +1,4 @@
-"""The headers of a webhook: the system's, and the custom ones that may stand beside them."""
+"""Webhook headers: the system headers, and validation and merging of custom headers."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Final
 
 MAX_VALUE_LENGTH: Final = 4096
 
-_LONGEST_NAME: Final = 100
+_MAX_NAME_LENGTH: Final = 100
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE: Final = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?")
 _FRAMING: Final = frozenset(
@@ -30,7 +30,7 @@ _FRAMING: Final = frozenset(
 
 
 class InvalidHeader(ValueError):
-    """A custom header breaks a rule; the message is one sentence that says which.
+    """A custom header is invalid. The message is one sentence.
 
     Attributes:
         name: the header's name.
@@ -42,47 +42,50 @@ class InvalidHeader(ValueError):
 
 
 def validate_headers(custom: Mapping[str, str]) -> None:
-    """Return if none of these headers can split a request, or say where it goes or where it ends.
+    """Check that custom headers cannot split the request or change its framing or destination.
 
     Raises:
-        UnfitHeader: the first that is not fit. Names are tokens, values printable ASCII with spaces
-            and tabs between (RFC 9110, sections 5.1 and 5.5), and no name comes twice.
+        InvalidHeader: the first invalid header. Names must be tokens, values printable ASCII with
+            inner spaces and tabs (RFC 9110, sections 5.1 and 5.5), and names must be unique.
     """
     seen: set[str] = set()
     for name, value in custom.items():
-        if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
-            raise InvalidHeader(name, f"This is no name of a header, of at most {_LONGEST_NAME}.")
+        if len(name) > _MAX_NAME_LENGTH or not _NAME.fullmatch(name):
+            raise InvalidHeader(
+                name,
+                f"Invalid header name (1 to {_MAX_NAME_LENGTH} token characters, RFC 9110).",
+            )
         if is_framing_header(name):
-            raise InvalidHeader(name, "This header says how the request is sent; it is not yours.")
+            raise InvalidHeader(name, "This header controls the transport and cannot be set.")
         if len(value) > MAX_VALUE_LENGTH or not _VALUE.fullmatch(value):
             raise InvalidHeader(
-                name, f"The value must be printable ASCII on one line, at most {MAX_VALUE_LENGTH}."
+                name, f"Invalid value (at most {MAX_VALUE_LENGTH} printable ASCII characters)."
             )
         if normalize_header_name(name) in seen:
             raise InvalidHeader(
-                name, "This name comes twice; neither case nor _ for - makes a difference."
+                name, "Duplicate header name (case and _ for - make no difference)."
             )
         seen.add(normalize_header_name(name))
 
 
 def normalize_header_name(name: str) -> str:
-    """What is the same for names that a receiver may take for one header.
+    """Return the form in which equivalent header names are equal.
 
-    Case makes no difference (RFC 9110, section 5.1), and programs behind CGI or WSGI get ``-`` and
-    ``_`` as the same character (RFC 3875, section 4.1.18).
+    Names are case-insensitive (RFC 9110, section 5.1), and programs behind CGI or WSGI receive
+    ``-`` and ``_`` as the same character (RFC 3875, section 4.1.18).
     """
     return name.lower().replace("_", "-")
 
 
 def is_framing_header(name: str) -> bool:
-    """Whether the header says where the message goes, where it ends, or how it is packed."""
+    """Return whether the header controls the destination, framing or encoding of the message."""
     return normalize_header_name(name) in _FRAMING
 
 
 def webhook_headers(
     custom: Mapping[str, str], *, execution_id: str, timestamp: int, signature: str
 ) -> dict[str, str]:
-    """All headers of one attempt. A system header wins over a custom one, however it is written."""
+    """Return all headers of one attempt. System headers replace custom ones of the same name."""
     system = {
         "Content-Type": "application/json",
         "User-Agent": "Service-Workflow-Webhook",
@@ -94,7 +97,7 @@ def webhook_headers(
 
 
 def merge_headers(custom: Mapping[str, str], system: Mapping[str, str]) -> dict[str, str]:
-    """Both together, without the custom ones that a receiver may take for one that wins."""
+    """Merge both sets. Custom headers with the normalized name of a system header are dropped."""
     taken = {normalize_header_name(name) for name in system}
     kept = {
         name: value for name, value in custom.items() if normalize_header_name(name) not in taken

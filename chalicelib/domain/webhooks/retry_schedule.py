@@ -1,7 +1,7 @@
-"""What follows a webhook attempt that failed: another one and when, or none.
+"""Retry schedule of failed webhook attempts.
 
-Eight attempts take about 24 hours: 1, 6, 36 and 216 minutes apart and then six hours each, each
-wait up to 15 % longer at random, so that what failed together does not come back together.
+Eight attempts take about 24 hours. The delays are 1, 6, 36 and 216 minutes and then six hours, each
+up to 15 % longer because of jitter.
 """
 
 import random
@@ -25,18 +25,18 @@ _SECONDS: Final = re.compile(r"[0-9]+")
 
 
 class Verdict(StrEnum):
-    """What becomes of an execution after a failed attempt."""
+    """The result of a failed attempt for its execution."""
 
     RETRY = "RETRY"
     FAILED = "FAILED"
-    """Its attempts are used up."""
+    """All attempts are used."""
     STOPPED = "STOPPED"
-    """The receiver said that it is gone for good."""
+    """The receiver responded 410 Gone."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of it, and when it is tried again, if it is."""
+    """The verdict and, for a retry, the time of the next attempt."""
 
     verdict: Verdict
     retry_at: datetime | None = None
@@ -51,15 +51,15 @@ def after_failure(
     retry_after: str | None = None,
     chance: Callable[[], float] = random.random,
 ) -> Decision:
-    """What follows a failed attempt.
+    """Decide what follows a failed attempt.
 
     Args:
-        attempt: its number, from 1.
-        attempts_allowed: how many there may be in all.
-        status: what the receiver answered, if it did.
-        retry_after: its ``Retry-After`` header (RFC 9110, section 10.2.3), if any. One that cannot
-            be read is passed over.
-        chance: gives a number from 0 up to 1.
+        attempt: the number of the attempt, from 1.
+        attempts_allowed: the maximum number of attempts.
+        status: the response status, if there was a response.
+        retry_after: the ``Retry-After`` header (RFC 9110, section 10.2.3), if present. An invalid
+            value is ignored.
+        chance: returns a random number from 0 to 1, exclusive.
     """
     if status == HTTPStatus.GONE:
         return Decision(Verdict.STOPPED)
@@ -71,16 +71,16 @@ def after_failure(
 
 
 def backoff_delay(attempt: int, chance: float) -> timedelta:
-    """The wait after this attempt, from 1, when the receiver asks for none."""
+    """Return the delay after this attempt (from 1) if the receiver sends no ``Retry-After``."""
     growth: int = _FACTOR ** min(attempt - 1, _STEPS_TO_LONGEST)
     return min(BASE_DELAY * growth, MAX_DELAY) * (1 + _JITTER * chance)
 
 
 def retry_after_delay(retry_after: str | None, now: datetime) -> timedelta | None:
-    """The wait that a ``Retry-After`` asks for, between a minute and six hours; None for no ask."""
+    """Return the delay of a ``Retry-After`` header, from one minute to six hours, or None."""
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):
-        # Beyond nine digits it is longer than the longest anyway.
+        # More than nine digits exceed the maximum delay anyway.
         asked = timedelta(seconds=int(text)) if len(text) < 10 else MAX_DELAY
     else:
         moment = _moment(text)
@@ -95,5 +95,5 @@ def _moment(http_date: str) -> datetime | None:
         moment = parsedate_to_datetime(http_date)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    # A date of HTTP is in GMT; the older forms of it are read as having no zone.
+    # HTTP dates are in GMT; the obsolete formats are parsed without a time zone.
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

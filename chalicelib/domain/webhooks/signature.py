@@ -1,11 +1,11 @@
-"""Signing webhooks, and verifying them as their receiver (interface, section 6.2).
+"""Sign webhooks and verify their signatures.
 
-Standard library only, so that a receiver can import or copy it.
+Standard library only, so that a receiver can import or copy this module.
 
-RefusedWebhook
-├── BadTimestamp             the timestamp is no whole number of seconds
-├── OutsideReplayWindow      it is more than five minutes old, or ahead
-└── BadSignature             secret, timestamp and body do not make this signature
+WebhookVerificationError
+├── BadTimestamp             the timestamp is not a whole number of seconds
+├── OutsideReplayWindow      the timestamp differs from now by more than five minutes
+└── BadSignature             the signature does not match secret, timestamp and body
 """
 
 import hmac
@@ -20,18 +20,18 @@ _SECONDS: Final = re.compile(r"[0-9]{1,12}")
 
 
 class WebhookVerificationError(Exception):
-    """The parent of every reason not to believe a webhook."""
+    """Base class of verification errors."""
 
 
 class BadTimestamp(WebhookVerificationError):
-    """The timestamp header is no whole number of seconds."""
+    """The timestamp header is not a whole number of seconds."""
 
 
 class OutsideReplayWindow(WebhookVerificationError):
-    """The webhook is too old or from the future; it may be a repeat of a recorded one.
+    """The timestamp differs from now by more than five minutes. The webhook may be a replay.
 
     Attributes:
-        age_s: how old it says it is, in seconds; negative when from the future.
+        age_s: age in seconds; negative if the timestamp is in the future.
     """
 
     def __init__(self, age_s: int) -> None:
@@ -40,15 +40,15 @@ class OutsideReplayWindow(WebhookVerificationError):
 
 
 class BadSignature(WebhookVerificationError):
-    """The signature is not that of this body at this time with this secret."""
+    """The signature does not match secret, timestamp and body."""
 
 
 def sign(secret: str, timestamp: int, raw_body: bytes) -> str:
-    """The signature header: ``sha256=`` and the HMAC of ``<timestamp>.<raw_body>``, hexadecimal.
+    """Return the signature header: ``sha256=`` and the HMAC of ``<timestamp>.<raw_body>`` in hex.
 
     Args:
-        timestamp: when it is sent, in epoch seconds.
-        raw_body: exactly the bytes that are sent.
+        timestamp: the time of sending, in epoch seconds.
+        raw_body: the exact bytes that are sent.
     """
     return _signature(secret, str(timestamp), raw_body)
 
@@ -56,24 +56,24 @@ def sign(secret: str, timestamp: int, raw_body: bytes) -> str:
 def verify(
     secret: str, timestamp_header: str, signature_header: str, raw_body: bytes, now: int
 ) -> None:
-    """Return if the webhook is genuine and of now; signatures are compared in constant time.
+    """Verify a webhook. Signatures are compared in constant time.
 
     Args:
-        raw_body: the bytes as they were received, before any parsing.
+        raw_body: the bytes as received, before any parsing.
         now: the receiver's time, in epoch seconds.
 
     Raises:
-        BadTimestamp: the timestamp header is no whole number of seconds.
-        OutsideReplayWindow: it differs from now by more than five minutes, either way.
+        BadTimestamp: the timestamp header is not a whole number of seconds.
+        OutsideReplayWindow: the timestamp differs from now by more than five minutes.
         BadSignature: the signature does not match.
     """
     if not _SECONDS.fullmatch(timestamp_header):
-        raise BadTimestamp("The timestamp is no whole number of seconds.")
+        raise BadTimestamp("The timestamp is not a whole number of seconds.")
     age_s = now - int(timestamp_header)
     if abs(age_s) > REPLAY_WINDOW_S:
         raise OutsideReplayWindow(age_s)
     expected = _signature(secret, timestamp_header, raw_body)
-    # As bytes: a text with other characters than ASCII cannot be compared in constant time.
+    # Compare bytes: compare_digest does not accept strings with non-ASCII characters.
     given = signature_header.encode("utf-8", "surrogatepass")
     if not hmac.compare_digest(expected.encode(), given):
         raise BadSignature("The signature does not match.")

@@ -1,6 +1,6 @@
-"""Which URLs a webhook may be sent to, judged by their text alone.
+"""Parse and validate webhook URLs without name resolution.
 
-Used when one is saved and again before each request. What a name resolves to is judged only then.
+URLs are validated on save and again before each attempt. Only the attempt checks addresses.
 """
 
 import re
@@ -23,17 +23,17 @@ _LOCAL_NAMES: Final = ("localhost", "local", "internal", "localdomain", "home.ar
 
 
 class InvalidWebhookUrl(ValueError):
-    """The URL breaks a rule; the message is one sentence that says which."""
+    """The URL is invalid. The message is one sentence."""
 
 
 @dataclass(frozen=True)
 class WebhookUrl:
-    """A URL that a webhook may be sent to, taken apart.
+    """A parsed webhook URL.
 
     Attributes:
-        scheme: ``https``, or ``http`` where local work allows it.
-        host: a name in lower case and ASCII (IDNA), or an IP address without brackets.
-        target: path and query, as they are sent.
+        scheme: ``https``, or ``http`` if plain http is allowed for local development.
+        host: a host name in lower-case ASCII (IDNA), or an IP address without brackets.
+        target: path and query, as sent.
     """
 
     scheme: str
@@ -43,7 +43,7 @@ class WebhookUrl:
 
     @property
     def address(self) -> IPv4Address | IPv6Address | None:
-        """The host when it is an IP address, else None."""
+        """The host as an IP address, or None if it is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -51,13 +51,13 @@ class WebhookUrl:
 
     @property
     def authority(self) -> str:
-        """Host and port as the ``Host`` header has them; a scheme's own port is left out."""
+        """Host and port for the ``Host`` header, without the scheme's default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def url_error(url: str, *, allow_private: bool) -> str | None:
-    """What is wrong with the URL, one sentence, or None."""
+    """Return one sentence that says why the URL is invalid, or None."""
     try:
         parse_webhook_url(url, allow_private=allow_private)
     except InvalidWebhookUrl as error:
@@ -66,36 +66,36 @@ def url_error(url: str, *, allow_private: bool) -> str | None:
 
 
 def parse_webhook_url(url: str, *, allow_private: bool) -> WebhookUrl:
-    """The URL, taken apart.
+    """Parse a webhook URL.
 
     Args:
-        allow_private: whether plain http and addresses that are not public will do, for local work.
+        allow_private: accept plain http and private addresses, for local development.
 
     Raises:
-        UnfitWebhookUrl: it breaks a rule.
+        InvalidWebhookUrl: the URL is invalid.
     """
     parts = _split(url)
     scheme = parts.scheme
     if scheme != "https" and not (scheme == "http" and allow_private):
-        raise InvalidWebhookUrl("This must be an https address.")
+        raise InvalidWebhookUrl("Must be an https URL.")
     if "@" in parts.netloc:
-        raise InvalidWebhookUrl("This must hold no user name and no password.")
+        raise InvalidWebhookUrl("Must not contain a user name or a password.")
     parsed = WebhookUrl(scheme, _host(parts), _port(parts), _target(parts))
     if not (allow_private or _may_be_public(parsed)):
-        raise InvalidWebhookUrl("This must lead to the public internet.")
+        raise InvalidWebhookUrl("Must be a public address.")
     return parsed
 
 
 def _split(url: str) -> SplitResult:
     if len(url) > MAX_URL_LENGTH:
-        raise InvalidWebhookUrl(f"This must be at most {MAX_URL_LENGTH} characters.")
-    # Before urlsplit, which drops line breaks instead of refusing them.
+        raise InvalidWebhookUrl(f"Must be at most {MAX_URL_LENGTH} characters.")
+    # Before urlsplit, which silently drops line breaks.
     if not _URL_CHARACTERS.fullmatch(url):
-        raise InvalidWebhookUrl("This must hold no spaces, control characters and backslashes.")
+        raise InvalidWebhookUrl("Must not contain spaces, control characters or backslashes.")
     try:
         return urlsplit(url)
     except ValueError:
-        raise InvalidWebhookUrl("This is no valid address.") from None
+        raise InvalidWebhookUrl("Invalid URL.") from None
 
 
 def _host(parts: SplitResult) -> str:
@@ -106,8 +106,8 @@ def _host(parts: SplitResult) -> str:
         host = _in_ascii(host)
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise InvalidWebhookUrl("This has no valid host name.")
-    # Like 127.1 or 0x7f.1, which resolvers take for addresses.
+        raise InvalidWebhookUrl("Invalid host name.")
+    # Like 127.1 or 0x7f.1, which resolvers accept as addresses.
     return _literal(host) if _NUMBER.fullmatch(labels[-1]) else host
 
 
@@ -115,20 +115,20 @@ def _literal(host: str) -> str:
     try:
         address = ip_address(host)
     except ValueError:
-        raise InvalidWebhookUrl("This has no valid IP address.") from None
+        raise InvalidWebhookUrl("Invalid IP address.") from None
     if isinstance(address, IPv6Address) and address.scope_id is not None:
-        raise InvalidWebhookUrl("This must hold no zone of an IP address.")
+        raise InvalidWebhookUrl("Must not contain an IPv6 zone.")
     return str(address)
 
 
 def _in_ascii(host: str) -> str:
-    # Its tables take time to load, and hardly any URL needs them.
+    # Imported on first use: its tables load slowly and few URLs need them.
     import idna
 
     try:
         return idna.encode(host, uts46=True).decode()
     except idna.IDNAError:
-        raise InvalidWebhookUrl("This has no valid host name.") from None
+        raise InvalidWebhookUrl("Invalid host name.") from None
 
 
 def _port(parts: SplitResult) -> int:
@@ -136,18 +136,18 @@ def _port(parts: SplitResult) -> int:
     rest = parts.netloc.rpartition("]")[2] if in_brackets else parts.netloc
     host, colon, number = rest.partition(":")
     if in_brackets and host:
-        raise InvalidWebhookUrl("This has no valid host name.")
+        raise InvalidWebhookUrl("Invalid host name.")
     if not colon:
         return _DEFAULT_PORTS[parts.scheme]
     if not _PORT.fullmatch(number) or not 0 < int(number) < 65536:
-        raise InvalidWebhookUrl("This has no valid port.")
+        raise InvalidWebhookUrl("Invalid port.")
     return int(number)
 
 
 def _target(parts: SplitResult) -> str:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not _TARGET.fullmatch(target):
-        raise InvalidWebhookUrl("The path and query must have other than plain characters as %XX.")
+        raise InvalidWebhookUrl("Path and query: percent-encode reserved characters.")
     return target
 
 

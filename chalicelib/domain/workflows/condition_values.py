@@ -1,4 +1,4 @@
-"""What a workflow's condition may compare its subject with, so that it can ever hold."""
+"""Validate the values that a workflow's conditions compare their subjects with."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -6,17 +6,16 @@ from typing import Final
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.comparison import Comparator, as_number, listed
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.forms.definitions.rules import unknown_reference
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed, unknown_reference
 from chalicelib.domain.language import Language
 from chalicelib.domain.workflows.workflow import Subject
 
 NAMED_BY_ID: Final = frozenset({Subject.FORM, Subject.SURVEY, Subject.BRAND, Subject.STORE})
 
 _LISTS: Final = frozenset({Comparator.IN, Comparator.NIN})
-_UNJUDGED: Final = frozenset({Comparator.EXISTS, Comparator.CONTAINS})
-"""One has a value of its own, the other looks for a part of a text."""
+_UNCHECKED: Final = frozenset({Comparator.EXISTS, Comparator.CONTAINS})
+"""`$exists` compares with true or false, `$contains` with a part of a text."""
 
 
 def condition_value_errors(
@@ -26,33 +25,28 @@ def condition_value_errors(
     directory: Directory | None,
     *path: str | int,
 ) -> Iterator[InputError]:
-    """What is wrong with a value that a subject is compared with.
+    """Yield the errors in the value that a subject is compared with.
 
     Args:
-        directory: the account's brands and stores; None leaves out whether there is such a one.
+        directory: the account's brands and stores; None skips the check that the place exists.
     """
-    if comparator in _UNJUDGED:
+    if comparator in _UNCHECKED:
         return
     for each in listed(value) if comparator in _LISTS else [value]:
-        input_error = _form_error(subject, each, *path) or _place_error(
-            subject, each, directory, *path
-        )
-        if input_error:
-            yield input_error
+        error = _format_error(subject, each, *path) or _place_error(subject, each, directory, *path)
+        if error:
+            yield error
 
 
-def _form_error(subject: Subject, value: str, *path: str | int) -> InputError | None:
+def _format_error(subject: Subject, value: str, *path: str | int) -> InputError | None:
     if subject in NAMED_BY_ID and parse_id(value) is None:
         return InputError(
-            json_pointer(*path), "invalid_uuid", f"{value!r} is no id of a {subject}."
+            json_pointer(*path), "invalid_uuid", f"{value!r} is not a valid id of a {subject}."
         )
     if subject is Subject.RATING and as_number(value) is None:
-        return InputError(
-            json_pointer(*path), "not_allowed", f"A rating is a number, not {value!r}."
-        )
+        return not_allowed(f"{value!r} is not a number.", *path)
     if subject in _WORDS and value not in _WORDS[subject]:
-        words = ", ".join(_WORDS[subject])
-        return InputError(json_pointer(*path), "not_allowed", f"{value!r} is none of {words}.")
+        return not_allowed(f"{value!r} is not one of {', '.join(_WORDS[subject])}.", *path)
     return None
 
 

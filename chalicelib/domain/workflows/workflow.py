@@ -1,4 +1,4 @@
-"""Workflows: which feedback starts them, and which webhooks they send (interface, section 6)."""
+"""Workflows: the feedback that triggers them and their webhooks (interface, section 6)."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,8 +9,7 @@ from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator, evaluate
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.forms.part import TimestampText
-from chalicelib.domain.schema import Resource
+from chalicelib.domain.schema import Resource, TimestampText
 
 EVENT: Final = "workflow.action.webhook"
 MAX_BODY_BYTES: Final = 200_000
@@ -20,7 +19,7 @@ _SOME_UUID: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class Subject(StrEnum):
-    """What of a feedback a condition is about."""
+    """The property of a feedback that a condition compares."""
 
     RATING = "rating"
     FORM = "form"
@@ -35,21 +34,21 @@ class Subject(StrEnum):
 Operator = StrEnum(  # type: ignore[misc]
     "Operator", {each.name: each.value for each in (*Combination, *Comparator)}
 )
-Operator.__doc__ = "How something is compared, or how several conditions become one."
+Operator.__doc__ = "A comparison, or the combination of several conditions."
 
 
 def combination_of(operator: Operator) -> Combination | None:
-    """The combination that an operator is, or None when it compares."""
+    """Return the combination that the operator stands for, or None for a comparison."""
     return Combination(operator.value) if operator.value in list(Combination) else None
 
 
 class Condition(Resource):
-    """A comparison with something of the feedback, or several conditions made one.
+    """A comparison with a property of the feedback, or a group of conditions.
 
     Attributes:
-        operator: a comparison's, or how `conditions` combine.
-        subject: what is compared; None for combined conditions.
-        field: the id or key of the field whose answer is compared.
+        operator: the comparison, or the combination of `conditions`.
+        subject: the property to compare; None for a group.
+        field: the id or key of the field whose answer to compare.
     """
 
     operator: Annotated[Operator, Field(strict=False)]
@@ -59,14 +58,14 @@ class Condition(Resource):
     conditions: tuple["Condition", ...] = ()
 
     def matches(self, feedback: Feedback) -> bool:
-        """Whether the feedback is as this condition wants it."""
+        """Return whether the feedback satisfies this condition."""
         if self.combination:
             return self.combination.of(each.matches(feedback) for each in self.conditions)
         return evaluate(Comparator(self.operator.value), self._given(feedback), self.value)
 
     @property
     def combination(self) -> Combination | None:
-        """How its conditions combine; None for a comparison."""
+        """The combination of its conditions; None for a comparison."""
         return combination_of(self.operator)
 
     def _given(self, feedback: Feedback) -> list[str]:
@@ -90,11 +89,11 @@ class Condition(Resource):
 
 
 class Action(Resource):
-    """A webhook that a workflow sends.
+    """A webhook of a workflow.
 
     Attributes:
-        headers: custom headers; where one has a system header's name, the system's is sent.
-        attempts: how often it is tried in all.
+        headers: custom headers; system headers replace those with the same name.
+        attempts: the maximum number of attempts.
     """
 
     id: str
@@ -107,7 +106,7 @@ class Action(Resource):
 
 
 class Workflow(Resource):
-    """A workflow as it is saved."""
+    """A saved workflow."""
 
     id: str
     name: str
@@ -119,7 +118,7 @@ class Workflow(Resource):
     updated_at: TimestampText
 
     def reacts_to(self, feedback: Feedback) -> bool:
-        """Whether this feedback starts it. Without conditions every feedback does."""
+        """Return whether this feedback triggers it; without conditions, every feedback does."""
         if not self.enabled:
             return False
         return not self.conditions or self.operator.of(
@@ -127,14 +126,14 @@ class Workflow(Resource):
         )
 
     def action(self, action_id: str) -> Action | None:
-        """The action with this id, or None."""
+        """Return the action with this id, or None."""
         return next((action for action in self.actions if action.id == action_id), None)
 
 
 def reactions(
     workflows: Iterable[Workflow], feedback: Feedback
 ) -> Iterator[tuple[Workflow, Action]]:
-    """Every action that this feedback starts."""
+    """Yield every action that this feedback triggers."""
     for workflow in workflows:
         if workflow.reacts_to(feedback):
             for action in workflow.actions:
@@ -142,17 +141,17 @@ def reactions(
 
 
 def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: str) -> bytes:
-    """The request's body (interface, section 6.1), the very bytes that are signed and sent."""
-    document: dict[str, Any] = {
+    """Return the request body (interface, section 6.1): the bytes to sign and send."""
+    body: dict[str, Any] = {
         "event": EVENT,
         "workflow": {"id": workflow.id, "name": workflow.name},
         "action": {"id": action.id, "key": action.key, "description": action.description},
         "feedback": {"id": feedback_id, "contextId": context_id},
         "metadata": action.metadata,
     }
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def body_size(workflow: Workflow, action: Action) -> int:
-    """How many bytes the action's bodies have: the same for every feedback."""
+    """Return the size of the action's body in bytes, which is the same for every feedback."""
     return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))

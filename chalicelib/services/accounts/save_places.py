@@ -1,37 +1,38 @@
-"""Creating and replacing an account's brands and stores."""
+"""Create or replace an account's brands and stores from definitions."""
 
 from typing import Any
 
-from chalicelib.domain.accounts.places import BrandDefinition, Place, PlaceKind, StoreDefinition
+from chalicelib.domain.accounts.places import (
+    BrandDefinition,
+    Place,
+    PlaceKind,
+    parse_store_definition,
+)
+from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import InputError
-from chalicelib.domain.parsing import parse
 from chalicelib.storage import places
 
 
-def save_brand(account_id: str, document: Any) -> Place:
-    """Creates the brand that the document describes, or replaces the one with its id.
+def save_brand(account_id: str, definition: Any) -> Place:
+    """Create the brand, or replace the one with the same id.
 
     Raises:
-        InvalidInput: the document breaks a rule, or its id is a store's.
+        InvalidInput: the definition is invalid, or its id is the id of a store.
     """
-    brand = parse(document, BrandDefinition)
+    brand = parse_definition(definition, BrandDefinition)
     return _save(
         account_id, Place(id=brand.id, kind=PlaceKind.BRAND, name=brand.name, color=brand.color)
     )
 
 
-def save_store(account_id: str, document: Any) -> Place:
-    """Creates the store that the document describes, or replaces the one with its id.
+def save_store(account_id: str, definition: Any) -> Place:
+    """Create the store, or replace the one with the same id.
 
     Raises:
-        InvalidInput: the document breaks a rule, its id is a brand's, or its brand is not there.
+        InvalidInput: the definition is invalid, or its id is the id of a brand.
     """
-    store = parse(document, StoreDefinition)
-    if places.load_directory(account_id, consistent=True).brand(store.brand_id) is None:
-        raise InvalidInput(
-            [InputError("/brandId", "unknown_reference", "The account has no such brand.")]
-        )
+    store = parse_store_definition(definition, places.load_directory(account_id, consistent=True))
     return _save(
         account_id,
         Place(
@@ -47,10 +48,6 @@ def save_store(account_id: str, document: Any) -> Place:
 def _save(account_id: str, place: Place) -> Place:
     if not places.save(account_id, place):
         raise InvalidInput(
-            [
-                InputError(
-                    "/id", "duplicate", "This id is already used by a place of the other kind."
-                )
-            ]
+            [InputError("/id", "duplicate", "The id belongs to a place of the other kind.")]
         )
     return place

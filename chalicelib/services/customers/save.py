@@ -1,4 +1,4 @@
-"""Creating and replacing a customer from an operator's document."""
+"""Create or replace a customer from a definition."""
 
 from typing import Any
 
@@ -6,20 +6,20 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import (
     Customer,
     CustomerDefinition,
-    customer_from_definition,
+    build_customer,
 )
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.definitions import parse_definition
 from chalicelib.storage import customers
 
 
-def save_customer(account_id: str, document: Any) -> Customer:
-    """Creates the customer that the document describes, or replaces the one with its id.
+def save_customer(account_id: str, definition: Any) -> Customer:
+    """Create the customer, or replace the one with the same id.
 
-    Its place in the list, its counts and its time of creation stay.
+    A replaced customer keeps its position in the list, its counts and its creation time.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the customer would be over its size limit.
+        InvalidInput: the definition is invalid.
+        InputTooLarge: the customer is over its size limit.
     """
-    customer = customer_from_definition(parse(document, CustomerDefinition), clock.now())
+    customer = build_customer(parse_definition(definition, CustomerDefinition), clock.now())
     return customers.replace(account_id, customer)

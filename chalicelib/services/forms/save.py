@@ -1,11 +1,14 @@
-"""Creating and replacing contact forms and surveys from operators' documents."""
+"""Create or replace contact forms and surveys from definitions."""
 
 from typing import Any, TypeVar
 
 from chalicelib.domain import clock
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions import contact_form as contact_form_document
-from chalicelib.domain.forms.definitions import survey as survey_document
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.storage import places
 from chalicelib.storage.contact_forms import contact_forms
@@ -15,36 +18,36 @@ from chalicelib.storage.surveys import surveys
 Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 
-def save_contact_form(account_id: str, document: Any) -> SavedContactForm:
-    """Creates the contact form that the document describes, or replaces the one with its id.
+def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
+    """Create the contact form, or replace the one with the same id.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the saved form would be over its size limit.
-        Conflict: the id is another account's.
+        InvalidInput: the definition is invalid.
+        InputTooLarge: the contact form is over its size limit.
+        Conflict: the id belongs to another account.
     """
     directory = places.load_directory(account_id, consistent=True)
-    form = contact_form_document.read_contact_form(document, directory)
-    earlier = _earlier(contact_forms, account_id, form.id, SavedContactForm)
-    saved = contact_form_document.save_contact_form(form, clock.now(), earlier)
-    contact_forms.save(account_id, form.id, saved.model_dump_json().encode())
-    return saved
+    parsed = parse_contact_form_definition(definition, directory)
+    earlier = _earlier(contact_forms, account_id, parsed.id, SavedContactForm)
+    form = build_contact_form(parsed, clock.now(), earlier)
+    contact_forms.save(account_id, form.id, form.model_dump_json().encode())
+    return form
 
 
-def save_survey(account_id: str, document: Any) -> SavedSurvey:
-    """Creates the survey that the document describes, or replaces the one with its id.
+def save_survey(account_id: str, definition: Any) -> SavedSurvey:
+    """Create the survey, or replace the one with the same id.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the saved survey would be over its size limit.
-        Conflict: the id is another account's.
+        InvalidInput: the definition is invalid.
+        InputTooLarge: the survey is over its size limit.
+        Conflict: the id belongs to another account.
     """
     directory = places.load_directory(account_id, consistent=True)
-    survey = survey_document.read_survey(document, directory)
-    earlier = _earlier(surveys, account_id, survey.id, SavedSurvey)
-    saved = survey_document.save_survey(survey, clock.now(), earlier)
-    surveys.save(account_id, survey.id, saved.model_dump_json().encode())
-    return saved
+    parsed = parse_survey_definition(definition, directory)
+    earlier = _earlier(surveys, account_id, parsed.id, SavedSurvey)
+    survey = build_survey(parsed, clock.now(), earlier)
+    surveys.save(account_id, survey.id, survey.model_dump_json().encode())
+    return survey
 
 
 def _earlier(table: FormTable, account_id: str, form_id: str, model: type[Saved]) -> Saved | None:

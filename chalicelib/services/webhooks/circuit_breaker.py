@@ -1,9 +1,9 @@
-"""Hosts that let attempt after attempt run into its time limit, as far as this process has seen.
+"""Circuit breaker for hosts that repeatedly time out, per process.
 
-While a host is silent an account's webhooks to it are put off without an attempt, so that those who
-wait for it hold up nobody else. After a minute it gets another chance, and one answer forgets the
-rest. What one account sees of a host says nothing to another: they may share a host where one asks
-for a slow page.
+While the circuit of an account and host is open, webhooks to it are deferred without an attempt,
+so that an unresponsive receiver does not delay others. After a minute one attempt is allowed; any
+response closes the circuit. Accounts do not share a circuit: they may call different paths of one
+host.
 """
 
 from dataclasses import dataclass, field
@@ -24,20 +24,20 @@ class _Host:
 
 @dataclass
 class CircuitBreaker:
-    """What this process knows of hosts."""
+    """The circuits of this process."""
 
     _hosts: dict[tuple[str, str], _Host] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def open_until(self, account_id: str, host: str, now: datetime) -> datetime | None:
-        """Until when the account's webhooks leave the host alone, or None."""
+        """Return the time until which the circuit is open, or None if it is closed."""
         with self._lock:
             known = self._hosts.get((account_id, host))
             until = known.open_until if known else None
             return until if until and until > now else None
 
     def note(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
-        """Takes in how an attempt ended."""
+        """Record the result of an attempt."""
         key = (account_id, host)
         with self._lock:
             if not timed_out:
@@ -51,6 +51,6 @@ class CircuitBreaker:
                 known.open_until = now + OPEN_FOR
 
     def forget(self) -> None:
-        """Starts anew, as a new process does."""
+        """Close all circuits."""
         with self._lock:
             self._hosts.clear()

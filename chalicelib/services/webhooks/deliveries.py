@@ -1,4 +1,4 @@
-"""What became of webhooks: listing, reading and replaying executions, and trying a webhook out."""
+"""List, read and replay webhook executions, and send test webhooks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _NO_FEEDBACK: Final = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A webhook that was tried out, and its answer."""
+    """A test webhook and its response."""
 
     url: str
     headers: Mapping[str, str]
@@ -34,20 +34,20 @@ class Exchange:
 def list_deliveries(
     account_id: str, state: ExecutionState | None, at_most: int
 ) -> Sequence[Execution]:
-    """The account's executions, the newest first, without their bodies.
+    """Return the account's executions, newest first, without their bodies.
 
     Raises:
-        NotFound: there is no such account.
+        NotFound: the account does not exist.
     """
     require_account(account_id)
     return executions.list_for_account(account_id, state, at_most)
 
 
 def read_delivery(execution_id: str) -> tuple[Execution, Sequence[Attempt]]:
-    """An execution with its attempts of the last 90 days.
+    """Return an execution with its attempts of the last 90 days.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the execution does not exist.
     """
     execution = executions.find(execution_id)
     if execution is None:
@@ -56,20 +56,20 @@ def read_delivery(execution_id: str) -> tuple[Execution, Sequence[Attempt]]:
 
 
 def replay_delivery(execution_id: str) -> None:
-    """Makes an execution that ended without a success pending again, and queues it.
+    """Reset an execution that ended without success to pending, and queue it.
 
     Raises:
-        NotFound: there is none.
-        Conflict: it is pending, or had its success.
+        NotFound: the execution does not exist.
+        Conflict: the execution is pending or has succeeded.
     """
     execution, _ = read_delivery(execution_id)
     queue_executions([executions.reopen(execution, clock.now())])
 
 
 def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
-    """Sends a marked example to the action's URL, once, and keeps nothing of it.
+    """Send one test webhook to the action's URL and store nothing.
 
-    The example is about no feedback: its ids are all zero, and a header says that it is a test.
+    The feedback ids in the body are all zero, and a header marks the request as a test.
 
     Raises:
         Conflict: the account has no webhook secret.
@@ -77,7 +77,7 @@ def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
     now = clock.now()
     secret = webhook_secrets.find_active(account_id, now)
     if secret is None:
-        raise Conflict("The account has no webhook secret: make one with webhook-secret rotate.")
+        raise Conflict("The account has no webhook secret. Create one with webhook-secret rotate.")
     body = raw_body(workflow, action, _NO_FEEDBACK, _NO_FEEDBACK)
     timestamp = int(now.timestamp())
     headers = webhook_headers(

@@ -1,4 +1,4 @@
-"""The secret that an account's webhooks are signed with (interface, section 6.2)."""
+"""Rotate an account's webhook signing secret."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,11 +12,11 @@ from chalicelib.storage import webhook_secrets
 
 @dataclass(frozen=True)
 class NewSecret:
-    """A secret, for the only time that it is told.
+    """A new secret, which is shown only once.
 
     Attributes:
-        replaced: how many earlier ones that were still to come it takes the place of. One that
-            was to start in this minute may still sign until the minute is over.
+        replaced: the number of scheduled secrets that it replaces. A secret that was scheduled for
+            the current minute may still sign until the minute ends.
     """
 
     secret: str = field(repr=False)
@@ -24,18 +24,19 @@ class NewSecret:
 
 
 def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) -> NewSecret:
-    """Gives the account a new secret, which also takes the place of those that do not sign yet.
+    """Give the account a new secret, which also replaces all scheduled secrets.
 
     Args:
-        active_from: when it starts to sign, in place of now; the earlier one signs until then.
+        active_from: the time from which it signs, by default now. The current secret signs until
+            then.
 
     Raises:
-        Conflict: that moment is over.
-        NotFound: there is no such account.
+        Conflict: the time is in the past.
+        NotFound: the account does not exist.
     """
     require_account(account_id)
     now = clock.now()
     if active_from and active_from < now:
-        raise Conflict("That moment is over: give one to come, or none to begin now.")
+        raise Conflict("The start time is in the past. Give a future time, or none to start now.")
     secret = new_secret()
     return NewSecret(secret, webhook_secrets.save(account_id, active_from or now, secret, now))

@@ -1,7 +1,7 @@
-"""Delivering webhooks: each attempt is claimed, sent, judged and written, and never lost track of.
+"""Deliver webhooks: claim an attempt, send it, record its outcome.
 
-What an attempt needs to know is read before it is claimed, and is held a minute, so that between
-claim and outcome nothing but the request itself can fail.
+Everything that an attempt needs is read before the claim and cached for a minute, so that only the
+request itself can fail between claim and outcome.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,21 +37,21 @@ MAX_CONCURRENCY: Final = 10
 
 _CLAIM_S: Final = 5.0
 _REQUEST_S: Final = 12.0
-"""The request's own ten seconds, and writing what came of it."""
+"""Time for the request (ten seconds) and for writing its outcome."""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
 hosts: Final = CircuitBreaker()
-"""What this process has seen of receivers."""
+"""The circuits of this process."""
 
 Did = TypeVar("Did")
 
 
 class DeliveryOutcome(StrEnum):
-    """What came of a message that points at an execution."""
+    """The result of processing one queue message."""
 
     SUCCEEDED = "succeeded"
-    TO_BE_RETRIED = "to be retried"
+    TO_BE_RETRIED = "retry scheduled"
     FAILED = "failed"
     STOPPED = "stopped"
     PARKED = "parked"
@@ -71,11 +71,11 @@ _OUTCOMES: Final = {
 
 @dataclass(frozen=True)
 class _Delivery:
-    """What an attempt needs to know, as it is now.
+    """The current data that an attempt needs.
 
     Attributes:
-        action: None when there is no such action any more, or its workflow is disabled.
-        secret: None when the account has none.
+        action: None if the action no longer exists or its workflow is disabled.
+        secret: None if the account has none.
     """
 
     action: Action | None
@@ -83,14 +83,14 @@ class _Delivery:
 
     @property
     def host(self) -> str:
-        """Where the webhook goes."""
+        """The host of the webhook's URL."""
         return urlsplit(self.action.url).netloc.lower() if self.action else ""
 
 
 def deliver_concurrently(
     deliver: Callable[[ExecutionPointer], Did], pointers: Sequence[ExecutionPointer]
 ) -> list[Did]:
-    """What ``deliver`` answers for each pointer, all at once, in their order."""
+    """Call ``deliver`` for all pointers concurrently and return the results in order."""
     if len(pointers) == 1:
         return [deliver(pointers[0])]
     with ThreadPoolExecutor(MAX_CONCURRENCY) as threads:
@@ -99,7 +99,7 @@ def deliver_concurrently(
 
 
 def prefetch(account_ids: set[str]) -> None:
-    """Reads what the deliveries of these accounts have in common, once for all of them."""
+    """Load the workflows and secrets of these accounts into the cache, once for all deliveries."""
     for account_id in account_ids:
         workflows_of(account_id)
         signing_secrets_of(account_id)
@@ -108,17 +108,17 @@ def prefetch(account_ids: set[str]) -> None:
 def send_webhook(
     pointer: ExecutionPointer, time_left_s: Callable[[], float] = lambda: inf
 ) -> DeliveryOutcome:
-    """Makes the next attempt at an execution, if one is due and there is time for it.
+    """Make the next attempt of an execution if one is due and enough time is left.
 
-    Requests to AWS: two, claim and outcome; one when there is nothing to do, or when the host is
-    silent; none when there is no time.
+    Requests to AWS: two, claim and outcome; one if there is nothing to do or the circuit is open;
+    none if too little time is left.
 
     Args:
-        time_left_s: seconds until this process may be stopped.
+        time_left_s: returns the seconds until the function's time-out.
 
     Raises:
-        Unavailable: the database throttles or does not answer. Before the claim nothing was done;
-            after it the claim's lease runs out, and the next attempt is marked as a repeat.
+        Unavailable: the database throttles or does not respond. Before the claim nothing was done.
+            After it the lease expires, and the next attempt is marked as a repeat.
     """
     if time_left_s() < _CLAIM_S + _REQUEST_S:
         return DeliveryOutcome.DEFERRED
@@ -133,7 +133,7 @@ def send_webhook(
         return DeliveryOutcome.NOTHING_TO_DO
     end = _end_without_attempt(execution, delivery)
     if end is None and time_left_s() < _REQUEST_S:
-        end = Outcome(ExecutionState.PENDING, "the claim took too long", retry_at=clock.now())
+        end = Outcome(ExecutionState.PENDING, "too little time left", retry_at=clock.now())
     if end:
         return _settle(execution, [], end)
     assert delivery.action  # noqa: S101 - without one it has just been stopped
@@ -149,14 +149,14 @@ def send_webhook(
 
 
 def record_failure(execution_id: str, reason: str) -> bool:
-    """Counts a claim that could not be made; it is tried again later. True when it is parked."""
+    """Record a failed claim, schedule the next one, and return True if it is now parked."""
     return executions.WORK.record_failure(execution_id, executions.PART, reason, clock.now())
 
 
 def _delivery(pointer: ExecutionPointer) -> _Delivery:
     found = _action_in(workflows_of(pointer.account_id), pointer)
     if found is None:
-        # What is held may be older than the workflow; nothing is given up on its word.
+        # The cache may be older than the workflow: read again before giving up.
         found = _action_in(workflows.list_for_account(pointer.account_id, consistent=True), pointer)
     secrets = signing_secrets_of(pointer.account_id)
     return _Delivery(found, secrets.active(clock.now()) if secrets else None)
@@ -170,15 +170,15 @@ def _action_in(known: Sequence[Workflow], pointer: ExecutionPointer) -> Action |
 
 
 def _end_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
-    """How the execution ends though nothing more is sent, or None when it goes on."""
+    """Return the outcome of an execution that cannot be sent any more, or None if it can."""
     if execution.claims > MAX_CLAIMS:
-        reason = f"{MAX_CLAIMS} claims came to no end"
+        reason = f"{MAX_CLAIMS} claims without an outcome"
         return Outcome(ExecutionState.PARKED, reason, execution.repeats)
     if delivery.action is None:
-        reason = "the action is gone, or its workflow is disabled"
+        reason = "the action no longer exists or its workflow is disabled"
         return Outcome(ExecutionState.STOPPED, reason, execution.repeats)
     if execution.used > delivery.action.attempts:
-        reason = "interrupted" if execution.interrupted else "its attempts are used up"
+        reason = "interrupted" if execution.interrupted else "all attempts are used"
         return Outcome(ExecutionState.FAILED, reason, execution.repeats)
     return None
 
@@ -186,7 +186,7 @@ def _end_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome |
 def _attempt(
     execution: Execution, action: Action, secret: str | None, host: str
 ) -> tuple[Attempt, str | None]:
-    """Sends the webhook; answers the attempt, and the ``Retry-After`` that was asked for."""
+    """Send the webhook. Return the attempt and the response's ``Retry-After`` header."""
     at = clock.now()
     if secret is None:
         error = "The account has no webhook secret."

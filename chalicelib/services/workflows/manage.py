@@ -6,30 +6,29 @@ from typing import Any
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.workflows.definition import read_workflow
-from chalicelib.domain.workflows.definition import save_workflow as workflow_to_save
+from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.settings import settings
 from chalicelib.storage import places, workflows
 
 
-def save_workflow(account_id: str, document: Any) -> Workflow:
-    """Creates the workflow that the document describes, or replaces the one with its id.
+def save_workflow(account_id: str, definition: Any) -> Workflow:
+    """Create the workflow, or replace the one with the same id.
 
     Raises:
-        InvalidInput: the document breaks a rule; every fault is listed.
-        InputTooLarge: the workflow is larger than a row may be.
+        InvalidInput: the definition is invalid.
+        InputTooLarge: the workflow is over its size limit.
     """
     known = workflows.list_for_account(account_id, consistent=True)
-    read = read_workflow(
-        document,
+    parsed = parse_workflow_definition(
+        definition,
         places.load_directory(account_id, consistent=True),
         known,
         allow_private=settings().private_webhooks,
     )
-    earlier = next((each for each in known if each.id == read.id), None)
-    workflow = workflow_to_save(read, clock.now(), earlier)
+    earlier = next((each for each in known if each.id == parsed.id), None)
+    workflow = build_workflow(parsed, clock.now(), earlier)
     workflows.save(account_id, workflow)
     return workflow
 

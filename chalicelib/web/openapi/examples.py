@@ -29,10 +29,10 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.forms.contact_form import PartnerContactForm
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.fields import (
     ExpectedValue,
     FieldDependency,
-    FieldType,
     PartnerField,
     PartnerFieldGroup,
 )
@@ -185,7 +185,7 @@ _ACCEPTED_BATCH: Final = AcceptedBatch(
                 RowInputError(
                     pointer="/batch/1/email",
                     code="invalid_email",
-                    detail="This must be an e-mail address.",
+                    detail="Must be an e-mail address.",
                 ),
             ),
         ),
@@ -250,7 +250,7 @@ def _fields(deciding: PartnerField, follow_up: str) -> dict[str, Any]:
     follow_up_field = PartnerField(
         id=example_id(follow_up),
         **_WRITTEN,
-        type=FieldType.LONG_TEXT,
+        type=FieldType["LONG_TEXT"],
         label=follow_up,
         placeholder="A few words are enough",
         vertical_index=1,
@@ -292,7 +292,7 @@ _CONTACT_FORM: Final = PartnerContactForm(
         PartnerField(
             id=example_id("topic"),
             **_WRITTEN,
-            type=FieldType.SINGLE_SELECT,
+            type=FieldType["SINGLE_SELECT"],
             label="What is it about?",
             required=True,
             values=["A reservation", "An order", "Something else"],
@@ -309,7 +309,7 @@ _SURVEY: Final = PartnerSurvey(
         PartnerField(
             id=example_id("recommendation"),
             **_WRITTEN,
-            type=FieldType.NPS,
+            type=FieldType["NPS"],
             label="Would you recommend us?",
             required=True,
             group=_GROUP.id,

@@ -103,7 +103,7 @@ def _reading(
             ),
         ),
         errors=(
-            InvalidInput([InputError("?id", "required", "This is required.")]),
+            InvalidInput([InputError("?id", "required", "Required.")]),
             NotFound(resource),
         ),
     )

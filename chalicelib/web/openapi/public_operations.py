@@ -86,7 +86,7 @@ def _showing(
         ),
         parameters=(*parameters, _LANGUAGE, _IF_NONE_MATCH),
         errors=(
-            InvalidInput([InputError(f"?{parameters[0].name}", "required", "This is required.")]),
+            InvalidInput([InputError(f"?{parameters[0].name}", "required", "Required.")]),
             NotFound(resource),
             *errors,
         ),

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS
+from chalicelib.web.openapi.field_types import describe_field_types
 
 Schema = dict[str, Any]
 Mode = Literal["validation", "serialization"]
@@ -37,6 +38,7 @@ _WORDS_FOR_SCHEMAS: Final = {
     "CustomerBody": "A customer as a partner sends it. At least one key must say something.",
     "Purchase": "What a customer bought or booked, where and when.",
     "PlaceKind": "Whether a place is a brand or a store.",
+    "FieldType": describe_field_types(),
 }
 """Words for schemas whose models say more about the code than about the thing."""
 

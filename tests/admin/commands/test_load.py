@@ -125,13 +125,13 @@ kind: shop
     assert not result.stdout
     *errors, last = result.stderr.splitlines()
     assert [line.split(": ")[0] + line[line.rindex(" (") :] for line in errors] == [
-        f"{places_file}, document 2, /id (invalid_uuid)",
-        f"{places_file}, document 2, /name (required)",
-        f"{places_file}, document 2, /colour (unknown_key)",
-        f"{places_file}, document 3, /kind (not_allowed)",
-        f"{people_file}, document 1 (wrong_type)",
-        f"{people_file}, document 2, /account (invalid_uuid)",
-        f"{people_file}, document 2, /email (invalid_email)",
+        f"{places_file}, definition 2, /id (invalid_uuid)",
+        f"{places_file}, definition 2, /name (required)",
+        f"{places_file}, definition 2, /colour (unknown_key)",
+        f"{places_file}, definition 3, /kind (not_allowed)",
+        f"{people_file}, definition 1 (wrong_type)",
+        f"{people_file}, definition 2, /account (invalid_uuid)",
+        f"{people_file}, definition 2, /email (invalid_email)",
     ]
     assert last == "7 fault(s); nothing was written."
     assert places.load_directory(account).places == ()
@@ -170,7 +170,7 @@ def test_form_rules_are_checked_before_writing(file: Path) -> None:
 def test_an_id_stands_once_in_a_run(file: Path) -> None:
     customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
     result = run("load", lines([customer, customer], file), "--account", an_account())
-    assert f"{file}, document 2, /id: This id is already that of {file}, document 1." in (
+    assert f"{file}, definition 2, /id: Duplicate id, first used in {file}, definition 1." in (
         result.stderr
     )
 
@@ -198,7 +198,7 @@ def test_what_only_the_write_finds_is_told_and_the_rest_is_written(file: Path) -
     run("load", lines(documents.all(), file), "--account", first)
     result = run("load", file, "--account", second)
     assert result.exit_code == 1
-    assert "document 3: This id is already used by another account's form. (refused)" in (
+    assert "definition 3: This id is already used by another account's form. (refused)" in (
         result.stderr
     )
     assert list_customers(second, ALL).meta.total_items == 1

@@ -12,7 +12,7 @@ from admin.demo.workflows import main_workflows
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.workflows.definition import read_workflow, save_workflow
+from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.outbound.webhook_http import WebhookResponse
 from chalicelib.services.webhooks import deliveries
@@ -154,7 +154,7 @@ def test_a_new_secret_takes_the_place_of_those_to_come() -> None:
 def test_the_demos_workflows_are_valid_and_react_to_its_public_forms() -> None:
     account = an_account()
     for document in main_workflows("http://127.0.0.1:8080/webhooks"):
-        saved = save_workflow(read_workflow(document, allow_private=True), clock.now())
+        saved = build_workflow(parse_workflow_definition(document, allow_private=True), clock.now())
         workflows.save(account, saved)
     known = workflows.list_for_account(account)
     for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):

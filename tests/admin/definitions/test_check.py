@@ -1,13 +1,15 @@
-"""Which faults of a run's documents are told."""
+"""Checks of the definitions of a run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from admin.definitions.check import check
-from admin.definitions.definition import RawDefinition
+from admin.definitions.definition import Problem, RawDefinition
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.input_errors import InputError
 
 ACCOUNT = "acc00000-0000-4000-8000-000000000001"
 BRAND = "b0000000-0000-4000-8000-000000000001"
@@ -17,7 +19,7 @@ NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
 class NothingKnown:
-    """One account, which has nothing yet."""
+    """One account without any resources."""
 
     def has_account(self, account_id: str) -> bool:
         return account_id == ACCOUNT
@@ -53,49 +55,66 @@ def purchase(**more: Any) -> dict[str, Any]:
     return usual | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
 
 
-def errors_of(*documents: Any, is_all: bool = True) -> list[tuple[int, str, str]]:
-    """Place of the document, pointer and code of every fault."""
-    found = [RawDefinition(str(place), document) for place, document in enumerate(documents)]
-    _, problems = check(found, ACCOUNT, NothingKnown(), is_all=is_all)
+def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tuple[int, str, str]]:
+    """Return the position of the definition, the pointer and the code of every error."""
+    found = [RawDefinition(str(place), content) for place, content in enumerate(definitions)]
+    _, problems = check(found, ACCOUNT, NothingKnown(), unreadable)
     return [
         (int(each.origin), each.input_error.pointer, each.input_error.code) for each in problems
     ]
 
 
-def test_a_run_that_holds_all_it_refers_to_has_no_errors() -> None:
+def test_run_with_all_referenced_definitions_has_no_errors() -> None:
     assert errors_of(purchase(), contact_form(), customer(), store(), brand()) == []
 
 
-def test_shapes_rules_and_references_of_all_documents_are_told_at_once() -> None:
+def test_shape_errors_of_all_definitions_are_reported_without_rule_errors() -> None:
     assert errors_of(
         brand(name=""),
         store(brandId=NOWHERE, color=7),
         purchase(date="soon", storeId=NOWHERE, customerId=NOWHERE, customer={"firstName": "A"}),
-        contact_form(
-            name=3,
-            brandId=NOWHERE,
-            fields=[{"key": "a", "type": "SLIDER"}, {"key": "b", "type": "SINGLE_SELECT"}],
-        ),
+        contact_form(name=3, brandId=NOWHERE, fields=[{"key": "a", "type": "SLIDER"}]),
         {"kind": "workflow", "id": new_id(), "actions": [{"key": "a", "url": "ftp://x.example"}]},
+        contact_form(account="mine", id="7"),
+        purchase(storeId=NOWHERE),
     ) == [
         (0, "/name", "required"),
         (1, "/color", "wrong_type"),
-        (1, "/brandId", "unknown_reference"),
         (2, "/date", "invalid_timestamp"),
+        (3, "/name", "wrong_type"),
+        (3, "/fields/0/type", "not_allowed"),
+        (4, "/name", "required"),
+        (5, "/account", "invalid_uuid"),
+        (5, "/id", "invalid_uuid"),
+    ]
+
+
+def test_rule_errors_of_all_definitions_are_reported_at_once() -> None:
+    workflow = {"kind": "workflow", "id": new_id(), "name": "Workflow"}
+    assert errors_of(
+        brand(),
+        store(brandId=NOWHERE),
+        purchase(storeId=NOWHERE, customerId=NOWHERE, customer={"firstName": "A"}),
+        contact_form(
+            brandId=NOWHERE,
+            fields=[{"key": "b", "type": "SINGLE_SELECT"}],
+        ),
+        {**workflow, "actions": [{"key": "a", "url": "ftp://x.example"}]},
+        brand(),
+    ) == [
+        (1, "/brandId", "unknown_reference"),
         (2, "", "not_allowed"),
         (2, "/storeId", "unknown_reference"),
         (2, "/customerId", "unknown_reference"),
-        (3, "/name", "wrong_type"),
-        (3, "/fields/0/type", "not_allowed"),
         (3, "/brandId", "unknown_reference"),
-        (3, "/fields/1/values", "required"),
-        (4, "/name", "required"),
+        (3, "/fields/0/values", "required"),
         (4, "/actions/0/url", "invalid_url"),
+        (5, "/id", "duplicate"),
     ]
 
 
 @pytest.mark.parametrize(
-    "malformed",
+    "invalid",
     [
         {"name": 3},
         {"id": None},
@@ -105,35 +124,16 @@ def test_shapes_rules_and_references_of_all_documents_are_told_at_once() -> None
         {"kind": "brnad"},
     ],
 )
-def test_what_a_malformed_document_may_be_is_not_called_unknown(malformed: Any) -> None:
-    assert {place for place, _, _ in errors_of(brand(**malformed), contact_form())} == {0}
+def test_reference_to_invalid_definition_is_not_reported_as_unknown(invalid: Any) -> None:
+    assert {place for place, _, _ in errors_of(brand(**invalid), contact_form())} == {0}
 
 
-def test_what_cannot_be_what_is_meant_excuses_nothing() -> None:
-    for malformed in (brand(kind="brnad", id=NOWHERE), {}, "text"):
-        errors = errors_of(malformed, contact_form())
-        assert (1, "/brandId", "unknown_reference") in errors
+def test_reference_is_not_reported_as_unknown_if_a_file_is_unreadable() -> None:
+    definitions = [store(), contact_form(), purchase()]
+    unreadable = Problem("9", InputError("", "not_readable", "Invalid JSON."))
+    assert errors_of(*definitions, unreadable=[unreadable]) == [(9, "", "not_readable")]
+    assert len(errors_of(*definitions)) == 3
 
 
-def test_a_malformed_customer_is_not_called_unknown() -> None:
-    errors = errors_of(customer(id="7"), store(), brand(), purchase())
-    assert errors == [(0, "/id", "invalid_uuid")]
-
-
-def test_a_malformed_document_of_another_kind_excuses_nothing() -> None:
-    errors = errors_of(customer(id="7"), contact_form())
-    assert errors == [(0, "/id", "invalid_uuid"), (1, "/brandId", "unknown_reference")]
-
-
-def test_nothing_is_called_unknown_while_a_file_cannot_be_read() -> None:
-    documents = [store(), contact_form(), purchase()]
-    assert errors_of(*documents, is_all=False) == []
-    assert len(errors_of(*documents)) == 3
-
-
-def test_a_document_of_no_account_is_judged_otherwise() -> None:
-    document = contact_form(account="mine", fields=[{"key": "b", "type": "SINGLE_SELECT"}])
-    assert errors_of(document) == [
-        (0, "/account", "invalid_uuid"),
-        (0, "/fields/0/values", "required"),
-    ]
+def test_id_with_white_space_and_upper_case_is_found_by_references() -> None:
+    assert errors_of(brand(id=f" {BRAND.upper()} "), contact_form()) == []

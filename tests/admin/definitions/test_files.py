@@ -1,4 +1,4 @@
-"""Reading documents from files."""
+"""Reading definitions from files."""
 
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,9 @@ from admin.definitions.files import read_files
 
 def contents(path: Path, text: str) -> list[Any]:
     path.write_text(text, encoding="utf-8")
-    documents, problems = read_files([path])
+    definitions, problems = read_files([path])
     assert not problems
-    return [document.content for document in documents]
+    return [definition.content for definition in definitions]
 
 
 def problem(path: Path, text: str | bytes) -> str:
@@ -21,7 +21,7 @@ def problem(path: Path, text: str | bytes) -> str:
     return str(only)
 
 
-def test_yaml_keeps_texts_as_they_are_written(tmp_path: Path) -> None:
+def test_yaml_scalars_keep_their_text(tmp_path: Path) -> None:
     text = """
 language: no
 date: 2026-11-20T10:00:00Z
@@ -64,16 +64,16 @@ empty:
         ("a.NDJSON", '{"a": 1}\r\n{"a": 2}'),
     ],
 )
-def test_a_file_holds_several_documents(tmp_path: Path, name: str, text: str) -> None:
+def test_file_with_several_definitions_is_read(tmp_path: Path, name: str, text: str) -> None:
     assert contents(tmp_path / name, text) == [{"a": 1}, {"a": 2}]
 
 
-def test_merged_keys_give_way_to_own_ones(tmp_path: Path) -> None:
+def test_own_yaml_keys_override_merged_keys(tmp_path: Path) -> None:
     text = "- &first {a: 1, b: 1}\n- {<<: *first, b: 2}\n"
     assert contents(tmp_path / "a.yaml", text)[1] == {"a": 1, "b": 2}
 
 
-def test_a_csv_row_is_a_purchase(tmp_path: Path) -> None:
+def test_csv_row_is_read_as_purchase(tmp_path: Path) -> None:
     text = (
         "source,externalId,customer.email,customer.smsOptin,metadata.table,startDate\n"
         'Import,1,a@example.com,TRUE," 12, by the ""sea"" ",\n'
@@ -90,34 +90,34 @@ def test_a_csv_row_is_a_purchase(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "expected"),
     [
-        ("a.txt", "", "The name must end in one of .yaml, "),
-        ("a.yaml", "a: 1\na: 2\n", "This is no YAML: line 2: the key 'a' stands here twice."),
-        ("a.yaml", "a: !!python/object:os.system x", "This is no YAML: line 1: could not "),
-        ("a.yaml", "a: {", "This is no YAML: line 1: "),
-        ("a.yaml", "a: \x07", "This is no YAML: "),
-        ("a.json", '{"a": 1,\n}', "This is no JSON: line 2: "),
-        ("a.json", '{"a": 1, "a": 2}', "The key 'a' stands twice in one object."),
-        ("a.json", "[" * 100_000, "This is nested too deeply."),
-        ("a.json", b'{"a": "\xff"}', "This is no UTF-8 text."),
-        ("a.csv", "", "The first line must name the columns."),
-        ("a.csv", "a,b\n1\n", "Line 2 has more or fewer cells than the first line."),
-        ("a.csv", "a,b\n1,2,3\n", "Line 2 has more or fewer cells than the first line."),
-        ("a.csv", 'a\n"x"y\n', "This is no CSV: after line 1: "),
+        ("a.txt", "", "Unknown file type (allowed: .yaml, "),
+        ("a.yaml", "a: 1\na: 2\n", "Invalid YAML: line 2: duplicate key 'a'."),
+        ("a.yaml", "a: !!python/object:os.system x", "Invalid YAML: line 1: could not "),
+        ("a.yaml", "a: {", "Invalid YAML: line 1: "),
+        ("a.yaml", "a: \x07", "Invalid YAML: "),
+        ("a.json", '{"a": 1,\n}', "Invalid JSON: line 2: "),
+        ("a.json", '{"a": 1, "a": 2}', "Duplicate property 'a' in an object."),
+        ("a.json", "[" * 100_000, "Nested too deeply."),
+        ("a.json", b'{"a": "\xff"}', "Invalid UTF-8."),
+        ("a.csv", "", "The first line must contain the column names."),
+        ("a.csv", "a,b\n1\n", "Line 2 must have as many cells as the first line."),
+        ("a.csv", "a,b\n1,2,3\n", "Line 2 must have as many cells as the first line."),
+        ("a.csv", 'a\n"x"y\n', "Invalid CSV: after line 1: "),
     ],
 )
-def test_what_cannot_be_read_is_said(
-    tmp_path: Path, name: str, text: str | bytes, told: str
+def test_unreadable_file_is_reported(
+    tmp_path: Path, name: str, text: str | bytes, expected: str
 ) -> None:
-    said = problem(tmp_path / name, text)
-    assert said.startswith(f"{tmp_path / name}: {told}")
-    assert "\n" not in said
+    message = problem(tmp_path / name, text)
+    assert message.startswith(f"{tmp_path / name}: {expected}")
+    assert "\n" not in message
 
 
-def test_what_stands_before_a_broken_line_is_still_read(tmp_path: Path) -> None:
+def test_definitions_before_invalid_line_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n{"a": \n')
-    documents, problems = read_files([path])
-    assert [document.content for document in documents] == [{"a": 1}]
-    assert str(problems[0]).startswith(f"{path}, after document 1: This is no JSON: line 2: ")
+    definitions, problems = read_files([path])
+    assert [definition.content for definition in definitions] == [{"a": 1}]
+    assert str(problems[0]).startswith(f"{path}, after definition 1: Invalid JSON: line 2: ")

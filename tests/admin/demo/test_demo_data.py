@@ -11,7 +11,7 @@ import pytest
 
 import admin.demo.contents
 from admin.definitions.check import check
-from admin.definitions.definition import Document, Kind
+from admin.definitions.definition import Definition, Kind
 from admin.demo.contents import demo_definitions, version_of
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
@@ -20,7 +20,7 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.forms.definitions.survey import SurveyDefinition
-from chalicelib.domain.forms.fields import FieldType
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.parsing import parse
 
 
@@ -38,7 +38,7 @@ class Nothing:
 
 
 @cache
-def checked() -> list[Document]:
+def checked() -> list[Definition]:
     documents, problems = check(demo_definitions(), None, Nothing())
     assert [str(problem) for problem in problems] == []
     return documents

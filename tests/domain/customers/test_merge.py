@@ -1,4 +1,4 @@
-"""The fill rule and the pair rule against a plain model of them."""
+"""The fill rule and the pair rule, compared with a simple reference implementation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +41,7 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 @dataclass
 class PlainImporter:
-    """Rule 4.2.2 row by row, in the most obvious way."""
+    """The fill rule row by row, in the most obvious way."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -78,7 +78,7 @@ def in_interface_words(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(BATCHES)
-def test_any_sequence_of_batches_ends_as_the_plain_importer_predicts(
+def test_batches_have_the_same_result_as_the_reference_importer(
     batches: list[list[dict[str, Any]]],
 ) -> None:
     plain = PlainImporter()
@@ -105,9 +105,7 @@ def test_any_sequence_of_batches_ends_as_the_plain_importer_predicts(
 
 
 @given(st.sampled_from([None, *EMAILS]), st.sampled_from([None, *PHONES]))
-def test_a_pair_is_the_same_however_its_halves_are_written(
-    email: str | None, phone: str | None
-) -> None:
+def test_pair_ignores_notation(email: str | None, phone: str | None) -> None:
     pair = pair_of(email, phone)
     if email is None and phone is None:
         assert pair is None
@@ -121,13 +119,13 @@ def test_a_pair_is_the_same_however_its_halves_are_written(
 
 
 @given(st.lists(ROWS, min_size=1, max_size=30))
-def test_groups_are_read_back_as_they_were_kept(rows: list[dict[str, Any]]) -> None:
+def test_groups_survive_serialization(rows: list[dict[str, Any]]) -> None:
     groups = group_rows(enumerate(parse(row, CustomerBody) for row in rows))
     assert groups_from_json(groups_to_json(groups)) == tuple(groups)
     assert sorted(row.index for group in groups for row in group.rows) == [*range(len(rows))]
 
 
-def test_rows_of_one_pair_are_one_group_however_many_they_are() -> None:
+def test_rows_of_one_pair_form_one_group() -> None:
     body = parse({"email": "a@example.test", "firstName": "Zoé"}, CustomerBody)
     (group,) = group_rows((n, body) for n in range(10_000))
     assert len(group.rows) == 10_000
@@ -137,7 +135,7 @@ def test_rows_of_one_pair_are_one_group_however_many_they_are() -> None:
     assert effect.outcomes == (RowOutcome.CREATED, *[RowOutcome.UNCHANGED] * 9_999)
 
 
-def test_a_row_that_would_give_too_much_fails_alone() -> None:
+def test_row_over_the_size_limit_fails_alone() -> None:
     rows = [{"company": "x" * 60}, {"description": "y" * 60}, {"firstName": "Zoé"}]
     (group,) = group_rows(
         (n, parse({"email": "a@example.test"} | row, CustomerBody)) for n, row in enumerate(rows)
@@ -152,21 +150,21 @@ def a_group(n: int, *, paired: bool, size: int = 10) -> RowGroup:
     return group_rows([(n, CustomerBody.model_construct(**row))])[0]  # type: ignore[arg-type]
 
 
-def test_a_chunk_holds_49_rows_with_a_pair_or_98_without() -> None:
+def test_chunk_contains_49_rows_with_a_pair_or_98_without() -> None:
     with_pair = pack_chunks(a_group(n, paired=True) for n in range(50))
     without = pack_chunks(a_group(n, paired=False) for n in range(99))
     assert [len(chunk) for chunk in with_pair] == [49, 1]
     assert [len(chunk) for chunk in without] == [98, 1]
 
 
-def test_a_chunk_holds_no_more_bytes_than_its_record_can_take() -> None:
+def test_chunk_size_is_limited_in_bytes() -> None:
     chunks = pack_chunks(a_group(n, paired=False, size=30_000) for n in range(20))
     assert [len(chunk) for chunk in chunks] == [9, 9, 2]
     assert all(len(groups_to_json(chunk)) < 400_000 for chunk in chunks)
     assert pack_chunks([]) == []
 
 
-def test_a_name_makes_a_display_name_where_none_is_given() -> None:
+def test_display_name_defaults_to_the_joined_name() -> None:
     assert (
         fields_of(parse({"firstName": "Zoé", "lastName": "M"}, CustomerBody))["display_name"]
         == "Zoé M"

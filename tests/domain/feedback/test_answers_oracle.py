@@ -1,4 +1,4 @@
-"""The answers engine beside a slow and obvious one, over many forms and submissions."""
+"""Comparison of the validation with a simple, slow oracle on generated forms and submissions."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -42,7 +42,7 @@ def field_id(place: int) -> str:
 
 @st.composite
 def forms(draw: st.DrawFn) -> SavedContactForm:
-    """A form whose fields depend on others, never in a cycle, in no order of their places."""
+    """Generate a form with acyclic dependencies in any order."""
     count = draw(st.integers(1, 7))
     order = draw(st.permutations(range(count)))
     fields = []
@@ -98,7 +98,7 @@ ANYTHING = st.lists(st.sampled_from(["", *WORDS, "1", "4"]), max_size=3)
 
 @st.composite
 def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[SubmittedAnswer]]:
-    """A form and what was submitted for it: mostly what its fields take, at times anything."""
+    """Generate a form and a submission; most of its values are valid."""
     form = draw(forms())
     given_answers = []
     for place in draw(st.permutations(range(len(form.fields) + 1))):
@@ -120,7 +120,7 @@ def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[Submi
 # --- the oracle
 
 Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
-"""The faults; or the answers in display order, and the rating."""
+"""The errors; or the answers in display order, and the rating."""
 
 
 def number(text: str) -> Fraction | None:
@@ -145,36 +145,36 @@ SIMPLE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def slowly_holds(operator: str, values: list[str], expected: str) -> bool:
+def expected_result(operator: str, values: list[str], expected: str) -> bool:
     if operator == "$ne":
-        return not slowly_holds("$eq", values, expected)
+        return not expected_result("$eq", values, expected)
     if operator == "$nin":
-        return not slowly_holds("$in", values, expected)
+        return not expected_result("$in", values, expected)
     if operator == "$exists":
         return (len(values) > 0) is (expected != "false")
     if operator == "$contains":
         return any(expected in value for value in values)
     if operator == "$in":
         items = LISTS.get(expected, [expected])
-        return any(slowly_holds("$eq", values, item) for item in items)
+        return any(expected_result("$eq", values, item) for item in items)
     return any(compare(value, expected, SIMPLE[operator]) for value in values)
 
 
-def combined(operator: str, truths: list[bool]) -> bool:
-    return all(truths) if operator == "$and" else any(truths)
+def combined(operator: str, results: list[bool]) -> bool:
+    return all(results) if operator == "$and" else any(results)
 
 
-def slowly_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set[str]:
-    """Begins with everything shown and looks again until nothing changes."""
+def expected_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set[str]:
+    """Return the visible fields: start with all fields and iterate until a fixed point."""
     visible = {field.id for field in form.fields}
     while True:
         after = set()
         for field in form.fields:
-            truths = [
+            results = [
                 combined(
                     dependency.operator,
                     [
-                        slowly_holds(
+                        expected_result(
                             expected.operator,
                             answers.get(dependency.depends_on_field, [])
                             if dependency.depends_on_field in visible
@@ -187,14 +187,14 @@ def slowly_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set
                 for dependency in form.field_dependencies
                 if dependency.field == field.id
             ]
-            if not truths or combined(field.operator, truths):
+            if not results or combined(field.operator, results):
                 after.add(field.id)
         if after == visible:
             return visible
         visible = after
 
 
-def slow_errors(field: SavedField, sent: list[str], place: int) -> set[tuple[str, str]]:
+def expected_errors(field: SavedField, sent: list[str], place: int) -> set[tuple[str, str]]:
     values = [(position, value) for position, value in enumerate(sent) if value]
     if field.type != "MULTI_SELECT" and len(values) > 1:
         return {(f"/fields/{place}", "too_many")}
@@ -216,13 +216,13 @@ def slow_errors(field: SavedField, sent: list[str], place: int) -> set[tuple[str
     return found
 
 
-def slow_rating(kind: str, value: str) -> int | None:
+def expected_rating(kind: str, value: str) -> int | None:
     if kind == "BINARY":
         return {"satisfied": 10, "unsatisfied": 0}[value]
     return {"NPS": 1, "CSAT_STAR": 2}[kind] * int(value) if kind in ("NPS", "CSAT_STAR") else None
 
 
-def slowly_judged(form: SavedContactForm, given_answers: list[SubmittedAnswer]) -> Outcome:
+def expected_outcome(form: SavedContactForm, given_answers: list[SubmittedAnswer]) -> Outcome:
     kinds = {field.id: field.type for field in form.fields}
     found: set[tuple[str, str]] = set()
     first: dict[str, tuple[int, list[str]]] = {}
@@ -234,54 +234,54 @@ def slowly_judged(form: SavedContactForm, given_answers: list[SubmittedAnswer]) 
         else:
             first[answer.id] = (place, answer.values)
     filled = {field: [value for value in sent if value] for field, (_, sent) in first.items()}
-    deciding = {
+    compared = {
         field: values if kinds[field] == "MULTI_SELECT" else values[:1]
         for field, values in filled.items()
     }
-    visible = slowly_visible(form, deciding)
-    kept = []
+    visible = expected_visible(form, compared)
+    validated = []
     for field in sorted(form.fields, key=lambda f: (f.vertical_index, f.horizontal_index)):
         if field.id not in visible:
             continue
         if filled.get(field.id):
             place, sent = first[field.id]
-            found |= slow_errors(field, sent, place)
-            kept.append((field.id, filled[field.id]))
+            found |= expected_errors(field, sent, place)
+            validated.append((field.id, filled[field.id]))
         elif field.required:
             where = f"/fields/{first[field.id][0]}" if field.id in first else "/fields"
             found.add((where, "required"))
     if found:
         return found, [], None
-    ratings = [slow_rating(kinds[field], values[0]) for field, values in kept]
-    return found, kept, next((rating for rating in ratings if rating is not None), None)
+    ratings = [expected_rating(kinds[field], values[0]) for field, values in validated]
+    return found, validated, next((rating for rating in ratings if rating is not None), None)
 
 
-def judged(questionnaire: Questionnaire, given_answers: list[SubmittedAnswer]) -> Outcome:
+def outcome(questionnaire: Questionnaire, given_answers: list[SubmittedAnswer]) -> Outcome:
     try:
-        judgement = questionnaire.validate(given_answers)
+        validated = questionnaire.validate(given_answers)
     except InvalidInput as error:
         return {(input_error.pointer, input_error.code) for input_error in error.errors}, [], None
-    answers = [(answer.field_id, answer.values) for answer in judgement.answers]
-    return set(), answers, judgement.rating
+    answers = [(answer.field_id, answer.values) for answer in validated.answers]
+    return set(), answers, validated.rating
 
 
 @settings(max_examples=500)
 @given(forms_and_submissions())
-def test_any_submission_is_judged_as_by_the_obvious_engine(
+def test_validation_result_equals_the_oracle(
     case: tuple[SavedContactForm, list[SubmittedAnswer]],
 ) -> None:
     form, given_answers = case
     questionnaire = Questionnaire.of(form)
 
-    assert judged(questionnaire, given_answers) == slowly_judged(form, given_answers)
+    assert outcome(questionnaire, given_answers) == expected_outcome(form, given_answers)
 
 
 @settings(max_examples=200)
 @given(forms(), st.dictionaries(st.integers(0, 6), st.lists(st.sampled_from(WORDS), max_size=2)))
-def test_what_is_shown_is_the_fixed_point(
+def test_visible_fields_are_the_fixed_point(
     form: SavedContactForm, given_values: dict[int, list[str]]
 ) -> None:
     answers = {field_id(place): values for place, values in given_values.items()}
     visibility = Questionnaire.of(form).visibility
 
-    assert visibility.visible_fields(answers) == slowly_visible(form, answers)
+    assert visibility.visible_fields(answers) == expected_visible(form, answers)

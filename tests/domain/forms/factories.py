@@ -1,4 +1,4 @@
-"""Documents of forms and surveys that are valid as they stand, and a directory they fit into."""
+"""Factories of valid form and survey definitions, with a matching directory."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,8 +6,11 @@ from typing import Any
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
-from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
 from chalicelib.domain.forms.survey import SavedSurvey
 
 BRAND = "b0000000-0000-4000-8000-000000000001"
@@ -46,17 +49,17 @@ IMAGE: dict[str, Any] = {
 
 
 def field(key: str, kind: str = "TEXT", **more: Any) -> dict[str, Any]:
-    """A field of a document."""
+    """Return the definition of a field."""
     return {"key": key, "type": kind, "label": key.title(), **more}
 
 
 def select(key: str, *values: str, kind: str = "SINGLE_SELECT", **more: Any) -> dict[str, Any]:
-    """A field to choose from."""
+    """Return the definition of a select field."""
     return field(key, kind, values=list(values) or ["Yes", "No"], **more)
 
 
 def depends(field: str, on: str, *values: Any, **more: Any) -> dict[str, Any]:
-    """A dependency; each value is compared with ``$eq``, or is a pair of operator and value."""
+    """Return the definition of a dependency; a value is a text for ``$eq``, or (operator, text)."""
     expected = [
         {"operator": value[0], "value": value[1]} if isinstance(value, tuple) else {"value": value}
         for value in values or ("Yes",)
@@ -65,38 +68,38 @@ def depends(field: str, on: str, *values: Any, **more: Any) -> dict[str, Any]:
 
 
 def contact_form(**more: Any) -> dict[str, Any]:
-    """The document of a contact form."""
+    """Return the definition of a contact form."""
     return {"id": FORM, "name": "Contact", "language": "en", "brandId": BRAND, **more}
 
 
 def survey(**more: Any) -> dict[str, Any]:
-    """The document of a private survey."""
+    """Return the definition of a private survey."""
     return {"id": FORM, "name": "Visit", "language": "en", "sendingChannels": ["SMS"], **more}
 
 
 def saved_contact_form(**more: Any) -> SavedContactForm:
-    """A contact form as it is saved."""
-    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), NOW)
+    """Return the contact form built from its definition."""
+    return build_contact_form(parse_contact_form_definition(contact_form(**more), DIRECTORY), NOW)
 
 
 def saved_survey(**more: Any) -> SavedSurvey:
-    """A survey as it is saved."""
-    return save_survey(read_survey(survey(**more), DIRECTORY), NOW)
+    """Return the survey built from its definition."""
+    return build_survey(parse_survey_definition(survey(**more), DIRECTORY), NOW)
 
 
 def contact_form_errors(**more: Any) -> list[tuple[str, str]]:
-    """Pointer and code of every fault of a contact form's document."""
+    """Return pointer and code of every error in the definition of a contact form."""
     return _errors(lambda: saved_contact_form(**more))
 
 
 def survey_errors(**more: Any) -> list[tuple[str, str]]:
-    """Pointer and code of every fault of a survey's document."""
+    """Return pointer and code of every error in the definition of a survey."""
     return _errors(lambda: saved_survey(**more))
 
 
-def _errors(save: Any) -> list[tuple[str, str]]:
+def _errors(build: Any) -> list[tuple[str, str]]:
     try:
-        save()
+        build()
     except InvalidInput as error:
         return [(input_error.pointer, input_error.code) for input_error in error.errors]
     return []

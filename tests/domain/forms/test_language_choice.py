@@ -1,4 +1,4 @@
-"""Which language a reader gets."""
+"""The language of a public view."""
 
 import pytest
 from hypothesis import given
@@ -47,28 +47,28 @@ def chosen(*translations: str, asked: str | None = None, accept: str | None = No
         ("fr;level=1", "en"),
     ],
 )
-def test_the_most_wanted_language_that_is_there_is_chosen(
+def test_available_language_with_highest_weight_is_chosen(
     accept: str | None, language: str
 ) -> None:
     assert chosen("fr", "ar", "he", "no", "zh", "zh-TW", accept=accept) == language
 
 
-def test_a_region_falls_back_to_its_language_only_when_it_is_not_there_itself() -> None:
+def test_region_falls_back_to_its_language() -> None:
     assert chosen("zh", accept="zh-TW") == "zh"
     assert chosen("zh", "zh-TW", accept="zh-TW") == "zh-TW"
 
 
-def test_a_language_asked_for_goes_before_the_header() -> None:
+def test_language_parameter_precedes_the_header() -> None:
     assert chosen("fr", "de", asked="de", accept="fr") == "de"
     assert chosen("fr", "de", asked="de-AT", accept="fr") == "de"
     assert chosen("fr", asked="es", accept="fr") == "en"
 
 
 @given(st.text(alphabet="frenzhTW-_,;q=0.19* ", max_size=60) | st.text(max_size=60))
-def test_any_header_gives_a_language_of_the_form(header: str) -> None:
+def test_any_header_selects_a_language_of_the_form(header: str) -> None:
     assert chosen("fr", "zh-TW", accept=header) in {"en", "fr", "zh-TW"}
     assert chosen("fr", "zh-TW", asked=header) in {"en", "fr", "zh-TW"}
 
 
-def test_ranges_are_in_order_of_weight_and_then_of_place() -> None:
+def test_ranges_are_sorted_by_weight_then_position() -> None:
     assert accepted_ranges("a;q=0.1, b, c;q=0.5, d") == ["b", "d", "c", "a"]

@@ -1,4 +1,4 @@
-"""The partner's views of forms and surveys, key by key."""
+"""Partner views of forms and surveys, field by field."""
 
 import json
 from typing import Any
@@ -75,14 +75,14 @@ def survey_view(**more: Any) -> dict[str, Any]:
     return view
 
 
-def test_a_contact_form_has_every_key_of_the_interface_and_no_other() -> None:
+def test_contact_form_has_exactly_the_contract_fields() -> None:
     view = contact_form_view(**EVERYTHING)
 
     assert set(view) == FORM_KEYS | {"brandId", "brandName"}
     assert set(view["generalStyle"]) == STYLE_KEYS
 
 
-def test_a_survey_has_every_key_of_the_interface_and_no_other() -> None:
+def test_survey_has_exactly_the_contract_fields() -> None:
     view = survey_view(**EVERYTHING)
 
     assert set(view) == SURVEY_KEYS
@@ -90,7 +90,7 @@ def test_a_survey_has_every_key_of_the_interface_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_parts_around_the_fields_have_the_keys_of_the_interface(view: Any) -> None:
+def test_presentation_objects_have_exactly_the_contract_fields(view: Any) -> None:
     form = view(**EVERYTHING)
 
     assert set(form["generalStyle"]["font"]) == {"name", "url"}
@@ -104,7 +104,7 @@ def test_parts_around_the_fields_have_the_keys_of_the_interface(view: Any) -> No
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_fields_groups_and_dependencies_have_the_keys_of_the_interface(view: Any) -> None:
+def test_fields_groups_and_dependencies_have_exactly_the_contract_fields(view: Any) -> None:
     form = view(**EVERYTHING)
 
     assert [set(item) for item in form["fields"]] == [FIELD_KEYS, FIELD_KEYS]
@@ -119,7 +119,7 @@ def test_fields_groups_and_dependencies_have_the_keys_of_the_interface(view: Any
     ]
 
 
-def test_parts_point_at_each_other_by_id() -> None:
+def test_parts_reference_each_other_by_id() -> None:
     form = contact_form_view(**EVERYTHING)
     happy, why = form["fields"]
     (dependency,) = form["fieldDependencies"]
@@ -131,7 +131,7 @@ def test_parts_point_at_each_other_by_id() -> None:
 
 
 @pytest.mark.parametrize("name", ["logo", "footerLogo", "cover", "submissionImage"])
-def test_an_image_is_in_the_partner_shape_with_texts_for_size_and_height(name: str) -> None:
+def test_image_has_string_size_and_height(name: str) -> None:
     expected = {
         "contentType": "image/png",
         "url": "https://cdn.example.com/logo.png",
@@ -145,12 +145,12 @@ def test_an_image_is_in_the_partner_shape_with_texts_for_size_and_height(name: s
 
 
 @pytest.mark.parametrize("name", ["emailLogo", "emailCover"])
-def test_the_images_of_a_surveys_e_mails_are_in_the_partner_shape(name: str) -> None:
+def test_email_images_have_the_partner_shape(name: str) -> None:
     assert survey_view(**{name: IMAGE})[name]["height"] == "240"
     assert survey_view()[name] is None
 
 
-def test_what_a_contact_form_leaves_out_is_empty_and_an_image_is_null() -> None:
+def test_unset_contact_form_fields_have_defaults() -> None:
     view = contact_form_view()
 
     assert {key for key, value in view.items() if value is None} == {
@@ -167,7 +167,7 @@ def test_what_a_contact_form_leaves_out_is_empty_and_an_image_is_null() -> None:
     assert view["fields"] == view["fieldGroups"] == view["fieldDependencies"] == []
 
 
-def test_what_a_survey_leaves_out_is_empty_and_an_object_is_null() -> None:
+def test_unset_survey_fields_have_defaults() -> None:
     view = survey_view()
 
     assert {key for key, value in view.items() if value is None} == set(
@@ -179,7 +179,7 @@ def test_what_a_survey_leaves_out_is_empty_and_an_object_is_null() -> None:
     assert view["solicitationThreshold"] == view["resolicitationDelay"] == 0
 
 
-def test_counts_and_names_are_those_of_the_moment_of_reading() -> None:
+def test_counts_and_names_are_current() -> None:
     form = contact_form_view()
     survey = survey_view(targets=[{"type": "STORE", "targetId": STORE}])
 
@@ -191,7 +191,7 @@ def test_counts_and_names_are_those_of_the_moment_of_reading() -> None:
     assert (survey["submissionCount"], survey["targets"][0]["targetName"]) == (12, "Lyon")
 
 
-def test_a_target_has_the_keys_of_the_interface() -> None:
+def test_target_has_exactly_the_contract_fields() -> None:
     view = survey_view(
         targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example.com/"}]
     )
@@ -209,7 +209,7 @@ def test_a_target_has_the_keys_of_the_interface() -> None:
     }
 
 
-def test_a_support_address_has_the_keys_of_the_interface() -> None:
+def test_support_email_has_exactly_the_contract_fields() -> None:
     record = {"host": "k1._domainkey", "type": "TXT", "value": "p=abc"}
     support = survey_view(
         supportEmail={"email": "help@example.com", "externalDnsConfig": {"dkim": record}}
@@ -233,7 +233,7 @@ def test_a_support_address_has_the_keys_of_the_interface() -> None:
     }
 
 
-def test_a_pre_redirect_configuration_has_the_keys_of_the_interface() -> None:
+def test_pre_redirect_config_has_exactly_the_contract_fields() -> None:
     config = survey_view(preRedirect=True, preRedirectConfig=PRE_REDIRECT)["preRedirectConfig"]
 
     assert config == {
@@ -260,14 +260,14 @@ def test_a_pre_redirect_configuration_has_the_keys_of_the_interface() -> None:
     }
 
 
-def test_the_post_redirect_threshold_is_null_while_the_redirect_is_off() -> None:
+def test_post_redirect_threshold_is_null_without_post_redirect() -> None:
     assert survey_view(postRedirectThreshold=7)["postRedirectThreshold"] is None
     assert survey_view(postRedirect=True, postRedirectThreshold=7)["postRedirectThreshold"] == 7
     assert survey_view(postRedirect=True, postRedirectThreshold=0)["postRedirectThreshold"] == 0
 
 
 @pytest.mark.parametrize("model", [PartnerContactForm, PartnerSurvey])
-def test_every_key_is_required_and_described_in_the_schema_of_answers(model: Any) -> None:
+def test_schema_requires_and_describes_every_field(model: Any) -> None:
     schema = model.model_json_schema(mode="serialization")
 
     for part in [schema, *schema["$defs"].values()]:
@@ -276,14 +276,14 @@ def test_every_key_is_required_and_described_in_the_schema_of_answers(model: Any
             assert "description" in described or "$ref" in described, (part["title"], name)
 
 
-def test_a_saved_form_is_read_back_as_it_was() -> None:
+def test_saved_form_survives_serialization() -> None:
     form, survey = saved_contact_form(**EVERYTHING), saved_survey(**EVERYTHING)
 
     assert SavedContactForm.model_validate_json(form.model_dump_json()) == form
     assert SavedSurvey.model_validate_json(survey.model_dump_json()) == survey
 
 
-def test_the_partners_view_holds_nothing_that_only_end_users_need() -> None:
+def test_partner_view_omits_public_fields() -> None:
     text = json.dumps(contact_form_view(**EVERYTHING))
 
     assert "translations" not in text

@@ -1,4 +1,4 @@
-"""Who is led to which review page."""
+"""Redirects after a submission."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ AT_STORE = SurveyContext.at(DIRECTORY, store_id=STORE)
         ([], STORE, None, ""),
     ],
 )
-def test_a_store_target_goes_before_a_brand_target(
+def test_store_target_precedes_brand_target(
     targets: list[Any], store: str | None, brand: str | None, page: str
 ) -> None:
     survey = saved_survey(targets=targets, postRedirect=True, postRedirectThreshold=0)
@@ -63,16 +63,14 @@ def test_a_store_target_goes_before_a_brand_target(
         (10, 10, True),
     ],
 )
-def test_a_rating_that_reaches_the_threshold_leads_on(
-    threshold: int, rating: int | None, led: bool
-) -> None:
+def test_rating_at_threshold_redirects(threshold: int, rating: int | None, led: bool) -> None:
     survey = saved_survey(targets=BOTH, postRedirect=True, postRedirectThreshold=threshold)
 
     assert redirect_to(survey, AT_STORE, rating) == (STORE_PAGE if led else "")
 
 
 @pytest.mark.parametrize("threshold", [None, 0, 5])
-def test_nobody_is_led_anywhere_while_the_redirect_is_off(threshold: int | None) -> None:
+def test_no_redirect_while_post_redirect_is_off(threshold: int | None) -> None:
     survey = saved_survey(targets=BOTH, postRedirect=False, postRedirectThreshold=threshold)
 
     assert redirect_to(survey, AT_STORE, 10) == ""

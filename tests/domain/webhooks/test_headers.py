@@ -1,4 +1,4 @@
-"""Which headers go out, and which custom ones are refused."""
+"""Webhook headers: merging and validation."""
 
 import pytest
 from hypothesis import given
@@ -28,19 +28,17 @@ def merged(custom: dict[str, str]) -> dict[str, str]:
 
 
 @given(st.sampled_from(sorted(SYSTEM)), st.data())
-def test_no_custom_header_replaces_a_systems_however_it_is_written(
-    name: str, data: st.DataObject
-) -> None:
+def test_custom_header_never_replaces_system_header(name: str, data: st.DataObject) -> None:
     ways = {"-": ["-", "_"]}
     written = "".join(data.draw(st.sampled_from(ways.get(c, [c.lower(), c.upper()]))) for c in name)
     assert merged({written: "theirs"}) == SYSTEM
 
 
-def test_other_custom_headers_stand_beside() -> None:
+def test_other_custom_headers_are_kept() -> None:
     assert merged({"X-Own": "1", "x_other": "2"}) == {**SYSTEM, "X-Own": "1", "x_other": "2"}
 
 
-def test_of_one_header_written_twice_the_systems_is_sent() -> None:
+def test_system_header_wins_over_equivalent_custom_header() -> None:
     assert merge_headers({"x_mark": "1", "X-Own": "2"}, {"X-Mark": "3"}) == {
         "X-Own": "2",
         "X-Mark": "3",
@@ -55,7 +53,7 @@ def test_of_one_header_written_twice_the_systems_is_sent() -> None:
         ("X-Own", "X.Own", False),
     ],
 )
-def test_case_and_underscores_make_no_other_header(name: str, other: str, same: bool) -> None:
+def test_header_names_ignore_case_and_underscores(name: str, other: str, same: bool) -> None:
     assert (normalize_header_name(name) == normalize_header_name(other)) is same
 
 
@@ -84,31 +82,31 @@ def test_case_and_underscores_make_no_other_header(name: str, other: str, same: 
         ("transfer_ENCODING", "chunked"),
     ],
 )
-def test_a_header_that_could_split_or_frame_the_request_is_refused(name: str, value: str) -> None:
+def test_splitting_and_framing_headers_are_rejected(name: str, value: str) -> None:
     with pytest.raises(InvalidHeader) as caught:
         validate_headers({"X-Fine": "yes", name: value})
     assert caught.value.name == name
 
 
 @pytest.mark.parametrize("again", ["x-a-b", "X_A_B", "x-a_B"])
-def test_a_name_twice_in_another_writing_is_refused(again: str) -> None:
-    with pytest.raises(InvalidHeader, match="twice"):
+def test_duplicate_header_name_is_rejected(again: str) -> None:
+    with pytest.raises(InvalidHeader, match="Duplicate"):
         validate_headers({"X-A-B": "1", again: "1"})
 
 
 @pytest.mark.parametrize("value", ["", "a", "a b\tc", "Bearer ~!@#$%^&*()", "b" * 4096])
-def test_ordinary_values_are_taken(value: str) -> None:
+def test_ordinary_header_values_are_accepted(value: str) -> None:
     validate_headers({"Authorization": value, "x_!#$%&'*+.^`|~": value})
 
 
-def test_a_name_has_at_most_100_characters() -> None:
+def test_header_name_is_limited_to_100_characters() -> None:
     validate_headers({"X" * 100: "b"})
-    with pytest.raises(InvalidHeader, match="of at most 100"):
+    with pytest.raises(InvalidHeader, match="1 to 100"):
         validate_headers({"X" * 101: "b"})
 
 
 @given(st.dictionaries(st.text(max_size=5), st.text(max_size=8), max_size=3))
-def test_what_is_taken_holds_no_line_break_anywhere(headers: dict[str, str]) -> None:
+def test_accepted_headers_contain_no_line_break(headers: dict[str, str]) -> None:
     try:
         validate_headers(headers)
     except InvalidHeader:

@@ -1,4 +1,4 @@
-"""Which addresses are public, against IANA's registries and Python's ``ipaddress``."""
+"""Public addresses, compared with IANA's registries and Python's ``ipaddress``."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chalicelib.domain.webhooks.public_address import is_public
 
 # https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry:
-# every entry that is not globally reachable, and those that lead to no receiver though they are.
+# all entries that are not globally reachable, and reachable ones without possible receivers.
 SPECIAL = """
 0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
 192.0.0.0/29 192.0.0.8/32 192.0.0.9/32 192.0.0.10/32 192.0.0.170/32 192.0.0.171/32 192.0.2.0/24
@@ -19,7 +19,7 @@ SPECIAL = """
 2001:1::2/128 2001:1::3/128 2001:2::/48 2001:3::/32 2001:4:112::/48 2001:10::/28 2001:20::/28
 2001:30::/28 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7 fe80::/10
 """.split()
-# Of other registries: multicast, site-local, IPv4-compatible, the cloud's own, and what is free.
+# From other registries: multicast, site-local, IPv4-compatible, cloud-specific, unallocated.
 OTHERS = """
 224.0.0.0/4 168.63.129.16/32 100.100.100.200/32 169.254.169.254/32 169.254.170.2/32 ff00::/8
 fec0::/10 ::/96 ::ffff:0:0:0/96 fd00:ec2::254/128 fd20:ce::254/128 4000::/2 8000::/1 3ffe::/16
@@ -34,14 +34,14 @@ def inside(network: IPv4Network | IPv6Network) -> st.SearchStrategy[int]:
 
 
 def stands_for_ipv4(address: IPv4Address | IPv6Address) -> bool:
-    """A test of its own asks about these."""
+    """Covered by a separate test."""
     mapped = IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96")
     return any(address in network for network in mapped)
 
 
 @pytest.mark.parametrize("network", REFUSED, ids=str)
 @given(data=st.data())
-def test_nothing_in_a_special_range_is_public(
+def test_special_ranges_are_not_public(
     network: IPv4Network | IPv6Network, data: st.DataObject
 ) -> None:
     kind = type(network.network_address)
@@ -52,21 +52,23 @@ def test_nothing_in_a_special_range_is_public(
 
 @given(st.ip_addresses(v=4))
 @example(IPv4Address("8.8.8.8"))
-def test_ipv4_is_public_when_it_is_in_no_special_range(address: IPv4Address) -> None:
+def test_other_ipv4_addresses_are_public(address: IPv4Address) -> None:
     listed = any(address in network for network in REFUSED if network.version == 4)
     assert is_public(address) is not listed
 
 
 @given(st.one_of(st.ip_addresses(v=6), inside(IPv6Network("2000::/3")).map(IPv6Address)))
 @example(IPv6Address("2606:4700:4700::1111"))
-def test_ipv6_is_public_when_it_is_given_out_and_in_no_special_range(address: IPv6Address) -> None:
+def test_allocated_ipv6_addresses_are_public(address: IPv6Address) -> None:
     listed = any(address in network for network in REFUSED if network.version == 6)
     if not stands_for_ipv4(address):
         assert is_public(address) is (address in IPv6Network("2000::/3") and not listed)
 
 
 @given(st.one_of(st.ip_addresses(), inside(IPv6Network("2000::/3")).map(IPv6Address)))
-def test_public_means_no_less_than_python_says(address: IPv4Address | IPv6Address) -> None:
+def test_public_address_is_global_in_the_standard_library(
+    address: IPv4Address | IPv6Address,
+) -> None:
     if is_public(address) and not stands_for_ipv4(address):
         assert address.is_global
         assert not address.is_private
@@ -80,13 +82,13 @@ def test_public_means_no_less_than_python_says(address: IPv4Address | IPv6Addres
 @given(IPV4)
 @example(IPv4Address("169.254.169.254"))
 @example(IPv4Address("8.8.8.8"))
-def test_an_address_that_stands_for_ipv4_is_judged_by_it(address: IPv4Address) -> None:
+def test_embedded_ipv4_address_decides(address: IPv4Address) -> None:
     for prefix in ("::ffff:0:0", "64:ff9b::"):
         assert is_public(IPv6Address(int(IPv6Address(prefix)) | int(address))) == is_public(address)
 
 
 @given(IPV4, st.integers(0, 2**80 - 1))
-def test_tunnels_lead_nowhere_whatever_ipv4_is_inside(address: IPv4Address, rest: int) -> None:
+def test_tunnel_addresses_are_not_public(address: IPv4Address, rest: int) -> None:
     assert not is_public(IPv6Address((0x2002 << 112) | (int(address) << 80) | rest))
     teredo = (0x20010000 << 96) | (rest << 32 & (2**96 - 1)) | (int(address) ^ 0xFFFFFFFF)
     assert not is_public(IPv6Address(teredo))
@@ -103,5 +105,5 @@ def test_tunnels_lead_nowhere_whatever_ipv4_is_inside(address: IPv4Address, rest
         "2606:4700::1%eth0",
     ],
 )
-def test_metadata_has_no_other_door(text: str) -> None:
+def test_metadata_addresses_are_not_public_in_any_form(text: str) -> None:
     assert not is_public(ip_address(text))

@@ -1,4 +1,4 @@
-"""When a failed webhook is tried again."""
+"""Retry schedule of failed webhooks."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -29,26 +29,24 @@ def wait(retry_after: str | None, attempt: int = 1) -> timedelta:
 
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=7, max_size=7))
-def test_eight_attempts_take_about_a_day_and_grow_apart(chances: list[float]) -> None:
+def test_eight_attempts_take_about_a_day_with_growing_delays(chances: list[float]) -> None:
     waits = [backoff_delay(attempt, chance) for attempt, chance in enumerate(chances, 1)]
     assert min(waits) >= MINUTE
     assert timedelta(hours=22) < sum(waits, timedelta()) < timedelta(hours=26)
     assert waits[:5] == sorted(waits[:5])
 
 
-def test_waits_are_spread_by_chance() -> None:
+def test_delays_have_jitter() -> None:
     assert backoff_delay(3, 0.0) < backoff_delay(3, 0.5) < backoff_delay(3, 0.99)
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1, exclude_max=True))
-def test_no_attempt_is_sooner_than_a_minute_whatever_its_number(
-    attempt: int, chance: float
-) -> None:
+def test_delay_is_at_least_a_minute(attempt: int, chance: float) -> None:
     assert MINUTE <= backoff_delay(attempt, chance) <= SIX_HOURS * 1.15
 
 
 @pytest.mark.parametrize(("attempt", "allowed"), [(1, 1), (8, 8), (9, 8)])
-def test_used_up_attempts_end_it(attempt: int, allowed: int) -> None:
+def test_last_attempt_ends_the_execution(attempt: int, allowed: int) -> None:
     decision = after_failure(
         attempt=attempt, attempts_allowed=allowed, now=NOW, status=503, retry_after="60"
     )
@@ -56,7 +54,7 @@ def test_used_up_attempts_end_it(attempt: int, allowed: int) -> None:
     assert decision.retry_at is None
 
 
-def test_a_receiver_that_is_gone_stops_it_even_at_the_first_attempt() -> None:
+def test_status_410_stops_at_the_first_attempt() -> None:
     decision = after_failure(attempt=1, attempts_allowed=8, now=NOW, status=410, retry_after="60")
     assert decision.verdict is Verdict.STOPPED
     assert decision.retry_at is None
@@ -80,7 +78,7 @@ def test_a_receiver_that_is_gone_stops_it_even_at_the_first_attempt() -> None:
         ("Mon, 02 Mar 2026 12:00:00 GMT", SIX_HOURS),
     ],
 )
-def test_retry_after_is_honoured_between_a_minute_and_six_hours(
+def test_retry_after_is_clamped_between_a_minute_and_six_hours(
     retry_after: str, expected: timedelta
 ) -> None:
     assert wait(retry_after) == expected
@@ -90,12 +88,12 @@ def test_retry_after_is_honoured_between_a_minute_and_six_hours(
 @pytest.mark.parametrize(
     "retry_after", [None, "", "soon", "-5", "1.5", "1e3", "٣", "Sun, 99 Mar 2026 12:00:00 GMT"]
 )
-def test_retry_after_that_cannot_be_read_is_passed_over(retry_after: str | None) -> None:
+def test_invalid_retry_after_is_ignored(retry_after: str | None) -> None:
     assert wait(retry_after, attempt=2) == backoff_delay(2, 0.0)
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
-def test_every_date_is_read_and_bounded(moment: datetime) -> None:
+def test_retry_after_date_is_parsed_and_clamped(moment: datetime) -> None:
     asked = retry_after_delay(format_datetime(moment, usegmt=True), NOW)
     assert asked is not None
     assert MINUTE <= asked <= SIX_HOURS

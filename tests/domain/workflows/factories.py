@@ -1,11 +1,11 @@
-"""Valid workflow documents and feedback; a test says only what matters to it."""
+"""Factories of valid workflow definitions and feedback."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.workflows.definition import read_workflow, save_workflow
+from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import Workflow
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -21,7 +21,7 @@ def workflow_document(**document: Any) -> dict[str, Any]:
 
 
 def workflow(**document: Any) -> Workflow:
-    return save_workflow(read_workflow(workflow_document(**document)), NOW)
+    return build_workflow(parse_workflow_definition(workflow_document(**document)), NOW)
 
 
 def feedback(**fields: Any) -> Feedback:

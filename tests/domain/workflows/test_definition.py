@@ -1,4 +1,4 @@
-"""What a workflow's document may hold, and every fault of one that holds something else."""
+"""Validation of workflow definitions, and the workflows built from them."""
 
 from typing import Any
 
@@ -6,7 +6,11 @@ import pytest
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.workflows.definition import MAX_WORKFLOW_BYTES, read_workflow, save_workflow
+from chalicelib.domain.workflows.definition import (
+    MAX_WORKFLOW_BYTES,
+    build_workflow,
+    parse_workflow_definition,
+)
 from chalicelib.domain.workflows.workflow import MAX_BODY_BYTES, raw_body
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOWHERE, STORE
 from tests.domain.workflows.factories import (
@@ -22,7 +26,7 @@ MAX_URL_LENGTH = "https://hooks.example.com/".ljust(2048, "a")
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Groups of conditions, one in the other."""
+    """Return a group of conditions that is nested so deep."""
     inner = RATED if depth == 1 else nested(depth - 1)
     return {"operator": "$and", "conditions": [inner]}
 
@@ -33,27 +37,29 @@ def errors_of(**document: Any) -> list[tuple[str, str]]:
     return [(input_error.pointer, input_error.code) for input_error in caught.value.errors]
 
 
-def test_what_is_left_out_has_its_default() -> None:
+def test_omitted_values_have_defaults() -> None:
     saved = workflow()
     (action,) = saved.actions
     assert (saved.enabled, saved.conditions, action.attempts) == (True, (), 8)
     assert (action.headers, action.metadata, action.description) == ({}, {}, "")
 
 
-def test_an_action_without_an_id_has_the_same_one_each_time() -> None:
+def test_omitted_action_id_is_derived() -> None:
     document = workflow_document()
-    first, again = (save_workflow(read_workflow(document), NOW) for _ in range(2))
+    first, again = (build_workflow(parse_workflow_definition(document), NOW) for _ in range(2))
     assert first.actions[0].id == again.actions[0].id
 
 
-def test_a_replaced_workflow_keeps_when_it_was_made() -> None:
+def test_replaced_workflow_keeps_its_creation_time() -> None:
     earlier = workflow()
     later = NOW.replace(year=2027)
-    saved = save_workflow(read_workflow(workflow_document(id=earlier.id)), later, earlier)
+    saved = build_workflow(
+        parse_workflow_definition(workflow_document(id=earlier.id)), later, earlier
+    )
     assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
 
 
-def test_every_fault_of_the_shape_is_listed() -> None:
+def test_all_shape_errors_are_reported_without_rule_errors() -> None:
     actions = [action_document(attempts=9, extra=1), {"key": "x"}]
     assert errors_of(name="", actions=actions, conditions="x") == [
         ("/name", "required"),
@@ -64,7 +70,7 @@ def test_every_fault_of_the_shape_is_listed() -> None:
     ]
 
 
-def test_every_fault_of_the_rules_is_listed() -> None:
+def test_all_rule_errors_are_reported_at_once() -> None:
     conditions = [
         {"subject": "rating", "operator": "$lte"},
         {"operator": "$eq", "value": "x"},
@@ -106,23 +112,23 @@ def test_every_fault_of_the_rules_is_listed() -> None:
         "",
     ],
 )
-def test_a_url_that_is_not_public_https_is_refused(url: str) -> None:
+def test_url_that_is_not_public_https_is_rejected(url: str) -> None:
     assert errors_of(actions=[action_document(url=url)]) == [("/actions/0/url", "invalid_url")]
 
 
-def test_a_plain_local_url_will_do_where_that_is_allowed() -> None:
+def test_plain_local_url_is_accepted_if_allowed() -> None:
     url = "http://127.0.0.1:8080/hook"
     document = workflow_document(actions=[action_document(url=url)])
-    assert read_workflow(document, allow_private=True).actions[0].url == url
+    assert parse_workflow_definition(document, allow_private=True).actions[0].url == url
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
-def test_a_header_that_frames_the_request_is_refused(name: str) -> None:
+def test_header_that_frames_the_request_is_rejected(name: str) -> None:
     found = errors_of(actions=[action_document(headers={name: "x"})])
     assert found == [(f"/actions/0/headers/{name}", "not_allowed")]
 
 
-def test_an_action_has_at_most_50_headers() -> None:
+def test_more_than_50_headers_are_rejected() -> None:
     headers = {f"X-{number}": "x" for number in range(51)}
     assert errors_of(actions=[action_document(headers=headers)]) == [
         ("/actions/0/headers", "too_many")
@@ -140,7 +146,7 @@ def test_an_action_has_at_most_50_headers() -> None:
     ],
     ids=["url", "header's name", "header's value"],
 )
-def test_the_longest_texts_are_taken_and_longer_ones_refused(
+def test_text_over_its_maximum_length_is_rejected(
     longest: dict[str, Any], too_long: dict[str, Any], pointer: str
 ) -> None:
     workflow(actions=[action_document(**longest)])
@@ -148,17 +154,17 @@ def test_the_longest_texts_are_taken_and_longer_ones_refused(
     assert input_error[0] == f"/actions/0/{pointer}"
 
 
-def test_headers_that_a_receiver_may_take_for_one_are_refused() -> None:
+def test_headers_that_differ_in_dash_and_underscore_are_duplicates() -> None:
     actions = [action_document(headers={"X-A": "1", "x_a": "2"})]
     assert errors_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
 
 
-def test_system_headers_may_be_given() -> None:
+def test_system_headers_are_accepted() -> None:
     headers = {"user-agent": "x", "X-SERVICE-WEBHOOK-SIGNATURE": "y", "content-type": "z"}
     assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
 
 
-def test_a_body_over_its_bound_is_refused() -> None:
+def test_body_over_its_size_limit_is_rejected() -> None:
     def document(length: int) -> list[Any]:
         return [action_document(metadata={"note": "x" * length})]
 
@@ -168,11 +174,11 @@ def test_a_body_over_its_bound_is_refused() -> None:
     assert errors_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
 
 
-def test_an_actions_id_is_the_only_one_of_its_account() -> None:
+def test_action_id_of_another_workflow_is_a_duplicate() -> None:
     other = workflow()
     document = workflow_document(actions=[action_document(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
-        read_workflow(document, others=[other])
+        parse_workflow_definition(document, others=[other])
     assert [input_error.pointer for input_error in caught.value.errors] == ["/actions/0/id"]
 
 
@@ -180,7 +186,7 @@ def size_of(*actions: dict[str, Any]) -> int:
     return len(workflow(actions=list(actions)).model_dump_json().encode())
 
 
-def test_a_workflow_is_at_most_350_000_bytes() -> None:
+def test_workflow_larger_than_350_000_bytes_is_rejected() -> None:
     def actions(last: int) -> list[dict[str, Any]]:
         texts = {"a": 150_000, "b": 150_000, "c": last}
         return [action_document(key=k, metadata={"text": "x" * n}) for k, n in texts.items()]
@@ -203,17 +209,17 @@ def test_a_workflow_is_at_most_350_000_bytes() -> None:
         ({"conditions": [nested(6)]}, "/conditions/0" * 6 + "/conditions"),
     ],
 )  # fmt: skip
-def test_one_more_than_there_may_be_is_refused(document: dict[str, Any], pointer: str) -> None:
+def test_count_over_its_maximum_is_rejected(document: dict[str, Any], pointer: str) -> None:
     assert [refused for refused, _ in errors_of(**document)] == [pointer]
 
 
-@pytest.mark.parametrize("malformed", [{}, {"name": 1}])
-def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, Any]) -> None:
-    assert ("", "too_deep") in errors_of(conditions=[nested(400)], **malformed)
+@pytest.mark.parametrize("invalid", [{}, {"name": 1}])
+def test_deeply_nested_definition_is_rejected(invalid: dict[str, Any]) -> None:
+    assert ("", "too_deep") in errors_of(conditions=[nested(400)], **invalid)
 
 
 @pytest.mark.parametrize(
-    ("subject", "operator", "value", "fault"),
+    ("subject", "operator", "value", "input_error"),
     [
         ("rating", "$lte", "four", "not_allowed"),
         ("rating", "$in", "1,two", "not_allowed"),
@@ -233,17 +239,17 @@ def test_what_is_nested_too_deeply_to_be_judged_is_refused(malformed: dict[str, 
         ("store", "$exists", "true", None),
     ],
 )
-def test_a_condition_compares_with_what_its_subject_may_be(
+def test_condition_value_must_fit_its_subject(
     subject: str, operator: str, value: str, input_error: str | None
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}
     document = workflow_document(conditions=[{"operator": "$and", "conditions": [condition]}])
     if input_error is None:
-        saved = save_workflow(read_workflow(document, DIRECTORY), NOW)
+        saved = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW)
         assert saved.conditions[0].conditions[0].value in (value, value.lower())
         return
     with pytest.raises(InvalidInput) as refused:
-        read_workflow(document, DIRECTORY)
+        parse_workflow_definition(document, DIRECTORY)
     assert [(each.pointer, each.code) for each in refused.value.errors] == [
         ("/conditions/0/conditions/0/value", input_error)
     ]
@@ -252,11 +258,11 @@ def test_a_condition_compares_with_what_its_subject_may_be(
 def test_ids_are_compared_in_lower_case() -> None:
     condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
     document = workflow_document(conditions=[condition])
-    (saved,) = save_workflow(read_workflow(document, DIRECTORY), NOW).conditions
+    (saved,) = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW).conditions
     assert saved.matches(feedback(store_id=STORE))
 
 
-def test_as_many_as_there_may_be_are_taken() -> None:
+def test_maximum_counts_are_accepted() -> None:
     many = {
         "metadata": {f"k{n}": "v" for n in range(500)},
         "headers": {f"x-{n}": "v" for n in range(50)},

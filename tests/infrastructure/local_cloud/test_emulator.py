@@ -1,4 +1,4 @@
-"""The emulator's process, with a small server in its place."""
+"""The emulator's process, tested with a small server instead of the emulator."""
 
 import os
 import signal
@@ -62,7 +62,7 @@ def use_program(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(emulator, "PROGRAM", program)
 
 
-def test_runs_from_start_to_stop(cloud: Emulator, start: Start) -> None:
+def test_emulator_runs_from_start_to_stop(cloud: Emulator, start: Start) -> None:
     assert not cloud.is_running()
     process = start()
     assert cloud.is_running()
@@ -73,7 +73,7 @@ def test_runs_from_start_to_stop(cloud: Emulator, start: Start) -> None:
     assert not cloud.stop()
 
 
-def test_crash_is_seen_and_does_not_hinder_the_next_start(cloud: Emulator, start: Start) -> None:
+def test_emulator_starts_again_after_a_crash(cloud: Emulator, start: Start) -> None:
     crashed = start()
     os.kill(crashed.pid, signal.SIGKILL)
     crashed.wait(5)
@@ -82,20 +82,20 @@ def test_crash_is_seen_and_does_not_hinder_the_next_start(cloud: Emulator, start
     assert cloud.is_running()
 
 
-def test_stale_note_ends_no_process(cloud: Emulator) -> None:
+def test_stale_process_id_kills_no_process(cloud: Emulator) -> None:
     cloud.folder.mkdir()
     (cloud.folder / "emulator.pid").write_text(f"{os.getpid()} 4566\n")
     assert not cloud.stop()
 
 
-def test_second_start_in_the_same_folder_is_refused(cloud: Emulator, start: Start) -> None:
+def test_second_start_in_the_same_folder_is_rejected(cloud: Emulator, start: Start) -> None:
     start()
     with pytest.raises(DeploymentError, match="make stop"):
         Emulator(cloud.port + 1, cloud.folder).start()
     assert cloud.is_running()
 
 
-def test_taken_port_is_refused(cloud: Emulator) -> None:
+def test_port_in_use_is_rejected(cloud: Emulator) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", cloud.port))
         other.listen()
@@ -104,7 +104,7 @@ def test_taken_port_is_refused(cloud: Emulator) -> None:
     assert not cloud.is_running()
 
 
-def test_program_that_ends_at_once_is_an_error_and_leaves_nothing(
+def test_program_that_exits_at_once_is_an_error(
     cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_program("#!{python}\nprint('no luck')\n", tmp_path, monkeypatch)
@@ -114,7 +114,7 @@ def test_program_that_ends_at_once_is_an_error_and_leaves_nothing(
     assert cloud.log.read_text() == "no luck\n"
 
 
-def test_nothing_of_the_callers_environment_reaches_the_functions(
+def test_caller_environment_does_not_reach_functions(
     cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the caller's own")
@@ -125,7 +125,7 @@ def test_nothing_of_the_callers_environment_reaches_the_functions(
     assert "the caller's own" not in cloud.log.read_text()
 
 
-def test_stop_ends_the_functions_processes_too(
+def test_stop_ends_function_processes(
     cloud: Emulator, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     function = tmp_path / "function.py"

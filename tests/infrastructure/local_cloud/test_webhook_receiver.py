@@ -1,4 +1,4 @@
-"""The demo's receiver of webhooks, as a process of its own."""
+"""The demo's webhook receiver in its own process."""
 
 import base64
 import json
@@ -35,7 +35,7 @@ def deliver(receiver: WebhookReceiver, *, key: str = "s", body: bytes = BODY) ->
     return post(receiver.url, headers, body, allow_private=True)
 
 
-def test_it_verifies_and_keeps_what_it_gets_and_ends_without_a_trace(
+def test_receiver_verifies_and_stores_requests(
     receiver: WebhookReceiver,
 ) -> None:
     process = receiver.start()

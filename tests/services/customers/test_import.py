@@ -130,7 +130,7 @@ def test_one_bad_row_refuses_the_batch_unless_it_is_partial(account: str) -> Non
     batch = {"batch": [*rows(1), {"email": "nobody"}, 7, {}, *rows(1, first=1)]}
     with pytest.raises(InvalidInput) as caught:
         accept_batch(account, batch)
-    assert [(fault.pointer, fault.code) for fault in caught.value.faults] == [
+    assert [(fault.pointer, fault.code) for fault in caught.value.errors] == [
         ("/batch/1/email", "invalid_email"),
         ("/batch/2", "wrong_type"),
         ("/batch/3", "empty"),

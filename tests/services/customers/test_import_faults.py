@@ -292,7 +292,7 @@ def test_what_was_put_off_is_queued_though_the_sweep_fails_after_it(
             raise Unavailable("busy")
         return reschedule(due, now)
 
-    monkeypatch.setattr(IMPORTS.records, "put_off", fail_at_the_third)
+    monkeypatch.setattr(IMPORTS.records, "reschedule", fail_at_the_third)
     with pytest.raises(Unavailable):
         sweep(IMPORTS)
     assert len(queued_messages(account)) == 2

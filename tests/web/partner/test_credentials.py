@@ -1,4 +1,4 @@
-"""Credentials come before everything else."""
+"""Credentials are checked before everything else."""
 
 import pytest
 from chalice.test import Client
@@ -23,16 +23,18 @@ PATHS = [
 
 
 @pytest.mark.parametrize(("method", "path"), PATHS)
-def test_every_partner_endpoint_wants_credentials(client: Client, method: str, path: str) -> None:
+def test_every_partner_endpoint_requires_credentials(
+    client: Client, method: str, path: str
+) -> None:
     stranger = Partner(client, "")
-    # Neither the missing id nor the body that is no JSON is looked at first.
+    # Neither the missing id nor the invalid JSON is reported first.
     answer = stranger.get(path) if method == "GET" else stranger.post(path, b"{", {})
     assert answer.status == 401
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json["title"] == "Unauthorized"
 
 
-def test_an_unknown_key_and_a_wrong_secret_answer_the_same(
+def test_unknown_key_and_wrong_secret_get_the_same_response(
     client: Client, partner: Partner
 ) -> None:
     key, secret = partner.headers["X-API-KEY"], partner.headers["X-API-SECRET"]
@@ -54,12 +56,12 @@ def test_an_unknown_key_and_a_wrong_secret_answer_the_same(
     assert {answer.status for answer in answers} == {401}
 
 
-def test_header_names_have_no_case(client: Client, partner: Partner) -> None:
+def test_header_names_are_case_insensitive(client: Client, partner: Partner) -> None:
     lowered = Partner(client, "", {k.lower(): v for k, v in partner.headers.items()})
     assert lowered.get(f"/partners/customer?id={new_id()}").status == 404
 
 
-def test_a_revoked_key_is_refused_once_it_is_no_longer_held(partner: Partner) -> None:
+def test_revoked_key_is_rejected_after_the_cache_expires(partner: Partner) -> None:
     assert partner.get(f"/partners/customer?id={new_id()}").status == 404
     revoke_key(partner.headers["X-API-KEY"])
     clear_caches()
@@ -67,7 +69,7 @@ def test_a_revoked_key_is_refused_once_it_is_no_longer_held(partner: Partner) ->
 
 
 @pytest.mark.parametrize(("method", "path"), PATHS)
-def test_credentials_are_judged_before_the_media_type(
+def test_credentials_are_checked_before_the_media_type(
     client: Client, method: str, path: str
 ) -> None:
     stranger, declared = Partner(client, ""), {"Content-Type": "application/xml"}
@@ -79,6 +81,6 @@ def test_credentials_are_judged_before_the_media_type(
 
 
 @pytest.mark.parametrize("path", [path for method, path in PATHS if method == "GET"])
-def test_a_request_without_a_body_may_declare_any_media_type(partner: Partner, path: str) -> None:
+def test_request_without_body_accepts_any_media_type(partner: Partner, path: str) -> None:
     answer = partner.get(f"{path}?id={new_id()}", {"Content-Type": "application/xml"})
     assert answer.status == 404

@@ -14,7 +14,7 @@ from chalicelib.domain.ids import new_id, parse_id
 from chalicelib.domain.language import LANGUAGE_CODES
 from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.outbound.queues import forget_client
-from tests.services.customers.importing import all_accounts, run_import
+from tests.services.customers.importing import all_customers, run_import
 from tests.web.conftest import ROOT, Partner, new_partner
 
 CREATE = "/partners/customer"
@@ -102,7 +102,7 @@ def test_a_customer_is_created_with_the_defaults(partner: Partner) -> None:
 def test_the_same_pair_twice_is_two_customers(partner: Partner) -> None:
     first, second = (created(partner, {"email": "a@example.test"}) for _ in "12")
     assert first["id"] != second["id"]
-    assert [c.id for c in all_accounts(partner.account_id)] == [first["id"], second["id"]]
+    assert [c.id for c in all_customers(partner.account_id)] == [first["id"], second["id"]]
 
 
 @pytest.mark.parametrize("key", [None, "k"], ids=["without a key", "with a key"])
@@ -139,7 +139,7 @@ def test_a_row_is_an_object(known: Partner, row: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "fault"),
+    ("body", "input_error"),
     [
         ({}, ("/batch", "required")),
         ({"batch": None}, ("/batch", "required")),
@@ -187,7 +187,7 @@ def test_null_and_blank_are_not_given(known: Partner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "fault"),
+    ("body", "input_error"),
     [
         ({"fristName": "Zoé"}, ("/fristName", "unknown_key")),
         ({"fristName": None, "lastName": "M"}, ("/fristName", "unknown_key")),
@@ -351,7 +351,7 @@ def test_every_row_that_was_not_taken_is_listed(known: Partner) -> None:
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/xml", "", None, "multipart/form-data; boundary=x"]
 )
-def test_another_media_type_is_refused(known: Partner, path: str, media_type: str | None) -> None:
+def test_other_media_type_is_rejected(known: Partner, path: str, media_type: str | None) -> None:
     answer = known.post(path, b'{"firstName": "Z"}', {"Content-Type": media_type})  # type: ignore[dict-item]
     assert (answer.status, answer.json["title"]) == (415, "Unsupported Media Type")
 
@@ -401,7 +401,7 @@ def test_a_bad_key_and_a_bad_body_are_told_at_once(known: Partner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "faults"),
+    ("body", "errors"),
     [
         ({"batch": [{"firstName": "Z"}, {"email": "x"}]}, [("/batch/1/email", "invalid_email")]),
         ({"batch": [{"firstName": "Z"}]}, []),
@@ -531,7 +531,7 @@ def test_texts_are_kept_to_the_last_code_point(partner: Partner, text: str) -> N
     assert {key: customer[key] for key in wanted} == wanted
     batch = partner.post(BATCH, {"batch": [body]}).json
     run_import(partner.account_id, batch["id"])
-    imported = all_accounts(partner.account_id)[-1]
+    imported = all_customers(partner.account_id)[-1]
     read = partner.get(f"{CREATE}?id={imported.id}").json
     assert read["id"] != customer["id"]
     assert {key: read[key] for key in wanted} == wanted
@@ -575,5 +575,5 @@ def test_naughty_strings_are_imported_unharmed(partner: Partner) -> None:
     batch = partner.post(BATCH, {"batch": bodies}).json
     assert (batch["rowCount"], batch["rejected"]) == (len(NAUGHTY), [])
     assert run_import(partner.account_id, batch["id"]).created == len(NAUGHTY)
-    for body, customer in zip(bodies, all_accounts(partner.account_id), strict=True):
+    for body, customer in zip(bodies, all_customers(partner.account_id), strict=True):
         assert unharmed(body, partner.get(f"{CREATE}?id={customer.id}").json), body

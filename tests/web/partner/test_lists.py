@@ -1,4 +1,4 @@
-"""Lists by page: what may be asked for, and what a page says of itself."""
+"""List pages: page requests and meta."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/cust
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_an_empty_body_means_the_defaults(partner: Partner, path: str) -> None:
+def test_empty_body_uses_the_defaults(partner: Partner, path: str) -> None:
     answer = partner.post(path, b"", {"Content-Type": "text/plain"})
     assert answer.status == 201
     assert answer.json == {
@@ -29,7 +29,7 @@ def test_an_empty_body_means_the_defaults(partner: Partner, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "faults"),
+    ("body", "errors"),
     [
         ({"limit": 0}, [("/limit", "out_of_range")]),
         ({"limit": 101}, [("/limit", "out_of_range")]),
@@ -49,7 +49,7 @@ def test_an_empty_body_means_the_defaults(partner: Partner, path: str) -> None:
         ("x", [("", "wrong_type")]),
     ],
 )
-def test_what_is_no_page_is_refused_with_every_error(
+def test_invalid_page_request_lists_every_error(
     partner: Partner, body: Any, errors: list[tuple[str, str]]
 ) -> None:
     assert partner.post("/partners/customer/list", body).errors == errors
@@ -59,7 +59,7 @@ def test_what_is_no_page_is_refused_with_every_error(
     "body",
     [{"limit": 1}, {"limit": 100}, {"limit": 10.0}, {"page": 2**53 - 1}, {"page": 1e3}, {}],
 )
-def test_what_is_a_page_is_answered(partner: Partner, body: dict[str, float]) -> None:
+def test_valid_page_request_is_accepted(partner: Partner, body: dict[str, float]) -> None:
     answer = partner.post("/partners/customer/list", body)
     assert answer.status == 201
     assert answer.json["meta"]["itemsPerPage"] == body.get("limit", 10)
@@ -75,26 +75,24 @@ def test_what_is_a_page_is_answered(partner: Partner, body: dict[str, float]) ->
     ],
     ids=range(10),
 )  # fmt: skip
-def test_what_is_no_json_is_refused(partner: Partner, raw: bytes) -> None:
+def test_body_that_is_not_json_is_rejected(partner: Partner, raw: bytes) -> None:
     assert partner.post("/partners/customer/list", raw).errors == [("", "malformed")]
 
 
 @pytest.mark.parametrize("media_type", ["text/plain", "application/jsonx", "multipart/form-data"])
-def test_another_media_type_is_refused(partner: Partner, media_type: str) -> None:
+def test_other_media_type_is_rejected(partner: Partner, media_type: str) -> None:
     answer = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
     assert answer.status == 415
     assert answer.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("media_type", ["application/json; charset=utf-8", "Application/JSON"])
-def test_parameters_and_case_of_the_media_type_do_not_matter(
-    partner: Partner, media_type: str
-) -> None:
+def test_media_type_ignores_parameters_and_case(partner: Partner, media_type: str) -> None:
     answer = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
     assert answer.status == 201
 
 
-def test_a_page_past_the_end_is_empty_and_keeps_the_totals(partner: Partner) -> None:
+def test_page_past_the_end_is_empty_with_totals(partner: Partner) -> None:
     for _ in range(3):
         save_customer(partner.account_id, customer_document())
     meta = partner.post("/partners/customer/list", {"limit": 2, "page": 9}).json["meta"]

@@ -1,4 +1,4 @@
-"""Endpoints 1 to 6: what is read back, by whom, and in which shape."""
+"""Read endpoints: responses, access and shape."""
 
 import json
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from tests.web.loading import brand_document, customer_document, purchase_docume
 
 @dataclass(frozen=True)
 class Loaded:
-    """An account with one thing of each kind, and the path that reads each."""
+    """An account with one record of each kind, and the path that reads each."""
 
     partner: Partner
     brand_id: str
@@ -62,9 +62,7 @@ KINDS = ["purchase", "customer", "contact form", "survey"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_another_account_gets_the_same_answer_as_for_nothing(
-    client: Client, loaded: Loaded, kind: str
-) -> None:
+def test_record_of_another_account_is_not_found(client: Client, loaded: Loaded, kind: str) -> None:
     path = loaded.paths[kind]
     nowhere = f"{path.partition('=')[0]}={new_id()}"
     other = new_partner(client)
@@ -76,7 +74,7 @@ def test_another_account_gets_the_same_answer_as_for_nothing(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_id_may_be_in_capitals_and_is_answered_in_lower_case(loaded: Loaded, kind: str) -> None:
+def test_upper_case_id_is_accepted_and_returned_in_lower_case(loaded: Loaded, kind: str) -> None:
     route, _, identifier = loaded.paths[kind].partition("=")
     answer = loaded.partner.get(f"{route}={identifier.upper()}")
     assert (answer.status, answer.json["id"]) == (200, identifier)
@@ -86,14 +84,14 @@ def test_an_id_may_be_in_capitals_and_is_answered_in_lower_case(loaded: Loaded, 
 @pytest.mark.parametrize(
     "bad", ["", "x", "{%s}", "urn:uuid:%s", "0" * 32, "00000000-0000-0000-0000-00000000000g"]
 )
-def test_what_is_no_id_is_refused(loaded: Loaded, kind: str, bad: str) -> None:
+def test_invalid_id_is_rejected(loaded: Loaded, kind: str, bad: str) -> None:
     route, _, identifier = loaded.paths[kind].partition("=")
     value = bad.replace("%s", identifier)
     assert loaded.partner.get(f"{route}={value}").errors == [("?id", "invalid_uuid")]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_missing_id_is_refused_and_other_parameters_are_ignored(
+def test_missing_id_is_rejected_and_unknown_parameters_are_ignored(
     loaded: Loaded, kind: str
 ) -> None:
     route = loaded.paths[kind].partition("?")[0]
@@ -101,7 +99,7 @@ def test_a_missing_id_is_refused_and_other_parameters_are_ignored(
     assert loaded.partner.get(f"{loaded.paths[kind]}&more=1").status == 200
 
 
-def test_a_purchase_shows_its_customer_and_its_store_as_they_are_now(loaded: Loaded) -> None:
+def test_purchase_returns_current_customer_and_store(loaded: Loaded) -> None:
     purchase = loaded.partner.get(loaded.paths["purchase"]).json
     customer = loaded.partner.get(loaded.paths["customer"]).json
     assert purchase["customer"] == customer
@@ -111,7 +109,7 @@ def test_a_purchase_shows_its_customer_and_its_store_as_they_are_now(loaded: Loa
     assert (purchase["metadata"], purchase["attributes"]) == ({}, [])
 
 
-def test_a_customer_has_every_key_and_null_only_where_nullable(loaded: Loaded) -> None:
+def test_customer_has_every_field_and_null_only_where_nullable(loaded: Loaded) -> None:
     customer = loaded.partner.get(loaded.paths["customer"]).json
     assert "language" not in customer
     nulls = {name for name, value in customer.items() if value is None}
@@ -122,7 +120,7 @@ def test_a_customer_has_every_key_and_null_only_where_nullable(loaded: Loaded) -
     assert (customer["dataSources"], customer["metadata"]) == (["Import", "Site"], {})
 
 
-def test_a_form_shows_its_brand_and_a_survey_its_targets_by_name(loaded: Loaded) -> None:
+def test_forms_return_names_of_brand_and_targets(loaded: Loaded) -> None:
     form = loaded.partner.get(loaded.paths["contact form"]).json
     survey = loaded.partner.get(loaded.paths["survey"]).json
     assert (form["brandId"], form["brandName"]) == (loaded.brand_id, "Maison Lumen")
@@ -131,19 +129,19 @@ def test_a_form_shows_its_brand_and_a_survey_its_targets_by_name(loaded: Loaded)
 
 
 @pytest.mark.parametrize("kind", ["contact-form", "survey", "customer"])
-def test_a_list_holds_what_is_read_one_by_one(loaded: Loaded, kind: str) -> None:
+def test_list_items_equal_single_reads(loaded: Loaded, kind: str) -> None:
     page = loaded.partner.post(f"/partners/{kind}/list", {}).json
     one = loaded.partner.get(loaded.paths[kind.replace("-", " ")]).json
     assert page["items"] == [one]
     assert page["meta"]["totalItems"] == 1
 
 
-def test_answers_with_customers_data_are_kept_by_nobody(loaded: Loaded) -> None:
+def test_responses_with_customer_data_are_not_cacheable(loaded: Loaded) -> None:
     for path in loaded.paths.values():
         assert loaded.partner.get(path).headers["cache-control"] == "no-store"
 
 
-def test_a_bug_says_nothing_of_what_is_inside(
+def test_unhandled_exception_reveals_no_details(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -156,7 +154,7 @@ def test_a_bug_says_nothing_of_what_is_inside(
     assert "hunter2" not in json.dumps(answer.json)
 
 
-def test_a_method_that_a_path_does_not_take_is_a_problem_too(loaded: Loaded) -> None:
+def test_unsupported_method_returns_a_problem(loaded: Loaded) -> None:
     answer = loaded.partner.post("/partners/purchase", {})
     assert answer.status == 405
     assert answer.headers["content-type"] == "application/problem+json"

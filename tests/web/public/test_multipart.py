@@ -91,7 +91,7 @@ def test_a_huge_number_costs_no_more_than_a_small_one(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "faults"),
+    ("parts", "errors"),
     [
         ([("more", "x")], [("/more", "unknown_key")]),
         ([("tracker", "x")], [("/tracker", "unknown_key")]),
@@ -123,7 +123,7 @@ def test_parts_that_mean_nothing_are_named(
 
 
 @pytest.mark.parametrize(
-    ("value", "fault"),
+    ("value", "input_error"),
     [
         ({"values": 7}, ("/fields/0/values", "wrong_type")),
         ({"values": ["\ud800"]}, ("/fields/0/values/0", "not_unicode")),
@@ -189,7 +189,7 @@ NAMED = 'Content-Disposition: form-data; name="store"'
 
 
 @pytest.mark.parametrize(
-    ("body", "fault"),
+    ("body", "input_error"),
     [
         (b"", ("", "malformed")),
         (b"x", ("", "malformed")),

@@ -86,7 +86,7 @@ def test_a_tracker_that_is_unknown_or_of_another_survey_is_not_found(opened: Ope
 
 
 @pytest.mark.parametrize(
-    ("path", "faults"),
+    ("path", "errors"),
     [
         (CONTACT, [("?id", "required")]),
         (f"{CONTACT}?id=", [("?id", "invalid_uuid")]),

@@ -1,4 +1,4 @@
-"""From an operator's document to the saved form: ids, links between the parts, and dates."""
+"""Build the saved form from a definition: ids, links between the parts, and timestamps."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -13,62 +13,63 @@ from chalicelib.domain.forms.part import DatedPart
 from chalicelib.domain.schema import format_timestamp
 
 MAX_FORM_BYTES: Final = 50 * 1024
-"""The most bytes that a saved form may take as JSON. A page of 100 is still one answer."""
+"""Size limit of a saved form as JSON: a page of 100 fits into one Lambda response (6 MB)."""
 
 _Part = TypeVar("_Part", bound=DatedPart)
 _Saved = TypeVar("_Saved", bound=SavedForm)
 
 
-def build_saved_form(
+def build_form(
     model: type[_Saved],
-    document: FormDefinition,
-    references: References,
+    definition: FormDefinition,
     now: datetime,
     earlier: _Saved | None,
     **own_parts: Any,
 ) -> _Saved:
-    """The form to save in place of the earlier one, whose parts keep their dates.
+    """Return the form to save. It replaces ``earlier`` and keeps the timestamps of its parts.
 
-    ``own_parts`` are those that only this kind of form has, in the way they are saved.
+    Args:
+        own_parts: the saved parts that only this kind of form has.
 
     Raises:
-        InputTooLarge: the form takes more than `MAX_FORM_BYTES` bytes.
+        InputTooLarge: the form is larger than `MAX_FORM_BYTES`.
     """
-    moment = format_timestamp(now)
-    dependencies = _dependencies(document, references, moment)
+    timestamp = format_timestamp(now)
+    references = References.of(definition)
+    dependencies = _dependencies(definition, references, timestamp)
     form = model.model_validate(
-        document.model_dump(
+        definition.model_dump(
             by_alias=False, exclude={"fields", "field_groups", "field_dependencies"}
         )
         | {
-            "created_at": moment,
-            "updated_at": moment,
-            "fields": keep_dates(
-                _fields(document, references, dependencies, moment),
+            "created_at": timestamp,
+            "updated_at": timestamp,
+            "fields": keep_timestamps(
+                _fields(definition, references, dependencies, timestamp),
                 earlier.fields if earlier else (),
             ),
-            "field_groups": keep_dates(
-                _groups(document, references, moment), earlier.field_groups if earlier else ()
+            "field_groups": keep_timestamps(
+                _groups(definition, references, timestamp), earlier.field_groups if earlier else ()
             ),
-            "field_dependencies": keep_dates(
+            "field_dependencies": keep_timestamps(
                 dependencies, earlier.field_dependencies if earlier else ()
             ),
         }
         | own_parts
     )
-    (form,) = keep_dates([form], [earlier] if earlier else ())
+    (form,) = keep_timestamps([form], [earlier] if earlier else ())
     if len(form.model_dump_json().encode()) > MAX_FORM_BYTES:
         raise InputTooLarge("form", MAX_FORM_BYTES)
     return form
 
 
-def keep_dates(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:
-    """The parts, each created when it first was, and updated only when it differs from before."""
+def keep_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:
+    """Return the parts with earlier creation times; unchanged parts keep their update times too."""
     before = {part.id: part for part in earlier}
-    return [_keep_dates(part, before) for part in parts]
+    return [_keep_timestamps(part, before) for part in parts]
 
 
-def _keep_dates(part: _Part, before: Mapping[str, _Part]) -> _Part:
+def _keep_timestamps(part: _Part, before: Mapping[str, _Part]) -> _Part:
     earlier = before.get(part.id)
     if earlier is None:
         return part
@@ -81,10 +82,10 @@ def _keep_dates(part: _Part, before: Mapping[str, _Part]) -> _Part:
 
 
 def _fields(
-    document: FormDefinition,
+    definition: FormDefinition,
     references: References,
     dependencies: Iterable[FieldDependency],
-    moment: str,
+    timestamp: str,
 ) -> list[SavedField]:
     decided_by: dict[str, list[str]] = {}
     decides: dict[str, list[str]] = {}
@@ -93,7 +94,7 @@ def _fields(
         decides.setdefault(dependency.depends_on_field, []).append(dependency.id)
     fields: list[SavedField] = []
     for position, (field, field_id, key) in enumerate(
-        zip(document.fields, references.fields.ids, references.fields.keys, strict=True)
+        zip(definition.fields, references.fields.ids, references.fields.keys, strict=True)
     ):
         traits = field.model_dump(by_alias=False, include=set(FieldTraits.model_fields))
         if "vertical_index" not in field.model_fields_set:
@@ -102,8 +103,8 @@ def _fields(
             SavedField(
                 id=field_id,
                 key=key,
-                created_at=moment,
-                updated_at=moment,
+                created_at=timestamp,
+                updated_at=timestamp,
                 group=references.groups.find(field.group) or "",
                 dependencies=decided_by.get(field_id, []),
                 dependency_of=decides.get(field_id, []),
@@ -113,37 +114,39 @@ def _fields(
     return fields
 
 
-def _groups(document: FormDefinition, references: References, moment: str) -> list[SavedFieldGroup]:
+def _groups(
+    definition: FormDefinition, references: References, timestamp: str
+) -> list[SavedFieldGroup]:
     return [
         SavedFieldGroup(
             id=group_id,
             key=key,
-            created_at=moment,
-            updated_at=moment,
+            created_at=timestamp,
+            updated_at=timestamp,
             name=group.name,
             vertical_index=group.vertical_index
             if "vertical_index" in group.model_fields_set
             else position,
         )
         for position, (group, group_id, key) in enumerate(
-            zip(document.field_groups, references.groups.ids, references.groups.keys, strict=True)
+            zip(definition.field_groups, references.groups.ids, references.groups.keys, strict=True)
         )
     ]
 
 
 def _dependencies(
-    document: FormDefinition, references: References, moment: str
+    definition: FormDefinition, references: References, timestamp: str
 ) -> list[FieldDependency]:
-    ids = references.dependency_ids(document.field_dependencies)
+    ids = references.dependency_ids(definition.field_dependencies)
     return [
         FieldDependency(
             id=dependency_id,
-            created_at=moment,
-            updated_at=moment,
+            created_at=timestamp,
+            updated_at=timestamp,
             field=references.fields.find(dependency.field) or "",
             depends_on_field=references.fields.find(dependency.depends_on_field) or "",
             operator=dependency.operator,
             depends_on_field_values=dependency.depends_on_field_values,
         )
-        for dependency, dependency_id in zip(document.field_dependencies, ids, strict=True)
+        for dependency, dependency_id in zip(definition.field_dependencies, ids, strict=True)
     ]

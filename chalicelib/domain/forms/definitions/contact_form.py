@@ -1,52 +1,49 @@
-"""A contact form as an operator writes it, checked and turned into what is saved."""
+"""Parse the definition of a contact form and build the contact form to save."""
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions.build import build_saved_form
-from chalicelib.domain.forms.definitions.form import FormDefinition, parse_definition
-from chalicelib.domain.forms.definitions.references import References
-from chalicelib.domain.forms.definitions.rule import rule
-from chalicelib.domain.forms.definitions.rules import form_errors, unknown_reference
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.forms.definitions.build import build_form
+from chalicelib.domain.forms.definitions.form import FormDefinition
+from chalicelib.domain.forms.definitions.rules import form_errors
+from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.schema import Identifier
 
 
 class ContactFormDefinition(FormDefinition):
-    """A contact form as an operator writes it; its brand must be the account's."""
+    """The definition of a contact form. Its brand must belong to the account."""
 
     brand_id: Identifier
 
 
-def read_contact_form(document: Any, directory: Directory) -> ContactFormDefinition:
-    """The document as its model.
+def parse_contact_form_definition(definition: Any, directory: Directory) -> ContactFormDefinition:
+    """Parse and validate the definition of a contact form.
+
+    Args:
+        directory: the account's brands and stores.
 
     Raises:
-        InvalidInput: with every key and value that does not fit, and every rule that is broken.
+        InvalidInput: the shape is invalid or the definition violates a rule.
     """
 
     def rule_errors(form: ContactFormDefinition) -> Iterator[InputError]:
-        yield from _brand_errors(form, directory)
-        yield from form_errors(form, References.of(form))
+        if directory.brand(form.brand_id) is None:
+            yield unknown_reference("brand", "brandId")
+        yield from form_errors(form)
 
-    return parse_definition(ContactFormDefinition, document, rule_errors)
+    return parse_and_validate(definition, ContactFormDefinition, rule_errors)
 
 
-def save_contact_form(
-    document: ContactFormDefinition, now: datetime, earlier: SavedContactForm | None = None
+def build_contact_form(
+    definition: ContactFormDefinition, now: datetime, earlier: SavedContactForm | None = None
 ) -> SavedContactForm:
-    """The form to save, in place of the earlier one if there is one.
+    """Return the contact form to save, which replaces ``earlier``.
 
     Raises:
-        InputTooLarge: the saved form would be too large.
+        InputTooLarge: the form is larger than `MAX_FORM_BYTES`.
     """
-    return build_saved_form(SavedContactForm, document, References.of(document), now, earlier)
-
-
-@rule
-def _brand_errors(document: ContactFormDefinition, directory: Directory) -> Iterator[InputError]:
-    if directory.brand(document.brand_id) is None:
-        yield unknown_reference("brand", "brandId")
+    return build_form(SavedContactForm, definition, now, earlier)

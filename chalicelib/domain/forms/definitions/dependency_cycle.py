@@ -1,4 +1,4 @@
-"""Which edges of a graph lie on a cycle."""
+"""Find the edges of a graph that are on a cycle."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,17 +6,17 @@ Edge = tuple[str, str]
 
 
 def edges_on_cycles(edges: Sequence[Edge]) -> set[Edge]:
-    """The edges (from, to) from whose end a path leads back to their beginning.
+    """Return the edges (from, to) with a path from their end back to their start.
 
-    Linear in nodes and edges: an edge lies on a cycle when both its ends are in one strongly
-    connected component (Kosaraju), or when they are the same node.
+    Linear in nodes and edges: an edge is on a cycle if both ends are in the same strongly connected
+    component (Kosaraju's algorithm). An edge from a node to itself is a cycle.
     """
     component = _components(edges)
     return {(start, end) for start, end in edges if component[start] == component[end]}
 
 
 def _components(edges: Sequence[Edge]) -> dict[str, str]:
-    """For each node, the node that its strongly connected component is named after."""
+    """Map each node to the node that identifies its strongly connected component."""
     forward = _neighbours(edges)
     backward = _neighbours([(end, start) for start, end in edges])
     finished: list[str] = []
@@ -40,7 +40,7 @@ def _neighbours(edges: Sequence[Edge]) -> dict[str, list[str]]:
 
 
 def _walk(start: str, neighbours: dict[str, list[str]], seen: set[str]) -> Iterator[str]:
-    """The nodes not yet seen that are reached from the start, each after those beyond it."""
+    """Yield the unseen nodes reachable from the start in depth-first postorder."""
     if start in seen:
         return
     seen.add(start)

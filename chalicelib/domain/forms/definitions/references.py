@@ -1,4 +1,4 @@
-"""How the parts of a form document are called, and which of them a reference means."""
+"""Names of the parts of a form definition, and the resolution of references to them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,50 +10,37 @@ from chalicelib.domain.forms.definitions.form import (
     FormDefinition,
     KeyedPart,
 )
-from chalicelib.domain.forms.definitions.rule import MalformedValue, unless_malformed
 from chalicelib.domain.ids import derived_id, parse_id
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names of the fields, or of the groups, of one form, in the order of the document.
+    """Names of the fields, or of the groups, of one form, in the order of the definition.
 
     Attributes:
-        ids: the id of each, given or derived.
-        keys: the key of each, which is the id where none was given.
-        all_known: whether no part's name is malformed.
+        ids: the id of each part, given or derived.
+        keys: the key of each part, by default its id.
     """
 
     ids: Sequence[str]
     keys: Sequence[str]
-    all_known: bool = True
 
     @classmethod
     def of(cls, form_id: str, kind: str, parts: Iterable[KeyedPart]) -> Self:
-        """The names of these parts; ids that are not given follow from form, kind and key."""
+        """Return the names of these parts. Omitted ids are derived from form, kind and key."""
         ids: list[str] = []
         keys: list[str] = []
-        all_known = True
         for position, part in enumerate(parts):
-            try:
-                given_id, key = part.id, part.key
-            except MalformedValue:
-                given_id, key = derived_id(form_id, kind, "malformed", str(position)), None
-                all_known = False
-            ids.append(given_id or derived_id(form_id, kind, key or f"#{position}"))
-            keys.append(key or ids[-1])
-        return cls(ids, keys, all_known)
+            ids.append(part.id or derived_id(form_id, kind, part.key or f"#{position}"))
+            keys.append(part.key or ids[-1])
+        return cls(ids, keys)
 
     def find(self, reference: str) -> str | None:
-        """The id of the part that is called so, by its id or by its key."""
+        """Return the id of the part with this id or key, or None."""
         lowered = parse_id(reference)
         if lowered is not None and lowered in self._known_ids:
             return lowered
         return self._id_of_key.get(reference)
-
-    def lack(self, reference: str) -> bool:
-        """Whether there is surely no part that is called so."""
-        return self.all_known and self.find(reference) is None
 
     @cached_property
     def _known_ids(self) -> frozenset[str]:
@@ -66,27 +53,25 @@ class Names:
 
 @dataclass(frozen=True)
 class References:
-    """Everything in one form document that can be pointed at."""
+    """Names of all parts of one form definition that other parts can refer to."""
 
     form_id: str
     fields: Names
     groups: Names
 
     @classmethod
-    def of(cls, document: FormDefinition) -> Self:
-        """The names of the document's fields and groups."""
-        form_id = unless_malformed(lambda: document.id, "")
-        unknown = Names((), (), all_known=False)
+    def of(cls, definition: FormDefinition) -> Self:
+        """Return the names of the fields and groups of the definition."""
         return cls(
-            form_id,
-            unless_malformed(lambda: Names.of(form_id, "field", document.fields), unknown),
-            unless_malformed(lambda: Names.of(form_id, "group", document.field_groups), unknown),
+            definition.id,
+            Names.of(definition.id, "field", definition.fields),
+            Names.of(definition.id, "group", definition.field_groups),
         )
 
     def dependency_ids(self, dependencies: Iterable[FieldDependencyDefinition]) -> list[str]:
-        """The id of each dependency; one that is not given follows from the two fields.
+        """Return the id of each dependency. An omitted id is derived from the two fields.
 
-        Further dependencies between the same two fields are told apart by their order.
+        A counter distinguishes several dependencies between the same two fields.
         """
         ids: list[str] = []
         times_seen: dict[tuple[str, str], int] = {}

@@ -1,23 +1,16 @@
-"""A survey as an operator writes it, checked and turned into what is saved."""
+"""Parse the definition of a survey and build the survey to save."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory, PlaceKind
-from chalicelib.domain.forms.definitions.build import build_saved_form, keep_dates
-from chalicelib.domain.forms.definitions.form import FormDefinition, LanguageName, parse_definition
-from chalicelib.domain.forms.definitions.references import References
-from chalicelib.domain.forms.definitions.rule import rule
-from chalicelib.domain.forms.definitions.rules import (
-    duplicate,
-    duplicates,
-    form_errors,
-    repeated,
-    unknown_reference,
-)
+from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.forms.definitions.build import build_form, keep_timestamps
+from chalicelib.domain.forms.definitions.form import FormDefinition, LanguageName
+from chalicelib.domain.forms.definitions.rules import form_errors
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
@@ -34,14 +27,22 @@ from chalicelib.domain.forms.survey import (
 )
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import (
+    InputError,
+    duplicate,
+    duplicate_positions,
+    json_pointer,
+    not_allowed,
+    out_of_range,
+    unknown_reference,
+)
 from chalicelib.domain.schema import Email, Identifier, Input, format_timestamp
 
 _HIGHEST_RATING = 10
 
 
 class TargetDefinition(Input):
-    """A brand or a store of the account that a survey is aimed at."""
+    """A target of a survey: a brand or a store of the account."""
 
     id: Identifier | None = None
     type: TargetType
@@ -51,7 +52,7 @@ class TargetDefinition(Input):
 
 
 class SupportEmailDefinition(Input):
-    """The address that a survey is sent from; without a `domain` it is the address's own."""
+    """The sender address of a survey. `domain` defaults to the domain of the address."""
 
     id: Identifier | None = None
     email: Email
@@ -65,7 +66,7 @@ class SupportEmailDefinition(Input):
 
 
 class SurveyDefinition(FormDefinition):
-    """A survey as an operator writes it; its targets must be brands and stores of the account."""
+    """The definition of a survey. Its targets must be brands and stores of the account."""
 
     general_style: SurveyStyle = SurveyStyle()
     targets: list[TargetDefinition] = []
@@ -84,166 +85,132 @@ class SurveyDefinition(FormDefinition):
     translations: Mapping[LanguageName, SurveyTranslation] = {}
 
 
-def read_survey(document: Any, directory: Directory) -> SurveyDefinition:
-    """The document as its model.
+def parse_survey_definition(definition: Any, directory: Directory) -> SurveyDefinition:
+    """Parse and validate the definition of a survey.
+
+    Args:
+        directory: the account's brands and stores.
 
     Raises:
-        InvalidInput: with every key and value that does not fit, and every rule that is broken.
+        InvalidInput: the shape is invalid or the definition violates a rule.
     """
 
     def rule_errors(survey: SurveyDefinition) -> Iterator[InputError]:
-        yield from form_errors(survey, References.of(survey))
-        yield from _target_errors(survey, directory)
+        yield from form_errors(survey)
+        yield from _target_errors(survey.targets, directory)
         yield from _sending_errors(survey)
-        yield from _redirect_errors(survey)
+        yield from _pre_redirect_errors(survey)
+        yield from _post_redirect_errors(survey)
 
-    return parse_definition(SurveyDefinition, document, rule_errors)
+    return parse_and_validate(definition, SurveyDefinition, rule_errors)
 
 
-def save_survey(
-    document: SurveyDefinition, now: datetime, earlier: SavedSurvey | None = None
+def build_survey(
+    definition: SurveyDefinition, now: datetime, earlier: SavedSurvey | None = None
 ) -> SavedSurvey:
-    """The survey to save, in place of the earlier one if there is one.
+    """Return the survey to save, which replaces ``earlier``.
 
     Raises:
-        InputTooLarge: the saved survey would be too large.
+        InputTooLarge: the survey is larger than `MAX_FORM_BYTES`.
     """
-    moment = format_timestamp(now)
-    return build_saved_form(
+    timestamp = format_timestamp(now)
+    return build_form(
         SavedSurvey,
-        document,
-        References.of(document),
+        definition,
         now,
         earlier,
-        targets=keep_dates(_targets(document, moment), earlier.targets if earlier else ()),
-        support_email=_support_email(document, moment, earlier),
-        post_redirect_threshold=document.post_redirect_threshold
-        if document.post_redirect
+        targets=keep_timestamps(
+            _targets(definition, timestamp), earlier.targets if earlier else ()
+        ),
+        support_email=_support_email(definition, timestamp, earlier),
+        post_redirect_threshold=definition.post_redirect_threshold
+        if definition.post_redirect
         else None,
     )
 
 
-@rule
-def _target_errors(document: SurveyDefinition, directory: Directory) -> Iterator[InputError]:
-    targets = document.targets
+def _target_errors(
+    targets: Sequence[TargetDefinition], directory: Directory
+) -> Iterator[InputError]:
     for position, target in enumerate(targets):
-        yield from _place_errors(target, directory, "targets", position, "targetId")
-    for position in repeated(targets, "target_id"):
+        if target.type is PlaceKind.BRAND and directory.brand(target.target_id) is None:
+            yield unknown_reference("brand", "targets", position, "targetId")
+        if target.type is PlaceKind.STORE and directory.store(target.target_id) is None:
+            yield unknown_reference("store", "targets", position, "targetId")
+    for position in duplicate_positions(target.target_id for target in targets):
         yield duplicate("targets", position, "targetId")
-    for position in repeated(targets, "id"):
+    for position in duplicate_positions(target.id for target in targets):
         yield duplicate("targets", position, "id")
 
 
-@rule
-def _place_errors(
-    target: TargetDefinition, directory: Directory, *path: str | int
-) -> Iterator[InputError]:
-    if target.type is PlaceKind.BRAND and directory.brand(target.target_id) is None:
-        yield unknown_reference("brand", *path)
-    if target.type is PlaceKind.STORE and directory.store(target.target_id) is None:
-        yield unknown_reference("store", *path)
-
-
-def _sending_errors(document: SurveyDefinition) -> Iterator[InputError]:
-    yield from _channel_errors(document)
-    yield from _repeated_channel_errors(document)
-    yield from _not_negative(lambda: document.solicitation_threshold, "solicitationThreshold")
-    yield from _not_negative(lambda: document.resolicitation_delay, "resolicitationDelay")
-
-
-@rule
-def _channel_errors(document: SurveyDefinition) -> Iterator[InputError]:
+def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
     path = "sendingChannels"
-    if not document.publicly_available and not document.sending_channels:
-        yield InputError(json_pointer(path), "required", "A private survey needs a channel.")
-    for position, channel in enumerate(document.sending_channels):
-        if channel is Channel.LINK and not document.publicly_available:
-            yield InputError(
-                json_pointer(path, position), "not_allowed", "Only a public survey has a link."
-            )
+    if not definition.publicly_available and not definition.sending_channels:
+        yield InputError(
+            json_pointer(path), "required", "A private survey needs at least one channel."
+        )
+    for position, channel in enumerate(definition.sending_channels):
+        if channel is Channel.LINK and not definition.publicly_available:
+            yield not_allowed("LINK is allowed for public surveys only.", path, position)
+    for position in duplicate_positions(definition.sending_channels):
+        yield duplicate(path, position)
+    if definition.solicitation_threshold < 0:
+        yield out_of_range("Must be at least 0.", "solicitationThreshold")
+    if definition.resolicitation_delay < 0:
+        yield out_of_range("Must be at least 0.", "resolicitationDelay")
 
 
-@rule
-def _repeated_channel_errors(document: SurveyDefinition) -> Iterator[InputError]:
-    for position in duplicates(document.sending_channels):
-        yield duplicate("sendingChannels", position)
-
-
-@rule
-def _not_negative(read: Callable[[], int], key: str) -> Iterator[InputError]:
-    if read() < 0:
-        yield _out_of_range("This is not negative.", key)
-
-
-def _redirect_errors(document: SurveyDefinition) -> Iterator[InputError]:
-    yield from _pre_redirect_errors(document)
-    yield from _pre_redirect_threshold_errors(document)
-    yield from _post_redirect_errors(document)
-    yield from _post_redirect_threshold_errors(document)
-
-
-@rule
-def _pre_redirect_errors(document: SurveyDefinition) -> Iterator[InputError]:
-    config = document.pre_redirect_config
-    if document.pre_redirect and config is None:
-        yield _required("preRedirectConfig")
-    if document.pre_redirect and config and "threshold" not in config.model_fields_set:
-        yield _required("preRedirectConfig", "threshold")
-
-
-@rule
-def _pre_redirect_threshold_errors(document: SurveyDefinition) -> Iterator[InputError]:
-    config = document.pre_redirect_config
+def _pre_redirect_errors(definition: SurveyDefinition) -> Iterator[InputError]:
+    config = definition.pre_redirect_config
+    if definition.pre_redirect and config is None:
+        yield _required_for("preRedirect", "preRedirectConfig")
+    if definition.pre_redirect and config and "threshold" not in config.model_fields_set:
+        yield _required_for("preRedirect", "preRedirectConfig", "threshold")
     if config and not 0 <= config.threshold <= _HIGHEST_RATING:
-        yield _out_of_range("This must be 0 to 10.", "preRedirectConfig", "threshold")
+        yield _invalid_rating("preRedirectConfig", "threshold")
 
 
-@rule
-def _post_redirect_errors(document: SurveyDefinition) -> Iterator[InputError]:
-    if document.post_redirect and document.post_redirect_threshold is None:
-        yield _required("postRedirectThreshold")
-
-
-@rule
-def _post_redirect_threshold_errors(document: SurveyDefinition) -> Iterator[InputError]:
-    threshold = document.post_redirect_threshold
+def _post_redirect_errors(definition: SurveyDefinition) -> Iterator[InputError]:
+    threshold = definition.post_redirect_threshold
+    if definition.post_redirect and threshold is None:
+        yield _required_for("postRedirect", "postRedirectThreshold")
     if threshold is not None and not 0 <= threshold <= _HIGHEST_RATING:
-        yield _out_of_range("This must be 0 to 10.", "postRedirectThreshold")
+        yield _invalid_rating("postRedirectThreshold")
 
 
-def _required(*path: str) -> InputError:
-    return InputError(json_pointer(*path), "required", "This redirection cannot work without it.")
+def _required_for(option: str, *path: str) -> InputError:
+    return InputError(json_pointer(*path), "required", f"Required if {option} is on.")
 
 
-def _out_of_range(detail: str, *path: str) -> InputError:
-    return InputError(json_pointer(*path), "out_of_range", detail)
+def _invalid_rating(*path: str) -> InputError:
+    return out_of_range(f"Must be between 0 and {_HIGHEST_RATING}.", *path)
 
 
-def _targets(document: SurveyDefinition, moment: str) -> list[Target]:
+def _targets(definition: SurveyDefinition, timestamp: str) -> list[Target]:
     return [
         Target(
-            id=target.id or derived_id(document.id, "target", target.target_id),
-            created_at=moment,
-            updated_at=moment,
+            id=target.id or derived_id(definition.id, "target", target.target_id),
+            created_at=timestamp,
+            updated_at=timestamp,
             type=target.type,
             enabled=target.enabled,
             target_id=target.target_id,
             new_review_uri=target.new_review_uri,
         )
-        for target in document.targets
+        for target in definition.targets
     ]
 
 
 def _support_email(
-    document: SurveyDefinition, moment: str, earlier: SavedSurvey | None
+    definition: SurveyDefinition, timestamp: str, earlier: SavedSurvey | None
 ) -> SupportEmail | None:
-    given = document.support_email
+    given = definition.support_email
     if given is None:
         return None
     address = SupportEmail(
-        id=given.id or derived_id(document.id, "support email", given.email),
-        created_at=moment,
-        updated_at=moment,
+        id=given.id or derived_id(definition.id, "support email", given.email),
+        created_at=timestamp,
+        updated_at=timestamp,
         email=given.email,
         domain=given.email.rpartition("@")[2] if given.domain is None else given.domain,
         forwarding_email=given.forwarding_email or "",
@@ -254,4 +221,4 @@ def _support_email(
         return_path_verified=given.return_path_verified,
     )
     before = earlier.support_email if earlier else None
-    return keep_dates([address], [before] if before else ())[0]
+    return keep_timestamps([address], [before] if before else ())[0]

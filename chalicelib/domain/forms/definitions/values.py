@@ -1,6 +1,6 @@
-"""The values of a document that are more than text: colours and addresses, wherever they stand.
+"""Validate colours and URLs anywhere in a form definition.
 
-A key says which of the two its value is; ``""`` stands for none.
+The name of a field says whether its value is a colour or a URL; ``""`` means unset.
 """
 
 import re
@@ -13,15 +13,15 @@ from pydantic import BaseModel
 from chalicelib.domain.input_errors import InputError, json_pointer
 
 _COLOUR: Final = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
-_ADDRESS_KEYS: Final = frozenset(
+_URL_FIELDS: Final = frozenset(
     {"url", "sourceUrl", "newReviewUri"}
     | {"website", "twitter", "facebook", "instagram", "linkedin"}
 )
-_ADDRESS_LIMIT: Final = 2048
+_MAX_URL_LENGTH: Final = 2048
 
 
 def value_errors(value: Any, *path: str | int) -> Iterator[InputError]:
-    """A fault for each colour and each address that is not one, anywhere in the document."""
+    """Yield an error for each invalid colour and URL in the value, at any depth."""
     match value:
         case BaseModel():
             fields = type(value).model_fields
@@ -37,13 +37,13 @@ def value_errors(value: Any, *path: str | int) -> Iterator[InputError]:
             yield from _text_errors(value, path)
 
 
-def is_web_address(text: str) -> bool:
-    """Whether the text is an absolute http or https address."""
-    if len(text) > _ADDRESS_LIMIT or any(c.isspace() or not c.isprintable() for c in text):
+def _is_web_url(text: str) -> bool:
+    """Return whether the text is an absolute http or https URL."""
+    if len(text) > _MAX_URL_LENGTH or any(c.isspace() or not c.isprintable() for c in text):
         return False
     try:
-        address = urlsplit(text)
-        return address.scheme in ("http", "https") and bool(address.hostname)
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname)
     except ValueError:
         return False
 
@@ -54,9 +54,9 @@ def _text_errors(text: str, path: tuple[str | int, ...]) -> Iterator[InputError]
         yield InputError(
             json_pointer(*path),
             "invalid_colour",
-            "This must be a hexadecimal colour, such as #0b7285, or empty.",
+            "Must be a hexadecimal colour, such as #0b7285, or empty.",
         )
-    if key in _ADDRESS_KEYS and not is_web_address(text):
+    if key in _URL_FIELDS and not _is_web_url(text):
         yield InputError(
-            json_pointer(*path), "invalid_url", "This must be an http or https address, or empty."
+            json_pointer(*path), "invalid_url", "Must be an http or https URL, or empty."
         )

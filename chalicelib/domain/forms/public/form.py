@@ -15,10 +15,11 @@ from chalicelib.domain.forms.fields import (
     SavedField,
 )
 from chalicelib.domain.forms.form import Images, SavedForm
-from chalicelib.domain.forms.part import Part, UuidText
+from chalicelib.domain.forms.part import Part
 from chalicelib.domain.forms.presentation import Body, ExternalLink, Footer, Header, Submission
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation, GroupTranslation
 from chalicelib.domain.language import Language
+from chalicelib.domain.schema import UuidText
 
 _Part = TypeVar("_Part", bound=Part)
 

@@ -1,4 +1,4 @@
-"""What an operator's document may hold, and which form is saved of it."""
+"""Validation of form definitions, and the forms built from them."""
 
 from datetime import datetime
 from typing import Any
@@ -8,8 +8,11 @@ import pytest
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions.build import MAX_FORM_BYTES
-from chalicelib.domain.forms.definitions.contact_form import read_contact_form, save_contact_form
-from chalicelib.domain.forms.definitions.survey import read_survey, save_survey
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
@@ -35,16 +38,18 @@ ID = "abcdef00-0000-4000-8000-000000000001"
 
 
 def resaved(earlier: SavedContactForm, now: datetime = LATER, **more: Any) -> SavedContactForm:
-    return save_contact_form(read_contact_form(contact_form(**more), DIRECTORY), now, earlier)
+    return build_contact_form(
+        parse_contact_form_definition(contact_form(**more), DIRECTORY), now, earlier
+    )
 
 
-def test_a_document_of_the_least_is_valid() -> None:
+def test_minimal_definition_is_valid() -> None:
     assert contact_form_errors() == []
     assert survey_errors() == []
 
 
 @pytest.mark.parametrize(
-    ("more", "fault"),
+    ("more", "input_error"),
     [
         ({"colour": "red"}, ("/colour", "unknown_key")),
         ({"header": {"tilte": "x"}}, ("/header/tilte", "unknown_key")),
@@ -74,26 +79,24 @@ def test_a_document_of_the_least_is_valid() -> None:
         ({"submissionCount": 3}, ("/submissionCount", "unknown_key")),
     ],
 )
-def test_a_key_or_value_that_does_not_fit_is_named(
-    more: dict[str, Any], input_error: tuple[str, str]
-) -> None:
+def test_invalid_shape_is_reported(more: dict[str, Any], input_error: tuple[str, str]) -> None:
     assert contact_form_errors(**more) == [input_error]
 
 
-@pytest.mark.parametrize("document", [None, [], "form", 3])
-def test_a_document_that_is_no_object_is_refused(document: Any) -> None:
+@pytest.mark.parametrize("definition", [None, [], "form", 3])
+def test_definition_that_is_not_an_object_is_rejected(definition: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
-        read_contact_form(document, DIRECTORY)
+        parse_contact_form_definition(definition, DIRECTORY)
 
     assert refused.value.errors[0].pointer == ""
 
 
 @pytest.mark.parametrize("key", ["field_groups", "brand_id", "auto_translate"])
-def test_only_the_names_of_the_interface_are_known(key: str) -> None:
+def test_field_name_outside_the_interface_is_rejected(key: str) -> None:
     assert (f"/{key}", "unknown_key") in contact_form_errors(**{key: []})
 
 
-def test_every_key_that_does_not_fit_is_named_at_once() -> None:
+def test_all_shape_errors_are_reported_at_once() -> None:
     errors = survey_errors(name=3, enabled="x", fields=[field("a", "TXT")], resolicitationMode="x")
 
     assert {pointer for pointer, _ in errors} == {
@@ -104,7 +107,7 @@ def test_every_key_that_does_not_fit_is_named_at_once() -> None:
     }
 
 
-def test_texts_are_trimmed_and_nulls_are_left_out() -> None:
+def test_strings_are_trimmed_and_nulls_are_removed() -> None:
     form = saved_contact_form(
         name=" Contact\n", description=None, logo=None, header={"title": " Hi ", "subtitle": None}
     )
@@ -113,13 +116,13 @@ def test_texts_are_trimmed_and_nulls_are_left_out() -> None:
     assert (form.header.title, form.header.subtitle) == ("Hi", "")
 
 
-def test_control_characters_are_part_of_a_text() -> None:
+def test_control_characters_are_kept() -> None:
     form = saved_contact_form(name="\u2003\x1cContact\x1f\u00a0", header={"title": "\x1d"})
 
     assert (form.name, form.header.title) == ("\x1cContact\x1f", "\x1d")
 
 
-def test_ids_are_kept_in_lower_case() -> None:
+def test_ids_are_stored_in_lower_case() -> None:
     form = saved_contact_form(
         id=FORM.upper(), brandId=BRAND.upper(), fields=[field("a", id=ID.upper())]
     )
@@ -127,7 +130,7 @@ def test_ids_are_kept_in_lower_case() -> None:
     assert (form.id, form.brand_id, form.fields[0].id) == (FORM, BRAND, ID)
 
 
-def test_ids_that_are_not_given_follow_from_form_and_key() -> None:
+def test_omitted_ids_are_derived_from_form_and_key() -> None:
     first = saved_contact_form(fields=[field("a"), field("b")])
     second = saved_contact_form(fields=[field("b"), field("c"), field("a")])
     ids = {item.key: item.id for item in second.fields}
@@ -136,13 +139,13 @@ def test_ids_that_are_not_given_follow_from_form_and_key() -> None:
     assert len(set(ids.values())) == 3
 
 
-def test_a_field_and_a_group_of_the_same_key_have_different_ids() -> None:
+def test_field_and_group_with_the_same_key_have_different_ids() -> None:
     form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "a"}])
 
     assert form.fields[0].id != form.field_groups[0].id
 
 
-def test_the_key_is_the_id_where_none_is_given() -> None:
+def test_omitted_key_is_the_id() -> None:
     form = saved_contact_form(fields=[{"id": ID, "type": "TEXT"}])
 
     assert form.fields[0].key == ID
@@ -158,7 +161,7 @@ def test_dependencies_between_the_same_fields_have_different_ids() -> None:
     assert form.fields[1].dependencies == [item.id for item in form.field_dependencies]
 
 
-def test_parts_are_pointed_at_by_key_or_by_id() -> None:
+def test_references_use_key_or_id() -> None:
     form = saved_contact_form(
         fields=[field("a", id=ID, group="g"), field("b", group=STORE.upper()), field("c")],
         fieldGroups=[{"key": "g", "id": STORE}],
@@ -169,7 +172,7 @@ def test_parts_are_pointed_at_by_key_or_by_id() -> None:
     assert [item.group for item in form.fields] == [STORE, STORE, ""]
 
 
-def test_parts_without_an_index_stand_in_the_order_of_the_document() -> None:
+def test_omitted_vertical_index_is_the_position_in_the_definition() -> None:
     form = saved_contact_form(
         fields=[field("a"), field("b", verticalIndex=7), field("c")],
         fieldGroups=[{"key": "g"}, {"key": "h"}],
@@ -179,14 +182,14 @@ def test_parts_without_an_index_stand_in_the_order_of_the_document() -> None:
     assert [item.vertical_index for item in form.field_groups] == [0, 1]
 
 
-def test_dates_are_those_of_saving() -> None:
+def test_new_form_has_the_current_timestamps() -> None:
     form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "g"}])
 
     for part in (form, *form.fields, *form.field_groups):
         assert (part.created_at, part.updated_at) == (NOW_TEXT, NOW_TEXT)
 
 
-def test_a_replaced_form_keeps_the_dates_of_parts_that_existed() -> None:
+def test_replaced_form_keeps_the_timestamps_of_existing_parts() -> None:
     before = saved_contact_form(
         fields=[field("same"), field("changed"), field("gone")], fieldGroups=[{"key": "g"}]
     )
@@ -205,20 +208,20 @@ def test_a_replaced_form_keeps_the_dates_of_parts_that_existed() -> None:
     assert after.field_groups == before.field_groups
 
 
-def test_a_form_saved_again_as_it_was_is_the_same() -> None:
+def test_form_replaced_by_the_same_definition_is_unchanged() -> None:
     before = saved_contact_form(fields=[field("a")])
 
     assert resaved(before, fields=[field("a")]) == before
 
 
-def test_a_replaced_survey_keeps_the_dates_of_targets_and_support_address() -> None:
+def test_replaced_survey_keeps_the_timestamps_of_targets_and_support_email() -> None:
     parts: dict[str, Any] = {
         "targets": [{"type": "BRAND", "targetId": BRAND}],
         "supportEmail": {"email": "help@example.com"},
     }
     before = saved_survey(**parts)
     parts["targets"].append({"type": "STORE", "targetId": STORE})
-    after = save_survey(read_survey(survey(**parts), DIRECTORY), LATER, before)
+    after = build_survey(parse_survey_definition(survey(**parts), DIRECTORY), LATER, before)
 
     assert [target.created_at for target in after.targets] == [NOW_TEXT, LATER_TEXT]
     assert after.support_email == before.support_email
@@ -243,7 +246,7 @@ def test_a_replaced_survey_keeps_the_dates_of_targets_and_support_address() -> N
         ([select("a", "x", " ")], [("/fields/0/values/1", "required")]),
     ],
 )
-def test_fields_are_named_once_and_can_be_answered(
+def test_field_needs_unique_name_known_group_and_values(
     fields: list[Any], expected: list[tuple[str, str]]
 ) -> None:
     assert contact_form_errors(fields=fields) == expected
@@ -269,14 +272,14 @@ def test_fields_are_named_once_and_can_be_answered(
         ),
     ],
 )
-def test_limits_of_replies_can_be_kept(limits: dict[str, Any], expected: list[str]) -> None:
+def test_reply_limits_must_be_satisfiable(limits: dict[str, Any], expected: list[str]) -> None:
     errors = contact_form_errors(fields=[select("a", "x", "y", kind="MULTI_SELECT", **limits)])
 
     assert errors == [(pointer, "out_of_range") for pointer in expected]
 
 
 @pytest.mark.parametrize(("fewest", "refused"), [(1, False), (2, True)])
-def test_a_field_of_one_reply_cannot_ask_for_two(fewest: int, refused: bool) -> None:
+def test_single_reply_field_rejects_higher_minimum(fewest: int, refused: bool) -> None:
     errors = contact_form_errors(fields=[field("a", allowMinReplies=True, minReplies=fewest)])
 
     assert errors == ([("/fields/0/minReplies", "out_of_range")] if refused else [])
@@ -291,7 +294,7 @@ def test_a_field_of_one_reply_cannot_ask_for_two(fewest: int, refused: bool) -> 
         ([{"id": ID}, {"key": "g"}], []),
     ],
 )
-def test_groups_are_named_once(groups: list[Any], expected: list[tuple[str, str]]) -> None:
+def test_group_needs_unique_name(groups: list[Any], expected: list[tuple[str, str]]) -> None:
     assert contact_form_errors(fieldGroups=groups) == expected
 
 
@@ -321,7 +324,7 @@ def test_groups_are_named_once(groups: list[Any], expected: list[tuple[str, str]
         (depends("b", "text", "anything"), []),
     ],
 )
-def test_a_dependency_points_at_fields_and_can_be_met(
+def test_dependency_needs_known_fields_and_possible_answers(
     dependency: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     fields = [
@@ -337,7 +340,7 @@ def test_a_dependency_points_at_fields_and_can_be_met(
 
 
 @pytest.mark.parametrize("operator", ["$equals", "eq", "$and"])
-def test_an_unknown_comparison_is_refused(operator: str) -> None:
+def test_unknown_comparison_is_rejected(operator: str) -> None:
     errors = contact_form_errors(
         fields=[select("a"), field("b")], fieldDependencies=[depends("b", "a", (operator, "Yes"))]
     )
@@ -345,7 +348,7 @@ def test_an_unknown_comparison_is_refused(operator: str) -> None:
     assert errors == [("/fieldDependencies/0/dependsOnFieldValues/0/operator", "not_allowed")]
 
 
-def test_the_same_dependency_id_twice_is_refused() -> None:
+def test_duplicate_dependency_id_is_rejected() -> None:
     errors = contact_form_errors(
         fields=[select("a"), field("b")],
         fieldDependencies=[depends("b", "a", id=ID), depends("b", "a", id=ID)],
@@ -354,27 +357,27 @@ def test_the_same_dependency_id_twice_is_refused() -> None:
     assert errors == [("/fieldDependencies/1/id", "duplicate")]
 
 
-def test_each_dependency_of_a_cycle_is_named_and_no_other() -> None:
+def test_only_dependencies_on_a_cycle_are_reported() -> None:
     fields = [select(key) for key in ("a", "b", "c", "d", "e")]
     ring = [depends("a", "b"), depends("b", "c"), depends("c", "a")]
-    merge_headers = [depends("d", "a"), depends("a", "e")]
+    outside = [depends("d", "a"), depends("a", "e")]
 
-    assert contact_form_errors(fields=fields, fieldDependencies=[*merge_headers, *ring]) == [
+    assert contact_form_errors(fields=fields, fieldDependencies=[*outside, *ring]) == [
         (f"/fieldDependencies/{position}/dependsOnField", "cycle") for position in (2, 3, 4)
     ]
-    assert contact_form_errors(fields=fields, fieldDependencies=[*merge_headers, *ring[:2]]) == []
+    assert contact_form_errors(fields=fields, fieldDependencies=[*outside, *ring[:2]]) == []
 
 
-# --- colours, addresses, texts in other languages
+# --- colours, URLs, translations
 
 
 @pytest.mark.parametrize("colour", ["", "#fff", "#FFF8", "#a0B1c2", "#a0b1c2d3"])
-def test_a_colour_is_hexadecimal_or_empty(colour: str) -> None:
+def test_hexadecimal_or_empty_colour_is_accepted(colour: str) -> None:
     assert contact_form_errors(generalStyle={"titleColor": colour}) == []
 
 
 @pytest.mark.parametrize("colour", ["red", "fff", "#ff", "#fffff", "#ggg", "#fff; x", "#１２３"])
-def test_another_colour_is_refused(colour: str) -> None:
+def test_invalid_colour_is_rejected(colour: str) -> None:
     assert survey_errors(
         generalStyle={"starBorderColor": colour},
         footer={"iconColor": colour},
@@ -387,7 +390,7 @@ def test_another_colour_is_refused(colour: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "http://a.example", "https://a.example/p?q=1#f"])
-def test_an_address_is_http_or_https_or_empty(address: str) -> None:
+def test_http_or_empty_url_is_accepted(address: str) -> None:
     assert survey_errors(externalLink={"website": address}, logo={"url": address}) == []
 
 
@@ -396,7 +399,7 @@ def test_an_address_is_http_or_https_or_empty(address: str) -> None:
     ["www.example.com", "javascript:alert(1)", "ftp://a.example", "https://", "https://a b/",
      "https://[a", "https://a.example/" + "x" * 2048, "https://a\u0000.example"],
 )  # fmt: skip
-def test_another_address_is_refused(address: str) -> None:
+def test_invalid_url_is_rejected(address: str) -> None:
     assert survey_errors(
         externalLink={"website": address},
         logo={"url": address, "sourceUrl": address},
@@ -411,7 +414,7 @@ def test_another_address_is_refused(address: str) -> None:
     ]
 
 
-def test_texts_in_other_languages_fit_the_form() -> None:
+def test_translations_must_match_the_form() -> None:
     form: dict[str, Any] = {"fields": [select("a", "x", "y")], "fieldGroups": [{"key": "g"}]}
 
     def errors(**texts: Any) -> list[tuple[str, str]]:
@@ -428,7 +431,7 @@ def test_texts_in_other_languages_fit_the_form() -> None:
     ]
 
 
-def test_the_forms_own_language_is_no_translation() -> None:
+def test_translation_to_the_own_language_is_rejected() -> None:
     assert contact_form_errors(translations={"en": {}}) == [("/translations/en", "not_allowed")]
     assert contact_form_errors(translations={"fr": {}}) == []
 
@@ -444,7 +447,7 @@ def test_the_forms_own_language_is_no_translation() -> None:
         (NOWHERE, [("/brandId", "unknown_reference")]),
     ],
 )
-def test_a_contact_form_is_aimed_at_a_brand_of_the_account(
+def test_brand_of_contact_form_must_belong_to_the_account(
     brand: str, expected: list[tuple[str, str]]
 ) -> None:
     assert contact_form_errors(brandId=brand) == expected
@@ -464,15 +467,15 @@ def test_a_contact_form_is_aimed_at_a_brand_of_the_account(
         ([("REGION", BRAND)], [("/targets/0/type", "not_allowed")]),
     ],
 )
-def test_a_survey_is_aimed_at_brands_and_stores_of_the_account_each_once(
+def test_targets_must_be_unique_places_of_the_account(
     targets: list[tuple[str, str]], expected: list[tuple[str, str]]
 ) -> None:
-    documents = [{"type": kind, "targetId": place} for kind, place in targets]
+    definitions = [{"type": kind, "targetId": place} for kind, place in targets]
 
-    assert survey_errors(targets=documents) == expected
+    assert survey_errors(targets=definitions) == expected
 
 
-# --- sending and redirection
+# --- sending and redirects
 
 
 @pytest.mark.parametrize(
@@ -494,7 +497,7 @@ def test_a_survey_is_aimed_at_brands_and_stores_of_the_account_each_once(
         ({"supportEmail": {}}, [("/supportEmail/email", "required")]),
     ],
 )
-def test_a_survey_says_how_it_is_sent(
+def test_sending_options_of_survey_are_validated(
     more: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert survey_errors(**more) == expected
@@ -534,13 +537,13 @@ def test_a_survey_says_how_it_is_sent(
         ({"postRedirectThreshold": -1}, [("/postRedirectThreshold", "out_of_range")]),
     ],
 )
-def test_a_redirection_has_what_it_needs(
+def test_redirect_options_of_survey_are_validated(
     more: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert survey_errors(**more) == expected
 
 
-def test_every_broken_rule_is_named_at_once() -> None:
+def test_all_rule_errors_are_reported_at_once() -> None:
     errors = survey_errors(
         preRedirect=True,
         postRedirect=True,
@@ -573,7 +576,7 @@ def test_every_broken_rule_is_named_at_once() -> None:
 
 
 @pytest.mark.parametrize("letter", ["x", "é"])
-def test_a_form_of_fifty_kilobytes_is_saved_and_one_byte_more_is_not(letter: str) -> None:
+def test_form_larger_than_50_kilobytes_is_rejected(letter: str) -> None:
     def of_size(size: int) -> SavedContactForm:
         rest = size - len(saved_contact_form(header={"title": "a"}).model_dump_json().encode()) + 1
         width = len(letter.encode())

@@ -1,4 +1,4 @@
-"""Edges on cycles, beside an obvious search."""
+"""Edges on cycles, compared with a naive search."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,18 +17,18 @@ def leads_to(edges: list[Edge], start: str, goal: str) -> bool:
 
 
 @given(st.lists(st.tuples(nodes, nodes), max_size=16))
-def test_an_edge_is_on_a_cycle_when_its_end_leads_back_to_its_start(edges: list[Edge]) -> None:
+def test_edge_is_on_a_cycle_if_a_path_leads_back_to_its_start(edges: list[Edge]) -> None:
     assert edges_on_cycles(edges) == {
         (start, end) for start, end in edges if leads_to(edges, end, start)
     }
 
 
-def test_a_long_chain_is_no_cycle_and_closing_it_makes_it_one() -> None:
+def test_long_chain_is_a_cycle_only_if_closed() -> None:
     chain = [(str(n), str(n + 1)) for n in range(5000)]
 
     assert edges_on_cycles(chain) == set()
     assert edges_on_cycles([*chain, ("5000", "0")]) == {*chain, ("5000", "0")}
 
 
-def test_no_edges_have_no_cycles() -> None:
+def test_empty_graph_has_no_cycles() -> None:
     assert edges_on_cycles([]) == set()

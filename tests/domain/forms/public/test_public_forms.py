@@ -1,4 +1,4 @@
-"""What end users get of forms and surveys, key by key and in their language."""
+"""Public views of forms and surveys, field by field, and their translations."""
 
 import json
 from typing import Any
@@ -58,14 +58,14 @@ def survey_view(
     return shown
 
 
-def test_a_contact_form_has_every_key_of_the_interface_and_no_other() -> None:
+def test_contact_form_has_exactly_the_contract_fields() -> None:
     view = contact_form_view(**EVERYTHING)
 
     assert set(view) == FORM_KEYS | {"brandName"}
     assert set(view["generalStyle"]) == STYLE_KEYS
 
 
-def test_a_survey_has_every_key_of_the_interface_and_no_other() -> None:
+def test_survey_has_exactly_the_contract_fields() -> None:
     view = survey_view(**EVERYTHING)
 
     assert set(view) == FORM_KEYS | set(
@@ -76,7 +76,7 @@ def test_a_survey_has_every_key_of_the_interface_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_fields_groups_and_dependencies_are_in_the_public_shape(view: Any) -> None:
+def test_fields_groups_and_dependencies_have_the_public_shape(view: Any) -> None:
     form = view(**EVERYTHING)
     happy, why = form["fields"]
     (group,) = form["fieldGroups"]
@@ -95,7 +95,7 @@ def test_fields_groups_and_dependencies_are_in_the_public_shape(view: Any) -> No
     assert (why["dependencies"], why["dependencyOf"]) == ([dependency], [])
 
 
-def test_images_are_in_the_public_shape_and_those_of_e_mails_in_the_partners() -> None:
+def test_images_have_the_public_shape_and_email_images_the_partner_shape() -> None:
     view = survey_view(logo=IMAGE, emailLogo=IMAGE, emailCover=IMAGE)
 
     assert view["logo"] == IMAGE
@@ -112,21 +112,21 @@ def test_images_are_in_the_public_shape_and_those_of_e_mails_in_the_partners() -
     )
 
 
-def test_images_that_are_not_configured_are_null() -> None:
+def test_unconfigured_images_are_null() -> None:
     view = survey_view()
 
     assert view["logo"] is view["emailLogo"] is view["preRedirectConfig"] is None
     assert contact_form_view()["cover"] is None
 
 
-def test_a_contact_form_lists_the_brand_and_its_stores() -> None:
+def test_contact_form_lists_its_brand_and_stores() -> None:
     view = contact_form_view()
 
     assert view["brandName"] == ["Maison Lumen"]
     assert view["storeList"] == [LYON, NICE]
 
 
-def test_a_survey_lists_the_stores_of_its_enabled_targets_each_once() -> None:
+def test_survey_lists_the_stores_of_enabled_targets_once() -> None:
     def stores(*targets: dict[str, Any]) -> Any:
         return survey_view(targets=list(targets))["storeList"]
 
@@ -141,7 +141,7 @@ def test_a_survey_lists_the_stores_of_its_enabled_targets_each_once() -> None:
     assert stores({**brand, "enabled": False}, other) == [BRUGES]
 
 
-def test_a_survey_tells_on_what_occasion_it_is_answered() -> None:
+def test_survey_returns_its_context() -> None:
     context = SurveyContext.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=Channel.SMS)
     view = survey_view(
         context=context,
@@ -153,7 +153,7 @@ def test_a_survey_tells_on_what_occasion_it_is_answered() -> None:
     assert view["externalUrl"] == "https://r.example/b"
 
 
-def test_a_survey_without_an_occasion_is_reached_by_its_link() -> None:
+def test_survey_without_context_has_send_mode_link() -> None:
     view = survey_view()
 
     assert view["store"] is view["brand"] is None
@@ -170,7 +170,7 @@ def test_a_survey_without_an_occasion_is_reached_by_its_link() -> None:
         (BRAND, STORE, (None, None)),
     ],
 )
-def test_a_stores_own_brand_goes_before_one_named_beside_it(
+def test_brand_of_the_store_precedes_the_given_brand(
     store: str | None, brand: str | None, expected: tuple[str | None, str | None]
 ) -> None:
     context = SurveyContext.at(DIRECTORY, store_id=store, brand_id=brand)
@@ -208,7 +208,7 @@ TRANSLATED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_texts_are_in_the_language_asked_for_and_else_in_the_forms_own(view: Any) -> None:
+def test_texts_fall_back_to_the_language_of_the_form(view: Any) -> None:
     form = view("fr", **TRANSLATED)
     what, more = form["fields"]
 
@@ -226,22 +226,20 @@ def test_texts_are_in_the_language_asked_for_and_else_in_the_forms_own(view: Any
     ("language", "translated"),
     [("fr", ["Cuisine", "Price"]), ("ar", ["Food", "Price"]), ("en", ["Food", "Price"])],
 )
-def test_values_stay_the_forms_own_and_line_up_with_translated_ones(
-    language: str, translated: list[str]
-) -> None:
+def test_translated_values_align_with_values(language: str, translated: list[str]) -> None:
     what, more = contact_form_view(language, **TRANSLATED)["fields"]
 
     assert (what["values"], what["translatedValues"]) == (["Food", "Price"], translated)
     assert more["values"] == more["translatedValues"] == []
 
 
-def test_a_language_written_from_right_to_left_is_served_like_any_other() -> None:
+def test_right_to_left_language_is_supported() -> None:
     view = contact_form_view("ar", **TRANSLATED)
 
     assert (view["language"], view["header"]["title"]) == ("ar", "مرحبا")
 
 
-def test_the_question_before_a_survey_is_translated_and_keeps_its_colours() -> None:
+def test_pre_redirect_question_is_translated_and_keeps_colours() -> None:
     config = {
         "type": "CSAT_SMILEY",
         "threshold": 8,
@@ -269,7 +267,7 @@ def test_the_question_before_a_survey_is_translated_and_keeps_its_colours() -> N
 
 
 @pytest.mark.parametrize("model", [PublicContactForm, PublicSurvey])
-def test_every_key_is_required_and_described_in_the_schema_of_answers(model: Any) -> None:
+def test_schema_requires_and_describes_every_field(model: Any) -> None:
     schema = model.model_json_schema(mode="serialization")
 
     for part in [schema, *schema["$defs"].values()]:
@@ -278,7 +276,7 @@ def test_every_key_is_required_and_described_in_the_schema_of_answers(model: Any
             assert "description" in described or "$ref" in described, (part["title"], name)
 
 
-def test_nothing_of_the_account_that_end_users_need_not_know_is_shown() -> None:
+def test_public_view_omits_internal_fields() -> None:
     shown = json.dumps(
         [
             contact_form_view(name="Secret", description="Secret", **EVERYTHING),
@@ -292,7 +290,7 @@ def test_nothing_of_the_account_that_end_users_need_not_know_is_shown() -> None:
     assert "createdat" not in shown
 
 
-def test_dependencies_are_the_same_objects_everywhere() -> None:
+def test_dependencies_are_equal_objects_everywhere() -> None:
     view = contact_form_view(
         fields=[select("a"), field("b"), field("c")],
         fieldDependencies=[depends("b", "a"), depends("c", "a"), depends("c", "b", "x")],

@@ -1,0 +1,162 @@
+"""Field types: one row per type, which defines the valid answers and how the system uses them.
+
+To add a type, add a row. No other module branches on a type.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Final, Literal, Self
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from chalicelib.domain.comparison import as_number
+from chalicelib.domain.schema import Email
+
+RespondentIdentifier = Literal["email", "phone_number"]
+"""The customer attributes that identify a respondent."""
+
+
+@dataclass(frozen=True)
+class AnswerError:
+    """An input error without its pointer."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class AnswerFormat:
+    """The format of a text.
+
+    Attributes:
+        description: noun phrase for the documentation and the error text.
+        is_valid: whether a text has the format.
+        error_code: code of the input error for any other text.
+    """
+
+    description: str
+    is_valid: Callable[[str], bool]
+    error_code: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerRules:
+    """The rules for answers to fields of one type. By default, an answer is one text of any format.
+
+    Attributes:
+        example: a valid answer; for a type whose options come from the field, an example option.
+        format: the format of a value.
+        options: the only valid values, each with its rating from 0 to 10; None if it has no rating.
+        options_from_field: whether the valid values are the field's own values.
+        takes_several_values: whether an answer can have more than one value.
+        identifies_by: the customer attribute that an answer contains; it identifies the respondent.
+    """
+
+    example: str
+    format: AnswerFormat | None = None
+    options: Mapping[str, int | None] = field(default_factory=dict)
+    options_from_field: bool = False
+    takes_several_values: bool = False
+    identifies_by: RespondentIdentifier | None = None
+
+    def value_error(self, value: str) -> AnswerError | None:
+        """Return the error of a value, or None. Does not check the field's own values."""
+        if self.options:
+            if value in self.options:
+                return None
+            return AnswerError("not_allowed", f"Must be one of {', '.join(self.options)}.")
+        if self.format is None or self.format.is_valid(value):
+            return None
+        return AnswerError(self.format.error_code, f"Must be {self.format.description}.")
+
+
+# Built on first use: most functions validate no answers.
+_EMAIL: Final = TypeAdapter[str](Email, config=ConfigDict(defer_build=True))
+_PHONE: Final = re.compile(r"\+?[0-9]{4,20}")
+_PHONE_SEPARATORS: Final = re.compile(r"[\s.()/-]+")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _is_email(value: str) -> bool:
+    try:
+        _EMAIL.validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def _is_phone_number(value: str) -> bool:
+    return _PHONE.fullmatch(_PHONE_SEPARATORS.sub("", value)) is not None
+
+
+def _is_number(value: str) -> bool:
+    return as_number(value) is not None
+
+
+def _is_date(value: str) -> bool:
+    if not _DATE.fullmatch(value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+_EMAIL_ADDRESS: Final = AnswerFormat("an e-mail address", _is_email, "invalid_email")
+_PHONE_NUMBER: Final = AnswerFormat(
+    "a phone number: 4 to 20 digits, optionally with a leading + and with spaces . ( ) / -",
+    _is_phone_number,
+    "invalid_phone",
+)
+_NUMBER: Final = AnswerFormat(
+    "a number of at most 100 characters, such as 12 or -12.5", _is_number, "invalid_number"
+)
+_CALENDAR_DATE: Final = AnswerFormat("a date, such as 2026-11-20", _is_date, "invalid_date")
+
+_YES_OR_NO: Final = {"true": None, "false": None}
+_ZERO_TO_TEN: Final = {str(n): n for n in range(11)}
+_ONE_TO_FIVE: Final = {str(n): n * 2 for n in range(1, 6)}
+_SATISFACTION: Final = {"satisfied": 10, "unsatisfied": 0}
+
+
+class FieldType(StrEnum):
+    """Type of a field, with the rules for its answers. Every answer is text."""
+
+    rules: AnswerRules
+
+    def __new__(cls, value: str, rules: AnswerRules) -> Self:
+        """Attach the rules to the member."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.rules = rules
+        return member
+
+    TEXT = "TEXT", AnswerRules(example="Table 12")
+    LONG_TEXT = "LONG_TEXT", AnswerRules(example="Everything was fine, thank you.")
+    EMAIL = (
+        "EMAIL",
+        AnswerRules(example="zoe@example.com", format=_EMAIL_ADDRESS, identifies_by="email"),
+    )
+    PHONE = (
+        "PHONE",
+        AnswerRules(
+            example="+33 6 12 34 56 78", format=_PHONE_NUMBER, identifies_by="phone_number"
+        ),
+    )
+    NUMBER = "NUMBER", AnswerRules(example="3", format=_NUMBER)
+    DATE = "DATE", AnswerRules(example="2026-11-20", format=_CALENDAR_DATE)
+    SINGLE_SELECT = "SINGLE_SELECT", AnswerRules(example="Service", options_from_field=True)
+    MULTI_SELECT = (
+        "MULTI_SELECT",
+        AnswerRules(example="Service", options_from_field=True, takes_several_values=True),
+    )
+    CHECKBOX = "CHECKBOX", AnswerRules(example="true", options=_YES_OR_NO)
+    NPS = "NPS", AnswerRules(example="10", options=_ZERO_TO_TEN)
+    CSAT_STAR = "CSAT_STAR", AnswerRules(example="5", options=_ONE_TO_FIVE)
+    CSAT_SMILEY = "CSAT_SMILEY", AnswerRules(example="5", options=_ONE_TO_FIVE)
+    BINARY = "BINARY", AnswerRules(example="satisfied", options=_SATISFACTION)
+    RATING = "RATING", AnswerRules(example="9", options=_ZERO_TO_TEN)

@@ -1,0 +1,91 @@
+"""Parsing of definitions in two stages, shape and rules."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+from chalicelib.domain.definitions import NormalizedInput, parse_and_validate, parse_definition
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.input_errors import InputError, not_allowed
+from chalicelib.domain.schema import Input
+
+Size = Annotated[int, Field(ge=1, le=100)]
+
+
+class Box(Input):
+    name: str = Field(default="Box", min_length=1, max_length=5)
+    size: Size
+    items: list[Size] = []
+
+
+class NormalizedBox(NormalizedInput):
+    notes: dict[str, Any]
+
+
+def rule_errors(box: Box) -> Iterator[InputError]:
+    for position, size in enumerate(box.items):
+        if size > box.size:
+            yield not_allowed("Must not be larger than the box.", "items", position)
+
+
+def errors_of(definition: Any) -> list[InputError]:
+    with pytest.raises(InvalidInput) as caught:
+        parse_and_validate(definition, Box, rule_errors)
+    return caught.value.errors
+
+
+def test_valid_definition_is_parsed() -> None:
+    assert parse_and_validate({"size": 2, "items": [1, 2]}, Box, rule_errors).items == [1, 2]
+
+
+def test_shape_errors_are_reported_without_rule_errors() -> None:
+    errors = errors_of({"size": 2, "items": [3, 0, "1"], "name": "Bigger", "colour": "red"})
+    assert errors == [
+        InputError("/name", "too_long", "Must be at most 5 characters."),
+        InputError("/items/1", "out_of_range", "Must be at least 1."),
+        InputError("/items/2", "wrong_type", "Must be an integer."),
+        InputError("/colour", "unknown_key", "Unknown field."),
+    ]
+
+
+def test_rule_errors_of_valid_shape_are_all_reported() -> None:
+    assert [error.pointer for error in errors_of({"size": 2, "items": [3, 1, 4]})] == [
+        "/items/0",
+        "/items/2",
+    ]
+
+
+@pytest.mark.parametrize("item", [0, 3])
+def test_validation_stops_after_1000_errors(item: int) -> None:
+    errors = errors_of({"size": 2, "items": [item] * 1001})
+    assert [error.pointer for error in errors] == [f"/items/{n}" for n in range(1000)]
+
+
+@pytest.mark.parametrize(
+    ("definition", "error"),
+    [
+        ({}, InputError("/size", "required", "Required.")),
+        ({"size": 101}, InputError("/size", "out_of_range", "Must be at most 100.")),
+        ({"size": 2, "name": " "}, InputError("/name", "required", "Must not be empty.")),
+        ({"size": 2, "items": {}}, InputError("/items", "wrong_type", "Must be an array.")),
+        ([], InputError("", "wrong_type", "Must be an object.")),
+    ],
+)
+def test_shape_error_says_what_is_allowed(definition: Any, error: InputError) -> None:
+    assert errors_of(definition) == [error]
+
+
+def test_normalized_definition_is_trimmed_without_nulls_at_every_depth() -> None:
+    definition = {"notes": {"a": [" x ", {"b": None, "c": "\u2003y"}], "d": None}}
+    assert parse_definition(definition, NormalizedBox).notes == {"a": ["x", {"c": "y"}]}
+
+
+def test_deeply_nested_definition_is_rejected() -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(2000):
+        nested = {"a": nested}
+    with pytest.raises(InvalidInput) as caught:
+        parse_definition({"notes": nested}, NormalizedBox)
+    assert caught.value.errors == [InputError("", "too_deep", "Nested too deeply.")]
