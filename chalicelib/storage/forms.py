@@ -69,7 +69,7 @@ class FormTable:
 
     def find(self, form_id: str, *, consistent: bool = False) -> StoredForm | None:
         """Load the form with this id, of any account. One request."""
-        rows = {row.part: row for row in self._row.query(form_id, consistent_read=consistent)}
+        rows = {row.part: row for row in self._row.load_partition(form_id, consistent=consistent)}
         if _DOCUMENT not in rows:
             return None
         document, summary = rows[_DOCUMENT], rows.get(_SUMMARY)

@@ -109,6 +109,20 @@ class Table(Model):
         }
         return row
 
+    @classmethod
+    def load_partition(cls, hash_key: str, *, consistent: bool = False) -> list[Self]:
+        """Load all rows of a hash key, at most 1 MB, in one request."""
+        table = cls._get_connection().get_meta_table()
+        query = {
+            "TableName": table.table_name,
+            "KeyConditionExpression": "#key = :key",
+            "ExpressionAttributeNames": {"#key": table.hash_keyname},
+            "ExpressionAttributeValues": {":key": {"S": hash_key}},
+            "ConsistentRead": consistent,
+        }
+        items = connection().dispatch("Query", query)["Items"]
+        return [cls.from_raw_data(item) for item in items]
+
 
 def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
     """Read up to 100 rows of several tables, consistently, in one request.
