@@ -9,7 +9,7 @@ from chalicelib.domain.customers.customer import CustomerDefinition, build_custo
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.customers import CustomerRow, _row
+from chalicelib.storage.customers import CustomerRow, build_row
 
 _WRITERS: Final = 3
 _ROWS_OF_A_WRITER: Final = 500
@@ -37,4 +37,4 @@ def load(account_id: str, total: int) -> dict[str, str]:
 
 def _customer_row(account_id: str, number: int) -> CustomerRow:
     document = parse(customer_document(number), CustomerDefinition)
-    return _row(account_id, build_customer(document, clock.now()), position=number)
+    return build_row(account_id, build_customer(document, clock.now()), position=number)

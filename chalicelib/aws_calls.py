@@ -1,6 +1,6 @@
-"""What all botocore clients of the project share: a name, and that their requests are counted.
+"""Configuration that all botocore clients share, and a count of the requests that they send.
 
-Logs show and tests assert the cost. Every client is handed to `count_calls_of`.
+Log lines report the count and tests assert it. Pass every new client to `count_calls_of`.
 """
 
 from collections import Counter
@@ -9,32 +9,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-AGENT: Final = "feedback-platform/1.0"
-"""Who asks. A text that is given spares botocore the making of a longer one for each request."""
+USER_AGENT: Final = "feedback-platform/1.0"
+"""A fixed user agent. Without one, botocore builds a longer one for each request."""
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
 
 
 def count_calls_of(client: Any) -> None:
-    """Counts each request that this botocore client sends, retries included."""
+    """Count each request that this botocore client sends, including retries."""
     client.meta.events.register("before-send.*.*", _count, unique_id="aws-calls")
-
-
-def keep_one_endpoint(client: Any) -> None:
-    """Spares this botocore client working out for each request an endpoint that never changes.
-
-    Rules make it from the region and the client's settings, and from an account that an ARN or the
-    credentials name; these clients name tables and queues otherwise, and any account's requests may
-    go to the region's own endpoint. Botocore does without rules where a service has none.
-    """
-    client._ruleset_resolver = None
 
 
 @contextmanager
 def counted_calls() -> Iterator[Counter[str]]:
-    """Requests sent inside the block, by operation: ``{"dynamodb.GetItem": 1}``.
+    """Count the requests sent inside the block, by operation: ``{"dynamodb.GetItem": 1}``.
 
-    A block around this one counts them too.
+    An enclosing block counts them too.
     """
     counter: Counter[str] = Counter()
     token = _counter.set(counter)
@@ -42,9 +32,9 @@ def counted_calls() -> Iterator[Counter[str]]:
         yield counter
     finally:
         _counter.reset(token)
-        around = _counter.get()
-        if around is not None:
-            around.update(counter)
+        enclosing = _counter.get()
+        if enclosing is not None:
+            enclosing.update(counter)
 
 
 def _count(event_name: str, **_: Any) -> None:

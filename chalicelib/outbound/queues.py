@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
 
-from chalicelib.aws_calls import AGENT, count_calls_of, keep_one_endpoint
+from chalicelib.aws_calls import USER_AGENT, count_calls_of
 from chalicelib.log import logger
 from chalicelib.messages import Pointer, encode
 from chalicelib.queues import Queue
@@ -79,10 +79,9 @@ def _client() -> Any:
             connect_timeout=1.0,
             read_timeout=4.0,
             retries={"mode": "standard", "total_max_attempts": 2},
-            user_agent=AGENT,
+            user_agent=USER_AGENT,
         ),
     )
-    keep_one_endpoint(client)
     count_calls_of(client)
     return client
 

@@ -20,15 +20,15 @@ class AccountRow(Table):
     created_at = UnicodeAttribute()
 
 
-def put(account: Account) -> None:
-    """Keeps an account, in place of the one with its id if there is one."""
+def save(account: Account) -> None:
+    """Create or replace an account."""
     AccountRow(
         account.id, name=account.name, created_at=format_timestamp(account.created_at)
     ).save()
 
 
 def find(account_id: str) -> Account | None:
-    """The account, or None."""
+    """Load an account."""
     try:
         row = AccountRow.get(account_id)
     except AccountRow.DoesNotExist:
@@ -36,8 +36,8 @@ def find(account_id: str) -> Account | None:
     return _account(row)
 
 
-def all_accounts() -> list[Account]:
-    """Every account; read by the operator's command line only."""
+def list_all() -> list[Account]:
+    """Load all accounts, for the operator command line only."""
     return [_account(row) for row in AccountRow.scan()]
 
 

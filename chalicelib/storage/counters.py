@@ -1,19 +1,20 @@
-"""The table of counters: how many records of a kind an account has.
+"""The table of counters: the number of records of each kind that an account has.
 
-A record takes the position ``total + 1`` in the transaction that raises the total, so positions are
-dense, and two creators who read the same total cannot both succeed.
+The transaction that increments the total gives the new record the position ``total + 1``. Positions
+are therefore dense, and of two creates that read the same total only one succeeds.
 """
 
 from enum import StrEnum
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table
 
 
 class Listed(StrEnum):
-    """The kinds of record that are listed by page."""
+    """The kinds of records that have paged lists."""
 
     CUSTOMERS = "customers"
     CONTACT_FORMS = "contact-forms"
@@ -28,13 +29,13 @@ class CounterRow(Table):
 
     account_id = UnicodeAttribute(hash_key=True)
     kind = UnicodeAttribute(range_key=True)
-    total = NumberAttribute(default=0)
+    total = IntegerAttribute()
 
 
-def total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
-    """How many records of this kind the account has."""
+def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
+    """Return the number of records of this kind that the account has."""
     try:
-        return int(CounterRow.get(account_id, kind.value, consistent_read=consistent).total)
+        return CounterRow.get(account_id, kind.value, consistent_read=consistent).total
     except CounterRow.DoesNotExist:
         return 0
 
@@ -42,7 +43,7 @@ def total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
 def increment_total(
     transaction: TransactWrite, account_id: str, kind: Listed, read: int, by: int = 1
 ) -> None:
-    """Raises the total in this transaction, which fails unless it is still what was read."""
+    """Increment the total in this transaction, which fails if the total is no longer ``read``."""
     unchanged = (CounterRow.total == read) if read else CounterRow.total.does_not_exist()
     transaction.update(
         CounterRow(account_id, kind.value),

@@ -1,4 +1,4 @@
-"""The table of partner credentials. Secrets are not in it, only their hashes."""
+"""The table of partner credentials. It contains hashes of secrets, never secrets."""
 
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class CredentialRow(Table):
-    """A partner's key and the hash of its secret."""
+    """A partner's API key and the hash of its secret."""
 
     class Meta:
         name = "credentials"
@@ -35,8 +35,8 @@ class CredentialRow(Table):
     by_account = _ByAccount()
 
 
-def put(credential: Credential) -> None:
-    """Keeps a new credential."""
+def save(credential: Credential) -> None:
+    """Create a credential."""
     CredentialRow(
         credential.api_key,
         account_id=credential.account_id,
@@ -47,24 +47,24 @@ def put(credential: Credential) -> None:
 
 
 def find(api_key: str) -> Credential | None:
-    """The credential of this key, revoked or not, or None."""
+    """Load the credential of an API key, revoked or not."""
     try:
         return _credential(CredentialRow.get(api_key))
     except CredentialRow.DoesNotExist:
         return None
 
 
-def of_account(account_id: str) -> list[Credential]:
-    """The account's credentials, oldest first."""
+def list_for_account(account_id: str) -> list[Credential]:
+    """Load the account's credentials, oldest first."""
     rows = CredentialRow.by_account.query(account_id)
     return sorted(map(_credential, rows), key=lambda c: (c.created_at, c.api_key))
 
 
 def revoke(api_key: str, at: datetime) -> None:
-    """Ends a credential; the first revocation's time is kept.
+    """Revoke a credential. Revoking it again does not change the time.
 
     Raises:
-        NotFound: there is no such key.
+        NotFound: the API key does not exist.
     """
     try:
         row = CredentialRow.get(api_key)

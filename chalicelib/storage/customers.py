@@ -1,18 +1,10 @@
-"""The table of customers, and beside it the table that finds the oldest customer of a pair."""
+"""The tables of customers and of pairs; a pair row points to the oldest customer of its pair."""
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pydantic_core import from_json
-from pynamodb.attributes import (
-    BooleanAttribute,
-    JSONAttribute,
-    NumberAttribute,
-    UnicodeAttribute,
-    UnicodeSetAttribute,
-)
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.transactions import TransactWrite
@@ -24,7 +16,8 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.dynamodb.table import Plain, Table, account_key, read_together
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
+from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import put_new, retry_on_contention, transaction
 
 _SOURCE_ORDER: Final = {source.value: place for place, source in enumerate(DataSource)}
@@ -36,18 +29,18 @@ class _ByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
         projection = AllProjection()
 
     account_id = UnicodeAttribute(hash_key=True)
-    position = NumberAttribute(range_key=True)
+    position = IntegerAttribute(range_key=True)
 
 
 class CustomerRow(Table):
-    """A customer. A field that is not set is no attribute, so that an import can fill it alone."""
+    """A customer. An unset field has no attribute, so that an import can fill it on its own."""
 
     class Meta:
         name = "customers"
 
     key = UnicodeAttribute(hash_key=True)
     account_id = UnicodeAttribute()
-    position = NumberAttribute()
+    position = IntegerAttribute()
     id = UnicodeAttribute()
     created_at = UnicodeAttribute()
     updated_at = UnicodeAttribute()
@@ -65,21 +58,21 @@ class CustomerRow(Table):
     sms_optin = BooleanAttribute(null=True)
     vars().update({identifier: UnicodeAttribute(null=True) for identifier in IDENTIFIERS})
     declared_type = UnicodeAttribute(null=True)
-    feedback_count = NumberAttribute(null=True)
-    purchase_count = NumberAttribute(null=True)
-    rating_sum = NumberAttribute(null=True)
-    rating_count = NumberAttribute(null=True)
+    feedback_count = IntegerAttribute(null=True)
+    purchase_count = IntegerAttribute(null=True)
+    rating_sum = IntegerAttribute(null=True)
+    rating_count = IntegerAttribute(null=True)
     data_sources = UnicodeSetAttribute(null=True)
-    tags = JSONAttribute(null=True)
-    attributes = JSONAttribute(null=True)
-    import_metadata = JSONAttribute(null=True)
-    source_metadata = JSONAttribute(null=True)
+    tags = JsonAttribute(null=True)
+    attributes = JsonAttribute(null=True)
+    import_metadata = JsonAttribute(null=True)
+    source_metadata = JsonAttribute(null=True)
     input_hash = UnicodeAttribute(null=True)
     by_position = _ByPosition()
 
 
 class CustomerPairRow(Table):
-    """Which customer is the oldest of a pair."""
+    """The oldest customer of a pair."""
 
     class Meta:
         name = "customer-pairs"
@@ -89,13 +82,15 @@ class CustomerPairRow(Table):
 
 
 def find(account_id: str, customer_id: str) -> Customer | None:
-    """The account's customer with this id, or None. One request."""
-    plain = CustomerRow.plain_get(account_key(account_id, customer_id))
-    return _customer_in(_with_json_read(plain)) if plain else None
+    """Load a customer of the account. One request."""
+    try:
+        return _customer(CustomerRow.get(account_key(account_id, customer_id)))
+    except CustomerRow.DoesNotExist:
+        return None
 
 
 def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
-    """The id of the account's oldest customer with this pair, or None. One request."""
+    """Find the id of the account's oldest customer with this pair. One consistent request."""
     try:
         row = CustomerPairRow.get(account_key(account_id, pair.digest), consistent_read=True)
     except CustomerPairRow.DoesNotExist:
@@ -104,22 +99,19 @@ def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
 
 
 def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
-    """One page in creation order, and the total. Two requests, whatever the page's number."""
-    total = counters.total(account_id, Listed.CUSTOMERS)
+    """Load one page in creation order, and the total. Two requests for any page number."""
+    total = counters.load_total(account_id, Listed.CUSTOMERS)
     if request.first_position > total:
         return [], total
-    rows = CustomerRow.plain_query(
+    rows = CustomerRow.by_position.query(
         account_id,
         CustomerRow.position.between(request.first_position, min(request.last_position, total)),
-        index="by_position",
     )
-    return [_customer_in(_with_json_read(plain)) for plain in rows], total
+    return [_customer(row) for row in rows], total
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
-    """The account's customers with these ids, at most 100, as they are now. One request."""
-    if not customer_ids:
-        return {}
+    """Load up to 100 customers of the account by id. One consistent request."""
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
@@ -129,12 +121,12 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
 def create(
     account_id: str, customer: Customer, input_hash: str | None = None
 ) -> tuple[Customer, str | None]:
-    """Keeps a new customer at the end of the account's list. Two requests.
+    """Add a new customer at the end of the account's list. Two requests.
 
-    The same id again changes nothing: what is there is answered, with the hash of its input.
+    If the id exists, change nothing and return the existing customer with its input hash.
 
     Raises:
-        Unavailable: contention on the account's list does not end.
+        Unavailable: contention on the account's counter persists.
     """
     pair = pair_of(customer.email, customer.phone_number)
 
@@ -148,7 +140,7 @@ def create(
         counter, existing, *known_pair = read_together(*wanted)
         if existing:
             return _customer(existing), existing.input_hash
-        total = int(counter.total) if counter else 0
+        total = counter.total if counter else 0
         with transaction() as write:
             counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
             first_of_pair = pair.digest if pair and known_pair == [None] else None
@@ -159,10 +151,10 @@ def create(
 
 
 def replace(account_id: str, customer: Customer) -> Customer:
-    """Puts a loaded customer in place of the one with its id, or keeps it as a new one.
+    """Replace the customer with the same id, or add a new one.
 
-    What the service counts itself, and the place in the list, stay. A pair that the customer no
-    longer has is let go, also where a younger customer shares it.
+    The counts and the position stay. If the pair changes, the row of the old pair is deleted, even
+    if a newer customer has that pair too.
     """
 
     def attempt() -> Customer:
@@ -183,8 +175,10 @@ def replace(account_id: str, customer: Customer) -> Customer:
         old_pair = pair_of(earlier.email, earlier.phone_number)
         new_pair = pair_of(merged.email, merged.phone_number)
         with transaction() as write:
+            row = build_row(account_id, merged, earlier_row.position)
+            row.input_hash = earlier_row.input_hash
             write.save(
-                _replaced(earlier_row, account_id, merged),
+                row,
                 (CustomerRow.updated_at == earlier_row.updated_at)
                 & _same(CustomerRow.purchase_count, earlier_row.purchase_count)
                 & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
@@ -207,7 +201,7 @@ def count_purchase(
     source: DataSource,
     now: datetime,
 ) -> None:
-    """Adds to an existing customer's number of purchases in this transaction."""
+    """Add to the purchase count of an existing customer in this transaction."""
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),
         CustomerRow.updated_at.set(format_timestamp(now)),
@@ -229,7 +223,11 @@ def count_feedback(
     sources: Collection[DataSource],
     now: datetime,
 ) -> None:
-    """Counts feedbacks of an existing customer in this transaction, one for each rating or None."""
+    """Count feedback of an existing customer in this transaction.
+
+    Args:
+        ratings: one per feedback, None if it has no rating.
+    """
     rated = [rating for rating in ratings if rating is not None]
     actions: list[Action] = [
         CustomerRow.feedback_count.add(len(ratings)),
@@ -248,22 +246,20 @@ def count_feedback(
     )
 
 
-def existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those of these pairs of account and customer that are there, of at most 100. One request."""
-    if not keys:
-        return set()
+def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the keys that exist, of up to 100 (account id, customer id). One request."""
     wanted = list(keys)
     rows = read_together(*((CustomerRow, account_key(*key)) for key in wanted))
     return {key for key, row in zip(wanted, rows, strict=True) if row}
 
 
 def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> str:
-    """The id of the account's oldest customer with this pair; the given one is kept if none has it.
+    """Return the id of the account's oldest customer with this pair, adding the customer if none.
 
-    One request where there is one, else two. The same customer is not made twice.
+    One request if the pair exists, otherwise two. Repeating the call adds no second customer.
 
     Raises:
-        Unavailable: contention on the account's list does not end.
+        Unavailable: contention on the account's counter persists.
     """
 
     def attempt() -> str:
@@ -276,7 +272,7 @@ def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> s
             return str(known.customer_id)
         if own:
             return customer.id
-        total = int(counter.total) if counter else 0
+        total = counter.total if counter else 0
         with transaction() as write:
             counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
             add(write, account_id, customer, total + 1, pair.digest)
@@ -293,17 +289,13 @@ def add(
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> None:
-    """Keeps a new customer at a position of the list in this transaction.
+    """Add a new customer at a position of the list in this transaction.
 
-    ``first_of_pair`` is the digest of the customer's pair where it is the first to have it.
+    Args:
+        first_of_pair: the digest of the customer's pair, if this is the first customer with it.
     """
-    columns = _columns(account_id, customer, position)
-    if input_hash:
-        columns["input_hash"] = input_hash
-    for name in _JSON_COLUMNS:
-        if name in columns:
-            columns[name] = json.dumps(columns[name])
-    put_new(write, CustomerRow, columns)
+    attributes = _attributes(account_id, customer, position)
+    put_new(write, CustomerRow, {**attributes, "input_hash": input_hash})
     if first_of_pair:
         key = account_key(account_id, first_of_pair)
         put_new(write, CustomerPairRow, {"key": key, "customer_id": customer.id})
@@ -312,7 +304,7 @@ def add(
 def fill(
     write: TransactWrite, account_id: str, customer_id: str, fields: dict[str, Any], now: datetime
 ) -> None:
-    """Sets fields of a customer in this transaction, which fails if one of them is set already."""
+    """Set fields of a customer in this transaction, which fails if one of them is already set."""
     unset = CustomerRow.key.exists()
     actions: list[Action] = [CustomerRow.updated_at.set(format_timestamp(now))]
     for name, value in fields.items():
@@ -320,6 +312,11 @@ def fill(
         actions.append(attribute.set(value))
         unset &= attribute.does_not_exist()
     write.update(CustomerRow(account_key(account_id, customer_id)), actions, condition=unset)
+
+
+def build_row(account_id: str, customer: Customer, position: int) -> CustomerRow:
+    """Build the row of a customer at a position of the account's list."""
+    return CustomerRow(**_attributes(account_id, customer, position))
 
 
 def _save_pair(write: TransactWrite, account_id: str, digest: str, customer_id: str) -> None:
@@ -337,7 +334,6 @@ def _in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
     return tuple(DataSource(s) for s in sorted(sources, key=_SOURCE_ORDER.__getitem__))
 
 
-_JSON_COLUMNS: Final = ("tags", "attributes", "import_metadata", "source_metadata")
 _COPIED: Final = (
     "id",
     "description",
@@ -359,10 +355,10 @@ _COPIED: Final = (
 )
 
 
-def _columns(account_id: str, customer: Customer, position: int) -> Plain:
+def _attributes(account_id: str, customer: Customer, position: int) -> dict[str, Any]:
     metadata = dict(customer.metadata)
     imported = metadata.pop(IMPORT_METADATA_KEY, None)
-    columns: Plain = {
+    attributes: dict[str, Any] = {
         "key": account_key(account_id, customer.id),
         "account_id": account_id,
         "position": position,
@@ -371,40 +367,19 @@ def _columns(account_id: str, customer: Customer, position: int) -> Plain:
         "language": customer.language and customer.language.value,
         "declared_type": customer.declared_type and customer.declared_type.value,
         "data_sources": {source.value for source in customer.data_sources},
-        "tags": [json.loads(tag.model_dump_json()) for tag in customer.tags],
-        "attributes": [json.loads(a.model_dump_json()) for a in customer.attributes],
+        "tags": [tag.model_dump(mode="json") for tag in customer.tags],
+        "attributes": [value.model_dump(mode="json") for value in customer.attributes],
         "import_metadata": imported,
         "source_metadata": metadata,
         **{name: getattr(customer, name) for name in _COPIED},
     }
-    return {name: value for name, value in columns.items() if value}
-
-
-def _row(account_id: str, customer: Customer, position: int) -> CustomerRow:
-    return CustomerRow(**_columns(account_id, customer, position))
-
-
-def _with_json_read(plain: Plain) -> Plain:
-    for name in _JSON_COLUMNS:
-        if name in plain:
-            plain[name] = from_json(plain[name])
-    return plain
-
-
-def _replaced(earlier: CustomerRow, account_id: str, customer: Customer) -> CustomerRow:
-    row = _row(account_id, customer, position=int(earlier.position))
-    row.input_hash = earlier.input_hash
-    return row
+    return {name: value for name, value in attributes.items() if value}
 
 
 def _customer(row: CustomerRow) -> Customer:
-    return _customer_in({n: v for n, v in row.attribute_values.items() if v is not None})
-
-
-def _customer_in(columns: Plain) -> Customer:
-    metadata = columns.get("source_metadata", {})
-    if "import_metadata" in columns:
-        metadata = {IMPORT_METADATA_KEY: columns["import_metadata"], **metadata}
-    columns["metadata"] = metadata
-    columns["data_sources"] = _in_order(columns.get("data_sources", ()))
-    return Customer.model_validate(columns)
+    fields = row.attribute_values
+    metadata = fields.get("source_metadata", {})
+    if "import_metadata" in fields:
+        metadata = {IMPORT_METADATA_KEY: fields["import_metadata"], **metadata}
+    sources = _in_order(fields.get("data_sources", ()))
+    return Customer.model_validate({**fields, "metadata": metadata, "data_sources": sources})

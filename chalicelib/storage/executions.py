@@ -1,7 +1,6 @@
-"""The table of executions: each a record of work, with its attempts as further rows beside it.
+"""The table of executions: one work record per execution, and one row per attempt.
 
-An attempt is begun by a claim and ended by its outcome, which only the claim that began it may
-write: both carry the attempt's number.
+A claim starts an attempt. Only the holder of its fencing token can write the outcome.
 """
 
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -27,34 +26,34 @@ from chalicelib.domain.webhooks.execution import (
     ExecutionState,
     Outcome,
 )
-from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
-    condition_holds,
     pause,
     transaction,
+    try_write,
     update_or_read,
 )
 from chalicelib.storage.dynamodb.work_records import (
     WorkRecords,
     WorkRow,
-    ended,
-    open_columns,
-    parked,
+    leave_index,
+    park,
+    pending_attributes,
 )
 
 LEASE: Final = timedelta(seconds=45)
-"""Longer than the function may run, shorter than its messages stay hidden."""
+"""Longer than the function's time-out, shorter than the queue's visibility timeout."""
 
-KEPT_FOR: Final = timedelta(days=90)
+RETENTION: Final = timedelta(days=90)
 PART: Final = "execution"
-"""The part of an execution that is not one of its attempts."""
+"""The range key of the execution itself; its attempts have others."""
 
-_PUT_TOGETHER: Final = 25
-_READ_TOGETHER: Final = 1_000
-_PUT_BYTES: Final = 3_000_000
-_WRITES_OF_AN_OUTCOME: Final = 6
+_MAX_PUTS: Final = 25
+_MAX_PUT_BYTES: Final = 3_000_000
+_FILTERED_PAGE_SIZE: Final = 1_000
+_MAX_OUTCOME_WRITES: Final = 6
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -69,14 +68,14 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class ExecutionRow(WorkRow):
-    """An execution, or one of its attempts."""
+    """An execution or one of its attempts."""
 
     class Meta:
         name = "executions"
 
     execution_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
-    expires_at = NumberAttribute(null=True)
+    expires_at = IntegerAttribute(null=True)
 
     account_id = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute(null=True)
@@ -84,26 +83,26 @@ class ExecutionRow(WorkRow):
     action_id = UnicodeAttribute(null=True)
     feedback_id = UnicodeAttribute(null=True)
     body = CompressedJsonAttribute(null=True)
-    attempt = NumberAttribute(null=True)
-    settled = NumberAttribute(null=True)
-    attempts_before = NumberAttribute(null=True)
+    attempt = IntegerAttribute(null=True)
+    settled = IntegerAttribute(null=True)
+    attempts_before = IntegerAttribute(null=True)
     ambiguous = BooleanAttribute(null=True)
-    claimed_by = UnicodeAttribute(null=True)
-    leased_until = NumberAttribute(null=True)
-    not_before = NumberAttribute(null=True)
+    claim_token = UnicodeAttribute(null=True)
+    leased_until = IntegerAttribute(null=True)
+    not_before = IntegerAttribute(null=True)
     by_account = _ByAccount()
 
     at = UnicodeAttribute(null=True)
-    status = NumberAttribute(null=True)
+    status = IntegerAttribute(null=True)
     error = UnicodeAttribute(null=True)
-    duration_ms = NumberAttribute(null=True)
+    duration_ms = IntegerAttribute(null=True)
     excerpt = UnicodeAttribute(null=True)
     repeat = BooleanAttribute(null=True)
     host = UnicodeAttribute(null=True)
 
     @classmethod
     def is_free(cls, now: datetime) -> Condition:
-        """It is pending, no claim holds, and the wait after a failure is over."""
+        """Return the condition that the execution is pending, not claimed and not deferred."""
         seconds = int(now.timestamp())
         unclaimed = cls.leased_until.does_not_exist() | (cls.leased_until <= seconds)
         is_due = cls.not_before.does_not_exist() | (cls.not_before <= seconds)
@@ -114,9 +113,9 @@ class ExecutionRow(WorkRow):
         return _execution(self).pointer
 
     def on_parking(self) -> list[Action]:
-        # Claimed once and not heard of since: the receiver may have it.
-        lost = [ExecutionRow.ambiguous.set(True)] if self.attempt > self.settled else []
-        return [ExecutionRow.leased_until.remove(), *lost]
+        # The outcome of the last claim is unknown: the receiver may have the webhook.
+        interrupted = [ExecutionRow.ambiguous.set(True)] if self.attempt > self.settled else []
+        return [ExecutionRow.leased_until.remove(), *interrupted]
 
     def on_reopening(self) -> list[Action]:
         return [
@@ -128,67 +127,67 @@ class ExecutionRow(WorkRow):
 
 
 WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow)
-"""The executions that are to be delivered."""
+"""The work records of executions."""
 
 
 def create(executions: Sequence[Execution]) -> None:
-    """Keeps new executions; those that are there already stay as they are.
+    """Add new executions; leave existing ones unchanged.
 
-    One request for up to 25, and one more for each of them when some are there already.
+    One request for up to 25, and one more for each of them if some exist.
     """
-    together: list[Execution] = []
+    batch: list[Execution] = []
     size = 0
     for execution in executions:
-        if together and (len(together) == _PUT_TOGETHER or size + len(execution.body) > _PUT_BYTES):
-            _create_together(together)
-            together, size = [], 0
-        together.append(execution)
+        if batch and (len(batch) == _MAX_PUTS or size + len(execution.body) > _MAX_PUT_BYTES):
+            _create_batch(batch)
+            batch, size = [], 0
+        batch.append(execution)
         size += len(execution.body)
-    if together:
-        _create_together(together)
+    if batch:
+        _create_batch(batch)
 
 
 def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
-    """Begins the next attempt; None when it ended, is not yet due, or is being worked on.
+    """Claim an execution for its next attempt, in one request.
 
-    One request. It bears a mark of its own: when its answer is lost, and the client asks again, the
-    claim is known by it. It holds for `LEASE`; then another may be made, and sees that this
-    attempt's outcome is not known.
+    Return None if it has ended, is deferred, or is claimed. The claim token identifies a claim
+    whose response was lost and that the client has retried. After `LEASE`, another worker can claim
+    the execution; it sees that the outcome of this attempt is unknown.
     """
     row = ExecutionRow(pointer.execution_id, PART)
-    own_mark = new_id()
+    claim_token = new_id()
     lease_end = ceil((now + LEASE).timestamp())
     actions: list[Action] = [
         ExecutionRow.attempt.add(1),
         ExecutionRow.claims.add(1),
-        ExecutionRow.claimed_by.set(own_mark),
+        ExecutionRow.claim_token.set(claim_token),
         ExecutionRow.leased_until.set(lease_end),
         ExecutionRow.due_at.set(lease_end),
     ]
-    only_if = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
-    claimed = update_or_read(row, actions, only_if)
-    return _execution(row) if claimed or row.claimed_by == own_mark else None
+    condition = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
+    is_updated = update_or_read(row, actions, condition)
+    return _execution(row) if is_updated or row.claim_token == claim_token else None
 
 
-def settle(
+def save_outcome(
     execution: Execution,
     attempts: Sequence[Attempt],
     outcome: Outcome,
     now: datetime,
 ) -> bool:
-    """Writes what came of the claim, with its attempts; False when it was not ours to say.
+    """Save the outcome of a claim with its attempts; return False if the claim was lost.
 
-    One request; more when the database does not take it at once, since a second POST costs more.
+    One request; more if DynamoDB throttles, because a second POST costs more than a retry.
 
     Args:
-        attempts: the attempts to keep, those whose outcome was lost before this one first. The
-            claim's own is the last, unless none was made.
+        attempts: the attempts to save, interrupted ones first. The claim's own attempt is the last,
+            unless no attempt was made.
 
     Raises:
-        Unavailable: it could not be written; the lease will run out.
+        Unavailable: the outcome could not be saved; the lease will expire.
     """
-    is_made = any(attempt.number == execution.attempt for attempt in attempts)
-    last_attempt = execution.attempt if is_made else execution.attempt - 1
+    was_attempted = any(attempt.number == execution.attempt for attempt in attempts)
+    last_attempt = execution.attempt if was_attempted else execution.attempt - 1
     actions = [
         ExecutionRow.attempt.set(last_attempt),
         ExecutionRow.settled.set(last_attempt),
@@ -197,10 +196,10 @@ def settle(
     condition = (
         ExecutionRow.is_pending()
         & (ExecutionRow.attempt == execution.attempt)
-        & (ExecutionRow.claimed_by == execution.claimed_by)
+        & (ExecutionRow.claim_token == execution.claim_token)
         & (ExecutionRow.settled < execution.attempt)
     )
-    for round_number in range(_WRITES_OF_AN_OUTCOME):
+    for try_number in range(_MAX_OUTCOME_WRITES):
         try:
             with transaction() as write:
                 write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
@@ -209,41 +208,41 @@ def settle(
             return True
         except Contention as contended:
             if contended.condition_failed:
-                # Not ours any more, unless it was written and just its answer got lost.
+                # The claim was lost, or an earlier try was written and its response was lost.
                 return _is_settled(execution, last_attempt, outcome.state)
         except Unavailable:
-            if round_number == _WRITES_OF_AN_OUTCOME - 1:
+            if try_number == _MAX_OUTCOME_WRITES - 1:
                 raise
-        pause(round_number)
-    raise Unavailable("Too many writes at once to this delivery.")
+        pause(try_number)
+    raise Unavailable("Too many writes at once to this execution.")
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
     found = find(execution.id)
-    ours = (execution.claimed_by, attempt, state)
-    return found is not None and (found.claimed_by, found.settled, found.state) == ours
+    expected = (execution.claim_token, attempt, state)
+    return found is not None and (found.claim_token, found.settled, found.state) == expected
 
 
-def wait(execution_id: str, until: datetime, now: datetime) -> bool:
-    """Leaves a pending execution alone until then, without an attempt. One request."""
+def defer(execution_id: str, until: datetime, now: datetime) -> bool:
+    """Defer a pending execution without an attempt. One request."""
     row = ExecutionRow(execution_id, PART)
-    then = ceil(until.timestamp())
-    return condition_holds(
+    defer_until = ceil(until.timestamp())
+    return try_write(
         lambda: row.update(
-            [ExecutionRow.not_before.set(then), ExecutionRow.due_at.set(then)],
+            [ExecutionRow.not_before.set(defer_until), ExecutionRow.due_at.set(defer_until)],
             condition=ExecutionRow.is_free(now),
         )
     )
 
 
 def find(execution_id: str) -> Execution | None:
-    """The execution with this id, as it is now, or None. One request."""
+    """Load an execution. One consistent request."""
     (row,) = read_together((ExecutionRow, execution_id, PART))
     return _execution(row) if row else None
 
 
-def attempts_of(execution_id: str) -> list[Attempt]:
-    """The execution's attempts of the last 90 days, in order."""
+def list_attempts(execution_id: str) -> list[Attempt]:
+    """Load the execution's attempts of the last 90 days, in order."""
     rows = ExecutionRow.query(
         execution_id, ExecutionRow.part.startswith("attempt#"), consistent_read=True
     )
@@ -251,9 +250,9 @@ def attempts_of(execution_id: str) -> list[Attempt]:
         Attempt(
             number=int(row.part.removeprefix("attempt#")),
             at=datetime.fromisoformat(row.at),
-            status=None if row.status is None else int(row.status),
+            status=row.status,
             error=row.error or "",
-            duration_ms=int(row.duration_ms or 0),
+            duration_ms=row.duration_ms or 0,
             excerpt=row.excerpt or "",
             ambiguous=bool(row.ambiguous),
             repeat=bool(row.repeat),
@@ -263,28 +262,32 @@ def attempts_of(execution_id: str) -> list[Attempt]:
     ]
 
 
-def of_account(account_id: str, state: ExecutionState | None, at_most: int) -> list[Execution]:
-    """The account's executions, the newest first, without their bodies."""
+def list_for_account(
+    account_id: str, state: ExecutionState | None, at_most: int
+) -> list[Execution]:
+    """Load the account's executions, newest first, without their bodies."""
     rows = ExecutionRow.by_account.query(
         account_id,
         filter_condition=ExecutionRow.state == state.value if state else None,
         scan_index_forward=False,
         limit=at_most,
-        page_size=_READ_TOGETHER if state else at_most,
+        page_size=_FILTERED_PAGE_SIZE if state else at_most,
     )
     return [_execution(row) for row in rows]
 
 
 def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
-    """Makes an ended execution pending again, with all its attempts; answers its pointer.
+    """Make an ended execution pending again, with no attempts used, and return its pointer.
 
     Raises:
-        Conflict: it is pending, or had its success.
+        Conflict: the execution is pending or succeeded.
     """
     replayable = ExecutionRow.state.is_in(*(state.value for state in _REPLAYABLE))
-    pointer = WORK.reopen(execution.id, PART, now, only_if=replayable)
+    pointer = WORK.reopen(execution.id, PART, now, condition=replayable)
     if pointer is None:
-        raise Conflict("It is pending, or was delivered: only what ended without is replayed.")
+        raise Conflict(
+            "The execution is pending or succeeded. Only an unsuccessful execution can be replayed."
+        )
     return pointer
 
 
@@ -292,28 +295,28 @@ _REPLAYABLE: Final = (ExecutionState.FAILED, ExecutionState.STOPPED, ExecutionSt
 
 
 def interrupted_attempts(execution: Execution, now: datetime) -> list[Attempt]:
-    """Rows for the attempts whose outcome was lost."""
+    """Build the attempts whose outcome was lost."""
     return [
         Attempt(number, now, error=INTERRUPTED, ambiguous=True) for number in execution.interrupted
     ]
 
 
-def _create_together(executions: Sequence[Execution]) -> None:
+def _create_batch(executions: Sequence[Execution]) -> None:
     try:
         with transaction() as write:
             for execution in executions:
                 _add(write, execution)
     except Contention:
         for execution in executions:
-            _create_alone(execution)
+            _create_one(execution)
 
 
-def _create_alone(execution: Execution) -> None:
+def _create_one(execution: Execution) -> None:
     try:
         _row(execution).save(_is_new())
     except PutError as error:
         if error.cause_response_code == "TransactionConflictException":
-            # Whether the other one writes it is not known yet.
+            # The other transaction may yet be cancelled.
             raise Contention(condition_failed=False) from error
         if error.cause_response_code != "ConditionalCheckFailedException":
             raise
@@ -331,21 +334,21 @@ def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
     if outcome.ambiguous:
         actions.append(ExecutionRow.ambiguous.set(True))
     if outcome.state is ExecutionState.PENDING:
-        then = ceil((outcome.retry_at or now).timestamp())
+        retry_at = ceil((outcome.retry_at or now).timestamp())
         return [
             *actions,
             ExecutionRow.claims.set(0),
-            ExecutionRow.not_before.set(then),
-            ExecutionRow.due_at.set(then),
+            ExecutionRow.not_before.set(retry_at),
+            ExecutionRow.due_at.set(retry_at),
         ]
     if outcome.state is ExecutionState.PARKED:
-        return [*actions, *parked(ExecutionRow, now)]
+        return [*actions, *park(ExecutionRow, now)]
     return [
         *actions,
         ExecutionRow.state.set(outcome.state.value),
         ExecutionRow.ended_at.set(format_timestamp(now)),
-        ExecutionRow.expires_at.set(_expiry(now)),
-        *ended(ExecutionRow),
+        ExecutionRow.expires_at.set(_expires_at(now)),
+        *leave_index(ExecutionRow),
     ]
 
 
@@ -353,8 +356,8 @@ def _is_new() -> Condition:
     return ExecutionRow.execution_id.does_not_exist()
 
 
-def _expiry(now: datetime) -> int:
-    return int((now + KEPT_FOR).timestamp())
+def _expires_at(now: datetime) -> int:
+    return int((now + RETENTION).timestamp())
 
 
 def _row(execution: Execution) -> ExecutionRow:
@@ -369,7 +372,7 @@ def _row(execution: Execution) -> ExecutionRow:
         body=execution.body,
         attempt=0,
         settled=0,
-        **open_columns(execution.account_id, execution.id, PART, execution.created_at),
+        **pending_attributes(execution.account_id, execution.id, PART, execution.created_at),
     )
 
 
@@ -385,7 +388,7 @@ def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
         ambiguous=attempt.ambiguous or None,
         repeat=attempt.repeat or None,
         host=attempt.host or None,
-        expires_at=_expiry(attempt.at),
+        expires_at=_expires_at(attempt.at),
     )
 
 
@@ -399,13 +402,13 @@ def _execution(row: ExecutionRow) -> Execution:
         body=row.body or b"",
         state=ExecutionState(row.state),
         created_at=datetime.fromisoformat(row.created_at),
-        attempt=int(row.attempt or 0),
-        settled=int(row.settled or 0),
-        attempts_before=int(row.attempts_before or 0),
-        claims=int(row.claims or 0),
-        claimed_by=row.claimed_by or "",
+        attempt=row.attempt or 0,
+        settled=row.settled or 0,
+        attempts_before=row.attempts_before or 0,
+        claims=row.claims or 0,
+        claim_token=row.claim_token or "",
         ambiguous=bool(row.ambiguous),
-        due_at=None if row.due_at is None else int(row.due_at),
+        due_at=row.due_at,
         ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
         reason=row.reason or "",
     )

@@ -1,9 +1,9 @@
-"""The table of feedback. Each is a record of work too, until everything that follows was done."""
+"""The table of feedback. Each row is also the work record of processing the feedback."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
@@ -14,18 +14,23 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
-from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute, compress
-from chalicelib.storage.dynamodb.table import Plain, read_together
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import put_new
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, ended, open_columns
+from chalicelib.storage.dynamodb.work_records import (
+    WorkRecords,
+    WorkRow,
+    leave_index,
+    pending_attributes,
+)
 from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
-"""The name of a feedback's only part."""
+"""The part of every feedback: the table has no range key."""
 
 
 class FeedbackRow(WorkRow):
-    """A feedback, and how far the work on it has come."""
+    """A feedback and the state of its processing."""
 
     class Meta:
         name = "feedback"
@@ -44,15 +49,15 @@ class FeedbackRow(WorkRow):
 
 
 WORK: Final[WorkRecords[FeedbackPointer]] = WorkRecords("feedback", FeedbackRow)
-"""The work that follows from feedback."""
+"""The work records of feedback."""
 
 
 @dataclass(frozen=True)
 class StoredFeedback:
-    """A feedback as it is kept.
+    """A feedback as stored.
 
     Attributes:
-        input_hash: tells the same input under the same idempotency key from another.
+        input_hash: a hash that detects different input with the same idempotency key.
     """
 
     feedback: Feedback
@@ -61,65 +66,62 @@ class StoredFeedback:
 
 
 def create(feedback: Feedback, input_hash: str | None) -> bool:
-    """Keeps a new feedback; False, and nothing changed, when its id is already there."""
-    return transactions.create(FeedbackRow, _columns(feedback, input_hash))
+    """Add a new feedback; return False if its id exists."""
+    return transactions.create(FeedbackRow, _attributes(feedback, input_hash))
 
 
 def add(write: TransactWrite, feedback: Feedback, input_hash: str | None) -> None:
-    """Keeps a new feedback in this transaction, which fails when its id is already there."""
-    put_new(write, FeedbackRow, _columns(feedback, input_hash))
+    """Add a new feedback in this transaction, which fails if its id exists."""
+    put_new(write, FeedbackRow, _attributes(feedback, input_hash))
 
 
 def find(feedback_id: str) -> StoredFeedback | None:
-    """The feedback with this id, or None. One request."""
+    """Load a feedback. One consistent request."""
     return find_many([feedback_id]).get(feedback_id)
 
 
 def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
-    """The feedback with these ids, at most 100, as it is now. One request."""
+    """Load up to 100 feedback by id. One consistent request."""
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
-    return {row.feedback_id: _kept(row) for row in rows if row}
+    return {row.feedback_id: _stored(row) for row in rows if row}
 
 
 def find_with_tracker(
     feedback_id: str, tracker_id: str
 ) -> tuple[StoredFeedback | None, Tracker | None]:
-    """The feedback and the tracker with these ids, as they are now. One request."""
+    """Load a feedback and a tracker. One consistent request."""
     row, tracker = read_together((FeedbackRow, feedback_id), (TrackerRow, tracker_id))
-    return _kept(row) if row else None, trackers.tracker_of(tracker) if tracker else None
+    return _stored(row) if row else None, trackers.build_tracker(tracker) if tracker else None
 
 
 def finish(
     write: TransactWrite, feedback: Feedback, customer_id: str | None, now: datetime
 ) -> None:
-    """Marks the feedback done in this transaction, which fails if it already is."""
+    """Mark the feedback as done in this transaction, which fails if it is not pending."""
     actions: list[Action] = [
         FeedbackRow.state.set(FeedbackState.DONE.value),
         FeedbackRow.ended_at.set(format_timestamp(now)),
-        *ended(FeedbackRow),
+        *leave_index(FeedbackRow),
     ]
     if customer_id:
         actions.append(FeedbackRow.customer_id.set(customer_id))
     write.update(FeedbackRow(feedback.id), actions=actions, condition=FeedbackRow.is_pending())
 
 
-def _columns(feedback: Feedback, input_hash: str | None) -> Plain:
-    columns: Plain = {
+def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
+    return {
         "feedback_id": feedback.id,
         "account_id": feedback.account_id,
         "form_id": feedback.form_id,
-        "document": compress(feedback.model_dump_json().encode()),
+        "document": feedback.model_dump_json().encode(),
+        "input_hash": input_hash,
         "created_at": format_timestamp(feedback.created_at),
-        **open_columns(feedback.account_id, feedback.id, PART, feedback.created_at),
+        "customer_id": feedback.customer_id,
+        **pending_attributes(feedback.account_id, feedback.id, PART, feedback.created_at),
     }
-    if input_hash:
-        columns["input_hash"] = input_hash
-    if feedback.customer_id:
-        columns["customer_id"] = feedback.customer_id
-    return columns
 
 
-def _kept(row: FeedbackRow) -> StoredFeedback:
+def _stored(row: FeedbackRow) -> StoredFeedback:
     feedback = Feedback.model_validate_json(row.document)
     if row.customer_id != feedback.customer_id:
         feedback = feedback.model_copy(update={"customer_id": row.customer_id})

@@ -1,13 +1,13 @@
-"""What the tables of contact forms and surveys share: a document, and a summary beside it.
+"""The repository that contact forms and surveys share.
 
-A form is two rows under its id. The document is large and changes when an operator saves it; the
-summary is small, counts submissions and is what the list's index holds. One query reads both.
+A form has two rows. The document row is large and changes when an operator loads a definition. The
+summary row is small, counts submissions and is the only one in the index. One query reads both.
 """
 
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
@@ -15,7 +15,7 @@ from chalicelib.domain.errors import Conflict
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute, decompress
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
@@ -31,7 +31,7 @@ class FormsByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-cal
         projection = IncludeProjection(["submission_count"])
 
     account_id = UnicodeAttribute(hash_key=True)
-    position = NumberAttribute(range_key=True)
+    position = IntegerAttribute(range_key=True)
 
 
 class FormRow(Table):
@@ -40,18 +40,18 @@ class FormRow(Table):
     form_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
     account_id = UnicodeAttribute()
-    position = NumberAttribute(null=True)
-    submission_count = NumberAttribute(null=True)
+    position = IntegerAttribute(null=True)
+    submission_count = IntegerAttribute(null=True)
     document = CompressedJsonAttribute(null=True)
 
 
 @dataclass(frozen=True)
 class StoredForm:
-    """A form as it is kept.
+    """A form as stored.
 
     Attributes:
-        document: the saved form's JSON, UTF-8.
-        submission_count: how many submissions were counted so far.
+        document: the JSON of the saved form, in UTF-8.
+        submission_count: the number of submissions processed so far.
     """
 
     form_id: str
@@ -68,27 +68,27 @@ class FormTable:
         self._listed = listed
 
     def find(self, form_id: str, *, consistent: bool = False) -> StoredForm | None:
-        """The form with this id, of whatever account, or None. One request."""
-        rows = {row["part"]: row for row in self._row.plain_query(form_id, consistent=consistent)}
+        """Load the form with this id, of any account. One request."""
+        rows = {row.part: row for row in self._row.load_partition(form_id, consistent=consistent)}
         if _DOCUMENT not in rows:
             return None
         document, summary = rows[_DOCUMENT], rows.get(_SUMMARY)
-        # A read that is not consistent may meet a new form's document before its summary.
+        # An eventually consistent read can return the document of a new form without its summary.
         return StoredForm(
             form_id,
-            document["account_id"],
-            decompress(document["document"]),
-            summary.get("submission_count", 0) if summary else 0,
+            document.account_id,
+            document.document,
+            (summary.submission_count or 0) if summary else 0,
         )
 
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:
-        """One page in creation order, and the total. Three requests, whatever the page's number."""
-        total = counters.total(account_id, self._listed)
+        """Load one page in creation order, and the total. Three requests for any page number."""
+        total = counters.load_total(account_id, self._listed)
         if request.first_position > total:
             return [], total
         index = cast(FormsByPosition, self._row.by_position)  # type: ignore[attr-defined]
         counts = {
-            row.form_id: int(row.submission_count or 0)
+            row.form_id: row.submission_count or 0
             for row in index.query(
                 account_id,
                 self._row.position.between(
@@ -107,19 +107,19 @@ class FormTable:
         ], total
 
     def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
-        """Adds to an existing form's number of submissions in this transaction."""
+        """Add to the submission count of an existing form in this transaction."""
         write.update(
             self._row(form_id, _SUMMARY),
             actions=[self._row.submission_count.add(by)],
             condition=self._row.form_id.exists(),
         )
 
-    def put(self, account_id: str, form_id: str, document: bytes) -> None:
-        """Keeps a form: a new one at the end of the account's list, a known one in its place.
+    def save(self, account_id: str, form_id: str, document: bytes) -> None:
+        """Replace a form in its position, or add a new one at the end of the account's list.
 
         Raises:
-            Conflict: the id is another account's.
-            Unavailable: contention on the account's list does not end.
+            Conflict: another account uses the id.
+            Unavailable: contention on the account's counter persists.
         """
 
         def attempt() -> None:
@@ -130,7 +130,7 @@ class FormTable:
                 raise Conflict("This id is already used by another account's form.")
             with transaction() as write:
                 if not summary:
-                    total = int(counter.total) if counter else 0
+                    total = counter.total if counter else 0
                     counters.increment_total(write, account_id, self._listed, read=total)
                     write.save(
                         self._row(

@@ -1,7 +1,7 @@
-"""The table of imports: a header for each, and its chunks, which are records of work.
+"""The table of imports: a header per import, and its chunks, which are work records.
 
-The chunks of an import are written before its header, and belong to it by their edition: with the
-header the import is accepted, without it its chunks are leftovers that nobody works on.
+The chunks of an import are written before its header and have the same edition. The header accepts
+the import; chunks without a header of their edition are leftovers and are never processed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -29,15 +29,24 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
-from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.attributes import (
+    CompressedJsonAttribute,
+    IntegerAttribute,
+    JsonAttribute,
+)
 from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import condition_holds
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, ended, open_columns
+from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.work_records import (
+    WorkRecords,
+    WorkRow,
+    leave_index,
+    pending_attributes,
+)
 
 _HEADER: Final = "header"
-_KEPT_FOR: Final = timedelta(days=90)
+_RETENTION: Final = timedelta(days=90)
 _NOT_DONE: Final = "The row could not be done. It is kept, and may be done later."
-_PROGRESS_COLUMNS: Final = [
+_PROGRESS_ATTRIBUTES: Final = [
     "import_id",
     "part",
     "state",
@@ -51,7 +60,7 @@ _PROGRESS_COLUMNS: Final = [
 
 
 class ImportRow(WorkRow):
-    """The header of an import, or one of its chunks."""
+    """The header of an import or one of its chunks."""
 
     class Meta:
         name = "imports"
@@ -61,19 +70,19 @@ class ImportRow(WorkRow):
     account_id = UnicodeAttribute()
     edition = UnicodeAttribute()
     created_at = UnicodeAttribute()
-    row_count = NumberAttribute()
-    expires_at = NumberAttribute()
+    row_count = IntegerAttribute()
+    expires_at = IntegerAttribute()
 
-    chunk_count = NumberAttribute(null=True)
+    chunk_count = IntegerAttribute(null=True)
     input_hash = UnicodeAttribute(null=True)
 
-    number = NumberAttribute(null=True)
+    number = IntegerAttribute(null=True)
     rows = CompressedJsonAttribute(null=True)
-    created = NumberAttribute(null=True)
-    filled = NumberAttribute(null=True)
-    unchanged = NumberAttribute(null=True)
-    failed = NumberAttribute(null=True)
-    errors = JSONAttribute(null=True)
+    created = IntegerAttribute(null=True)
+    filled = IntegerAttribute(null=True)
+    unchanged = IntegerAttribute(null=True)
+    failed = IntegerAttribute(null=True)
+    errors = JsonAttribute(null=True)
 
     def pointer(self, now: datetime) -> ChunkPointer:
         return _pointer(
@@ -96,17 +105,17 @@ class ImportRow(WorkRow):
 
 
 WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
-"""The chunks that are to be done."""
+"""The work records of import chunks."""
 
 
 @dataclass(frozen=True)
 class LoadedChunk:
-    """A chunk as a worker finds it, and what it needs to know of the account.
+    """A chunk, with the data of the account that a worker needs.
 
     Attributes:
-        header: None while, or when, the import was not accepted.
-        total: how many customers the account has.
-        known: the customer of each pair, by the pair's digest, for pairs that have one.
+        header: None if the import is not accepted.
+        total: the number of customers of the account.
+        known: customer ids by the digest of their pair, for pairs that exist.
     """
 
     row: ImportRow
@@ -117,17 +126,17 @@ class LoadedChunk:
 
     @property
     def is_leftover(self) -> bool:
-        """Whether another edition of the import was accepted."""
+        """Whether a different edition of the import was accepted."""
         return self.header is not None and self.header.edition != self.row.edition
 
 
-def write_chunks(
+def save_chunks(
     header: ImportHeader, chunks: Sequence[Sequence[RowGroup]], now: datetime
 ) -> list[ChunkPointer]:
-    """Keeps the chunks of an import that is about to be accepted, 25 to a request.
+    """Add the chunks of an import before it is accepted, 25 per request.
 
     Raises:
-        Unavailable: the database does not take them all; none of them will be worked on.
+        Unavailable: DynamoDB throttles; no chunk will be processed.
     """
     pointers = []
     try:
@@ -142,10 +151,10 @@ def write_chunks(
                         edition=header.edition,
                         created_at=format_timestamp(header.created_at),
                         row_count=sum(len(group.rows) for group in groups),
-                        expires_at=_expiry(now),
+                        expires_at=_expires_at(now),
                         number=number,
                         rows=groups_to_json(groups),
-                        **open_columns(header.account_id, header.id, part, now),
+                        **pending_attributes(header.account_id, header.id, part, now),
                     )
                 )
                 pointers.append(_pointer(header.account_id, header.id, part, groups, now))
@@ -155,7 +164,7 @@ def write_chunks(
 
 
 def accept(header: ImportHeader, now: datetime) -> bool:
-    """Makes the import real; False when one with its id is already there."""
+    """Add the header of an import, which accepts it; return False if its id exists."""
     row = ImportRow(
         header.id,
         _HEADER,
@@ -163,32 +172,32 @@ def accept(header: ImportHeader, now: datetime) -> bool:
         edition=header.edition,
         created_at=format_timestamp(header.created_at),
         row_count=header.row_count,
-        expires_at=_expiry(now),
+        expires_at=_expires_at(now),
         chunk_count=header.chunk_count,
         input_hash=header.input_hash,
     )
-    return condition_holds(lambda: row.save(ImportRow.import_id.does_not_exist()))
+    return try_write(lambda: row.save(ImportRow.import_id.does_not_exist()))
 
 
 def find(import_id: str) -> ImportHeader | None:
-    """The accepted import with this id, of whatever account, or None. One request."""
+    """Load the header of an accepted import, of any account. One consistent request."""
     (row,) = read_together((ImportRow, import_id, _HEADER))
     return _header(row) if row else None
 
 
-def progress(header: ImportHeader) -> list[ChunkProgress]:
-    """How far each chunk of an accepted import has come."""
+def load_progress(header: ImportHeader) -> list[ChunkProgress]:
+    """Load the progress of each chunk of an accepted import."""
     rows = ImportRow.query(
         header.id,
         ImportRow.part.startswith(f"chunk#{header.edition}#"),
         consistent_read=True,
-        attributes_to_get=_PROGRESS_COLUMNS,
+        attributes_to_get=_PROGRESS_ATTRIBUTES,
     )
     return [_progress(row) for row in rows]
 
 
-def unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPointer]:
-    """Pointers to the chunks of this edition that are still to be done."""
+def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPointer]:
+    """Return pointers to the pending chunks of this edition."""
     rows = ImportRow.query(
         import_id, ImportRow.part.startswith(f"chunk#{edition}#"), consistent_read=True
     )
@@ -196,9 +205,9 @@ def unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPointer
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
-    """The chunk, its header, the account's total and the known pairs; None when it is gone.
+    """Load a chunk with its header, the account's total and the existing pairs, in one request.
 
-    One request, where the pointer names the pairs.
+    The pointer contains the pairs. Return None if the chunk does not exist.
     """
     chunk, header, counter, *pairs = read_together(
         (ImportRow, pointer.import_id, pointer.part),
@@ -213,7 +222,7 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
         row=chunk,
         header=_header(header) if header else None,
         groups=groups_from_json(chunk.rows) if chunk.rows else (),
-        total=int(counter.total) if counter else 0,
+        total=counter.total if counter else 0,
         known={digest: row.customer_id for digest, row in known.items() if row},
     )
 
@@ -221,7 +230,10 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
 def finish_chunk(
     write: TransactWrite, chunk: LoadedChunk, done: ChunkProgress, now: datetime
 ) -> None:
-    """Marks the chunk done in this transaction, which fails if it already is; its rows go."""
+    """Mark a chunk as done in this transaction, which fails if it is not pending.
+
+    The rows of the chunk are deleted.
+    """
     write.update(
         ImportRow(chunk.row.import_id, chunk.row.part),
         actions=[
@@ -233,14 +245,14 @@ def finish_chunk(
             ImportRow.errors.set(_errors_to_json(done.errors)),
             ImportRow.ended_at.set(format_timestamp(now)),
             ImportRow.rows.remove(),
-            *ended(ImportRow),
+            *leave_index(ImportRow),
         ],
         condition=ImportRow.is_pending(),
     )
 
 
 def discard(chunk: LoadedChunk) -> None:
-    """Removes a leftover chunk."""
+    """Delete a leftover chunk."""
     chunk.row.delete()
 
 
@@ -261,8 +273,8 @@ def _header(row: ImportRow) -> ImportHeader:
         id=row.import_id,
         account_id=row.account_id,
         edition=row.edition,
-        row_count=int(row.row_count),
-        chunk_count=int(row.chunk_count or 0),
+        row_count=row.row_count,
+        chunk_count=row.chunk_count or 0,
         input_hash=row.input_hash,
         created_at=datetime.fromisoformat(row.created_at),
     )
@@ -271,10 +283,10 @@ def _header(row: ImportRow) -> ImportHeader:
 def _progress(row: ImportRow) -> ChunkProgress:
     return ChunkProgress(
         state=ChunkState(row.state),
-        created=int(row.created or 0),
-        filled=int(row.filled or 0),
-        unchanged=int(row.unchanged or 0),
-        failed=int(row.failed or 0),
+        created=row.created or 0,
+        filled=row.filled or 0,
+        unchanged=row.unchanged or 0,
+        failed=row.failed or 0,
         errors=tuple(RowError.model_validate(error) for error in row.errors or ()),
         ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
     )
@@ -284,5 +296,5 @@ def _errors_to_json(errors: Iterable[RowError]) -> list[dict[str, Any]]:
     return [error.model_dump() for error in errors]
 
 
-def _expiry(now: datetime) -> int:
-    return int((now + _KEPT_FOR).timestamp())
+def _expires_at(now: datetime) -> int:
+    return int((now + _RETENTION).timestamp())

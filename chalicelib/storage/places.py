@@ -1,10 +1,10 @@
-"""The table of brands and stores, read as one directory an account."""
+"""The table of brands and stores, loaded as one directory per account."""
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import condition_holds
+from chalicelib.storage.dynamodb.transactions import try_write
 
 
 class PlaceRow(Table):
@@ -21,8 +21,8 @@ class PlaceRow(Table):
     brand_id = UnicodeAttribute(null=True)
 
 
-def put(account_id: str, place: Place) -> bool:
-    """Creates or replaces a brand or a store; False when the id is a place of the other kind."""
+def save(account_id: str, place: Place) -> bool:
+    """Create or replace a brand or a store; return False if the id is of the other kind."""
     row = PlaceRow(
         account_id,
         place.id,
@@ -31,13 +31,13 @@ def put(account_id: str, place: Place) -> bool:
         color=place.color or None,
         brand_id=place.brand_id,
     )
-    return condition_holds(
+    return try_write(
         lambda: row.save(PlaceRow.kind.does_not_exist() | (PlaceRow.kind == place.kind.value))
     )
 
 
-def directory(account_id: str, *, consistent: bool = False) -> Directory:
-    """All of the account's brands and stores, by name; ``consistent`` sees the latest write."""
+def load_directory(account_id: str, *, consistent: bool = False) -> Directory:
+    """Load the account's brands and stores, sorted by name."""
     rows = PlaceRow.query(account_id, consistent_read=consistent)
     places = (
         Place(

@@ -1,19 +1,19 @@
 """The table of purchases."""
 
-import json
 from typing import Any
 
-from pynamodb.attributes import JSONAttribute, UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import customers
+from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key
 from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class PurchaseRow(Table):
-    """A purchase; its id follows from its source and external id."""
+    """A purchase. Its id is derived from its source and external id."""
 
     class Meta:
         name = "purchases"
@@ -30,26 +30,25 @@ class PurchaseRow(Table):
     end_date = UnicodeAttribute()
     external_id = UnicodeAttribute()
     source = UnicodeAttribute()
-    metadata = JSONAttribute(null=True)
-    attributes = JSONAttribute(null=True)
+    metadata = JsonAttribute(null=True)
+    attributes = JsonAttribute(null=True)
 
 
 def find(account_id: str, purchase_id: str, *, consistent: bool = False) -> Purchase | None:
-    """The account's purchase with this id, without its customer and store name. One request."""
+    """Load a purchase of the account, without its customer and store name. One request."""
     try:
         row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=consistent)
     except PurchaseRow.DoesNotExist:
         return None
-    present = {name: value for name, value in row.attribute_values.items() if value is not None}
-    return Purchase.model_validate(present)
+    return Purchase.model_validate(row.attribute_values)
 
 
-def put(account_id: str, purchase: Purchase, earlier: Purchase | None) -> None:
-    """Keeps a purchase in place of the earlier one, and its customers' counts with it, at once.
+def save(account_id: str, purchase: Purchase, earlier: Purchase | None) -> None:
+    """Create a purchase or replace the earlier one, and update its customers' counts.
 
     Raises:
-        Contended: the purchase is no longer as it was read, or the customer is gone.
-        Unavailable: the database throttles or does not answer.
+        Contention: the purchase has changed since it was read, or the customer does not exist.
+        Unavailable: DynamoDB throttles or does not respond.
     """
     unchanged: Any = PurchaseRow.key.does_not_exist()
     if earlier:
@@ -82,5 +81,5 @@ def _row(account_id: str, purchase: Purchase) -> PurchaseRow:
         external_id=purchase.external_id,
         source=purchase.source.value,
         metadata=purchase.metadata or None,
-        attributes=[json.loads(a.model_dump_json()) for a in purchase.attributes] or None,
+        attributes=[value.model_dump(mode="json") for value in purchase.attributes] or None,
     )

@@ -8,7 +8,7 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import condition_holds
+from chalicelib.storage.dynamodb.transactions import try_write
 
 
 class TrackerRow(Table):
@@ -30,7 +30,7 @@ class TrackerRow(Table):
 
 
 def create(tracker: Tracker) -> bool:
-    """Keeps a new tracker; False, and nothing changed, when its id is already there."""
+    """Add a new tracker; return False if its id exists."""
     row = TrackerRow(
         tracker.id,
         account_id=tracker.account_id,
@@ -41,20 +41,20 @@ def create(tracker: Tracker) -> bool:
         send_mode=tracker.send_mode,
         created_at=format_timestamp(tracker.created_at),
     )
-    return condition_holds(lambda: row.save(TrackerRow.tracker_id.does_not_exist()))
+    return try_write(lambda: row.save(TrackerRow.tracker_id.does_not_exist()))
 
 
 def find(tracker_id: str) -> Tracker | None:
-    """The tracker with this id, as it is now, or None. One request."""
+    """Load a tracker. One consistent request."""
     try:
         row = TrackerRow.get(tracker_id, consistent_read=True)
     except TrackerRow.DoesNotExist:
         return None
-    return tracker_of(row)
+    return build_tracker(row)
 
 
-def use(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetime) -> None:
-    """Uses the tracker up in this transaction, which fails if it is gone or used already."""
+def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetime) -> None:
+    """Mark a tracker as used in this transaction, which fails if it is missing or already used."""
     write.update(
         TrackerRow(tracker_id),
         actions=[
@@ -65,8 +65,8 @@ def use(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetime) -
     )
 
 
-def tracker_of(row: TrackerRow) -> Tracker:
-    """The tracker that a row is."""
+def build_tracker(row: TrackerRow) -> Tracker:
+    """Build a tracker from its row."""
     return Tracker(
         id=row.tracker_id,
         account_id=row.account_id,

@@ -1,6 +1,6 @@
-"""The table of the secrets that webhooks are signed with, encrypted by KMS.
+"""The table of webhook signing secrets, encrypted by KMS.
 
-A signature needs the secret itself, so a hash would not serve. Each row holds from a moment on.
+A signature needs the secret itself, not a hash. Each secret is active from a given time.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class WebhookSecretRow(Table):
-    """A secret of an account, and the moment from which on it signs."""
+    """A secret of an account and the time from which it is active."""
 
     class Meta:
         name = "webhook-secrets"
@@ -24,16 +24,16 @@ class WebhookSecretRow(Table):
     secret = UnicodeAttribute()
 
 
-def put(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Keeps a secret that signs from this moment on, in place of all that do not sign yet.
+def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
+    """Save a secret and delete all other secrets that are not yet active.
 
-    Answers how many those were.
+    Return the number of deleted secrets.
     """
     start = format_timestamp(active_from)
-    to_come = WebhookSecretRow.query(
+    scheduled = WebhookSecretRow.query(
         account_id, WebhookSecretRow.active_from > format_timestamp(now), consistent_read=True
     )
-    replaced = [row for row in to_come if row.active_from != start]
+    replaced = [row for row in scheduled if row.active_from != start]
     with transaction() as write:
         write.save(WebhookSecretRow(account_id, start, secret=secret))
         for row in replaced:
@@ -41,8 +41,8 @@ def put(account_id: str, active_from: datetime, secret: str, now: datetime) -> i
     return len(replaced)
 
 
-def active(account_id: str, at: datetime) -> str | None:
-    """The secret that signs at this moment, or None. One request."""
+def find_active(account_id: str, at: datetime) -> str | None:
+    """Load the secret that is active at this time. One request."""
     rows = WebhookSecretRow.query(
         account_id,
         WebhookSecretRow.active_from <= format_timestamp(at),
@@ -52,8 +52,8 @@ def active(account_id: str, at: datetime) -> str | None:
     return next((row.secret for row in rows), None)
 
 
-def of_account(account_id: str) -> SigningSecrets | None:
-    """Every secret of the account, those to come included; None when it has none. One request."""
+def list_for_account(account_id: str) -> SigningSecrets | None:
+    """Load all secrets of the account, including scheduled ones; None without any. One request."""
     rows = WebhookSecretRow.query(account_id)
     found = tuple((datetime.fromisoformat(row.active_from), row.secret) for row in rows)
     return SigningSecrets(found) if found else None

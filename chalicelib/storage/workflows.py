@@ -1,9 +1,9 @@
-"""The table of workflows. An account's are few, and read together."""
+"""The table of workflows. An account has few, which are loaded together."""
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.workflows.workflow import Workflow
-from chalicelib.storage.dynamodb.compressed_json import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
 from chalicelib.storage.dynamodb.table import Table
 
 
@@ -18,14 +18,14 @@ class WorkflowRow(Table):
     document = CompressedJsonAttribute()
 
 
-def put(account_id: str, workflow: Workflow) -> None:
-    """Creates or replaces a workflow."""
+def save(account_id: str, workflow: Workflow) -> None:
+    """Create or replace a workflow."""
     document = workflow.model_dump_json().encode()
     WorkflowRow(account_id, workflow.id, document=document).save()
 
 
-def of_account(account_id: str, *, consistent: bool = False) -> tuple[Workflow, ...]:
-    """All of the account's workflows, by age; ``consistent`` sees the latest write."""
+def list_for_account(account_id: str, *, consistent: bool = False) -> tuple[Workflow, ...]:
+    """Load the account's workflows, oldest first."""
     rows = WorkflowRow.query(account_id, consistent_read=consistent)
     found = (Workflow.model_validate_json(row.document) for row in rows)
     return tuple(sorted(found, key=lambda workflow: (workflow.created_at, workflow.id)))

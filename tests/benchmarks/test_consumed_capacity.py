@@ -29,7 +29,7 @@ def test_row_size_counts_names_and_values(row: dict[str, Any], size: int) -> Non
 
 def test_reads_inside_the_block_are_counted(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
-    accounts.put(account)
+    accounts.save(account)
     with consumed_capacity(connection().client) as consumed:
         accounts.find(account.id)
         accounts.find(account.id)
@@ -39,7 +39,7 @@ def test_reads_inside_the_block_are_counted(cloud: None) -> None:
 
 def test_batch_read_is_billed_per_row_including_missing_rows(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
-    accounts.put(account)
+    accounts.save(account)
     with consumed_capacity(connection().client) as consumed:
         read_together((AccountRow, account.id), (AccountRow, new_id()))
     assert (consumed.rows, consumed.read_units_by_size) == (1, 3.0)

@@ -1,4 +1,4 @@
-"""Saving new feedback, by itself and in a transaction."""
+"""The repository of feedback: creating it alone and in a transaction."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,12 +16,12 @@ from chalicelib.storage.feedback import FeedbackRow, StoredFeedback
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
-Keep = Callable[[Feedback, str | None], bool]
+Create = Callable[[Feedback, str | None], bool]
 
 ANSWER = Answer(field_id=new_id(), key="why", type=FieldType.TEXT, values=["ليلى\u0000"])
 
 
-def a_feedback(customer_id: str | None = None) -> Feedback:
+def build_feedback(customer_id: str | None = None) -> Feedback:
     return Feedback(
         id=new_id(),
         account_id=new_id(),
@@ -37,42 +37,42 @@ def a_feedback(customer_id: str | None = None) -> Feedback:
     )
 
 
-def in_a_transaction(made: Feedback, input_hash: str | None) -> bool:
+def create_in_transaction(new: Feedback, input_hash: str | None) -> bool:
     try:
         with transaction() as write:
-            feedback.add(write, made, input_hash)
+            feedback.add(write, new, input_hash)
     except Contention:
         return False
     return True
 
 
-BOTH_WAYS = pytest.mark.parametrize(
-    "keep", [feedback.create, in_a_transaction], ids=["by itself", "in a transaction"]
+EITHER_WAY = pytest.mark.parametrize(
+    "create", [feedback.create, create_in_transaction], ids=["alone", "in a transaction"]
 )
 
 
-@BOTH_WAYS
+@EITHER_WAY
 @pytest.mark.parametrize(("input_hash", "customer_id"), [(None, None), ("a1", "c1")])
-def test_feedback_is_loaded_as_it_was_saved(
-    keep: Keep, input_hash: str | None, customer_id: str | None
+def test_find_returns_feedback_as_created(
+    create: Create, input_hash: str | None, customer_id: str | None
 ) -> None:
-    made = a_feedback(customer_id)
-    assert keep(made, input_hash)
-    assert feedback.find(made.id) == StoredFeedback(made, input_hash, FeedbackState.PENDING)
+    new = build_feedback(customer_id)
+    assert create(new, input_hash)
+    assert feedback.find(new.id) == StoredFeedback(new, input_hash, FeedbackState.PENDING)
 
 
-@BOTH_WAYS
-def test_existing_feedback_is_not_overwritten(keep: Keep) -> None:
-    first = a_feedback()
-    keep(first, "first")
-    assert not keep(first.model_copy(update={"rating": 7}), "second")
+@EITHER_WAY
+def test_create_with_existing_id_changes_nothing(create: Create) -> None:
+    first = build_feedback()
+    create(first, "first")
+    assert not create(first.model_copy(update={"rating": 7}), "second")
     assert feedback.find(first.id) == StoredFeedback(first, "first", FeedbackState.PENDING)
 
 
-@BOTH_WAYS
-def test_new_feedback_is_due_in_two_minutes(keep: Keep) -> None:
-    made = a_feedback()
-    keep(made, None)
-    row = FeedbackRow.get(made.id)
-    assert row.due_at == made.created_at.timestamp() + 120
+@EITHER_WAY
+def test_new_feedback_is_due_after_two_minutes(create: Create) -> None:
+    new = build_feedback()
+    create(new, None)
+    row = FeedbackRow.get(new.id)
+    assert row.due_at == new.created_at.timestamp() + 120
     assert row.work_shard

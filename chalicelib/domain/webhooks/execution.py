@@ -41,7 +41,7 @@ class Execution:
         settled: the number of the last attempt with a known outcome.
         attempts_before: attempts before the last replay, which no longer count.
         claims: consecutive claims without an outcome.
-        claimed_by: the fencing token of the last claim.
+        claim_token: the fencing token of the last claim.
         ambiguous: whether the receiver may have processed the webhook although no response arrived.
         due_at: due time in epoch seconds; None once the execution has ended.
         reason: why the execution ended without success, or why its last attempt failed.
@@ -59,7 +59,7 @@ class Execution:
     settled: int = 0
     attempts_before: int = 0
     claims: int = 0
-    claimed_by: str = ""
+    claim_token: str = ""
     ambiguous: bool = False
     due_at: int | None = None
     ended_at: datetime | None = None

@@ -8,9 +8,9 @@ from chalicelib.storage import places
 @cached(at_most=256)
 def account_directory(account_id: str) -> Directory:
     """Return the account's brands and stores, at most a minute old."""
-    return places.directory(account_id)
+    return places.load_directory(account_id)
 
 
 def current_directory(account_id: str) -> Directory:
     """Return the account's brands and stores with a consistent read. One request to AWS."""
-    return places.directory(account_id, consistent=True)
+    return places.load_directory(account_id, consistent=True)

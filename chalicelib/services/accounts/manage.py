@@ -17,13 +17,13 @@ from chalicelib.storage import accounts, credentials
 def create_account(name: str, account_id: str | None = None) -> Account:
     """Create an account, with a new id if none is given."""
     account = Account(id=account_id or new_id(), name=name, created_at=clock.now())
-    accounts.put(account)
+    accounts.save(account)
     return account
 
 
 def list_accounts() -> list[Account]:
     """Return all accounts, oldest first."""
-    return sorted(accounts.all_accounts(), key=lambda account: (account.created_at, account.id))
+    return sorted(accounts.list_all(), key=lambda account: (account.created_at, account.id))
 
 
 def find_account(account_id: str) -> Account | None:
@@ -58,7 +58,7 @@ def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
         label=label,
         created_at=clock.now(),
     )
-    credentials.put(credential)
+    credentials.save(credential)
     return credential, secret
 
 
@@ -80,4 +80,4 @@ def list_keys(account_id: str) -> list[Credential]:
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    return credentials.of_account(account_id)
+    return credentials.list_for_account(account_id)

@@ -32,7 +32,7 @@ def save_store(account_id: str, definition: Any) -> Place:
     Raises:
         InvalidInput: the definition is invalid, or its id is the id of a brand.
     """
-    store = parse_store_definition(definition, places.directory(account_id, consistent=True))
+    store = parse_store_definition(definition, places.load_directory(account_id, consistent=True))
     return _save(
         account_id,
         Place(
@@ -46,6 +46,6 @@ def save_store(account_id: str, definition: Any) -> Place:
 
 
 def _save(account_id: str, place: Place) -> Place:
-    if not places.put(account_id, place):
+    if not places.save(account_id, place):
         raise InvalidInput([place_id_conflict()])
     return place

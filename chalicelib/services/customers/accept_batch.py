@@ -73,7 +73,7 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
     header = imports.find(import_id)
     if header is None or header.account_id != account_id:
         raise NotFound("batch")
-    return progress_of(header, imports.progress(header))
+    return progress_of(header, imports.load_progress(header))
 
 
 def _parsed_rows(batch: ValidatedBatch) -> list[Any]:
@@ -94,7 +94,7 @@ def _accept(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedB
         input_hash=origin.input_hash,
         created_at=now,
     )
-    pointers = imports.write_chunks(header, chunks, now)
+    pointers = imports.save_chunks(header, chunks, now)
     if not imports.accept(header, now):
         # A concurrent request with the same idempotency key was accepted first.
         existing = imports.find(header.id)
@@ -114,10 +114,10 @@ def _accept_again(
     existing: ImportHeader, origin: Origin, rejected: tuple[RejectedRow, ...]
 ) -> AcceptedBatch:
     origin.check_same_input(existing.input_hash)
-    send(IMPORTS, imports.unfinished(existing.id, existing.edition, clock.now()))
+    send(IMPORTS, imports.list_unfinished(existing.id, existing.edition, clock.now()))
     return AcceptedBatch(
         id=existing.id,
-        status=status_of(imports.progress(existing)),
+        status=status_of(imports.load_progress(existing)),
         row_count=existing.row_count,
         rejected=rejected,
     )

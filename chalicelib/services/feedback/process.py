@@ -96,7 +96,7 @@ def _count(identified: Sequence[Feedback]) -> None:
         if each.customer_id:
             by_customer[each.account_id, each.customer_id].append(each)
     # If the customer was erased in the meantime, the feedback still counts for its form.
-    known = customers.existing(by_customer)
+    known = customers.find_existing(by_customer)
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
             _TABLES[kind].count_submissions(write, form_id, submissions)

@@ -119,7 +119,7 @@ def _submit_with_tracker(
     new = _build(survey, context, submission, metadata, origin)
     with transaction() as write:
         feedback.add(write, new, origin.input_hash)
-        trackers.use(write, tracker.id, new.id, new.created_at)
+        trackers.consume(write, tracker.id, new.id, new.created_at)
     send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
     return new
 

@@ -26,11 +26,11 @@ def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
         InputTooLarge: the contact form is over its size limit.
         Conflict: the id belongs to another account.
     """
-    directory = places.directory(account_id, consistent=True)
+    directory = places.load_directory(account_id, consistent=True)
     parsed = parse_contact_form_definition(definition, directory)
     earlier = _earlier(contact_forms, account_id, parsed.id, SavedContactForm)
     form = build_contact_form(parsed, clock.now(), earlier)
-    contact_forms.put(account_id, form.id, form.model_dump_json().encode())
+    contact_forms.save(account_id, form.id, form.model_dump_json().encode())
     return form
 
 
@@ -42,11 +42,11 @@ def save_survey(account_id: str, definition: Any) -> SavedSurvey:
         InputTooLarge: the survey is over its size limit.
         Conflict: the id belongs to another account.
     """
-    directory = places.directory(account_id, consistent=True)
+    directory = places.load_directory(account_id, consistent=True)
     parsed = parse_survey_definition(definition, directory)
     earlier = _earlier(surveys, account_id, parsed.id, SavedSurvey)
     survey = build_survey(parsed, clock.now(), earlier)
-    surveys.put(account_id, survey.id, survey.model_dump_json().encode())
+    surveys.save(account_id, survey.id, survey.model_dump_json().encode())
     return survey
 
 

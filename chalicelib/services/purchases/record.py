@@ -34,7 +34,7 @@ def record_purchase(account_id: str, definition: Any) -> Purchase:
     def has_customer(customer_id: str) -> bool:
         return bool(customers.find_many(account_id, [customer_id]))
 
-    parsed = parse_purchase_definition(definition, places.directory(account_id), has_customer)
+    parsed = parse_purchase_definition(definition, places.load_directory(account_id), has_customer)
     own_id = purchase_id(account_id, parsed.source, parsed.external_id)
     customer_id = _customer_of(account_id, own_id, parsed)
 
@@ -46,7 +46,7 @@ def record_purchase(account_id: str, definition: Any) -> Purchase:
         )
         if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
             raise InputTooLarge("purchase", MAX_PURCHASE_BYTES)
-        purchases.put(account_id, purchase, earlier)
+        purchases.save(account_id, purchase, earlier)
         return purchase
 
     return retry_on_contention(attempt)

@@ -41,7 +41,7 @@ def list_deliveries(
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    return executions.of_account(account_id, state, at_most)
+    return executions.list_for_account(account_id, state, at_most)
 
 
 def read_delivery(execution_id: str) -> tuple[Execution, Sequence[Attempt]]:
@@ -53,7 +53,7 @@ def read_delivery(execution_id: str) -> tuple[Execution, Sequence[Attempt]]:
     execution = executions.find(execution_id)
     if execution is None:
         raise NotFound("delivery")
-    return execution, executions.attempts_of(execution_id)
+    return execution, executions.list_attempts(execution_id)
 
 
 def replay_delivery(execution_id: str) -> None:
@@ -76,7 +76,7 @@ def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
         Conflict: the account has no webhook secret.
     """
     now = clock.now()
-    secret = webhook_secrets.active(account_id, now)
+    secret = webhook_secrets.find_active(account_id, now)
     if secret is None:
         raise Conflict("The account has no webhook secret. Create one with webhook-secret rotate.")
     body = raw_body(workflow, action, _NO_FEEDBACK, _NO_FEEDBACK)

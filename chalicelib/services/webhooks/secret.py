@@ -25,7 +25,7 @@ class NewSecret:
 
 def active_webhook_secret(account_id: str) -> str | None:
     """Return the secret that signs the account's webhooks now, or None. One request to AWS."""
-    return webhook_secrets.active(account_id, clock.now())
+    return webhook_secrets.find_active(account_id, clock.now())
 
 
 def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) -> NewSecret:
@@ -44,4 +44,4 @@ def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) 
     if active_from and active_from < now:
         raise Conflict("The start time is in the past. Give a future time, or none to start now.")
     secret = new_secret()
-    return NewSecret(secret, webhook_secrets.put(account_id, active_from or now, secret, now))
+    return NewSecret(secret, webhook_secrets.save(account_id, active_from or now, secret, now))

@@ -126,7 +126,7 @@ def send_webhook(
     now = clock.now()
     open_until = hosts.open_until(pointer.account_id, delivery.host, now)
     if open_until:
-        waits = executions.wait(pointer.execution_id, open_until, now)
+        waits = executions.defer(pointer.execution_id, open_until, now)
         return DeliveryOutcome.DEFERRED if waits else DeliveryOutcome.NOTHING_TO_DO
     execution = executions.claim(pointer, now)
     if execution is None:
@@ -157,7 +157,7 @@ def _delivery(pointer: ExecutionPointer) -> _Delivery:
     found = _action_in(workflows_of(pointer.account_id), pointer)
     if found is None:
         # The cache may be older than the workflow: read again before giving up.
-        found = _action_in(workflows.of_account(pointer.account_id, consistent=True), pointer)
+        found = _action_in(workflows.list_for_account(pointer.account_id, consistent=True), pointer)
     secrets = signing_secrets_of(pointer.account_id)
     return _Delivery(found, secrets.active(clock.now()) if secrets else None)
 
@@ -223,6 +223,6 @@ def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome)
     lost = executions.interrupted_attempts(execution, now)
     if lost and outcome.state is not ExecutionState.SUCCEEDED:
         outcome = replace(outcome, ambiguous=True)
-    if not executions.settle(execution, [*lost, *attempts], outcome, now):
+    if not executions.save_outcome(execution, [*lost, *attempts], outcome, now):
         return DeliveryOutcome.TAKEN_OVER
     return _OUTCOMES[outcome.state]

@@ -13,10 +13,10 @@ _MAX_ACCOUNTS: Final = 128
 @cached(at_most=_MAX_ACCOUNTS)
 def workflows_of(account_id: str) -> tuple[Workflow, ...]:
     """Return the account's workflows. No AWS request while they are cached."""
-    return workflows.of_account(account_id)
+    return workflows.list_for_account(account_id)
 
 
 @cached(at_most=_MAX_ACCOUNTS)
 def signing_secrets_of(account_id: str) -> SigningSecrets | None:
     """Return the account's secrets; each attempt uses the secret that is active at its time."""
-    return webhook_secrets.of_account(account_id)
+    return webhook_secrets.list_for_account(account_id)

@@ -20,16 +20,16 @@ def save_workflow(account_id: str, definition: Any) -> Workflow:
         InvalidInput: the definition is invalid.
         InputTooLarge: the workflow is over its size limit.
     """
-    known = workflows.of_account(account_id, consistent=True)
+    known = workflows.list_for_account(account_id, consistent=True)
     parsed = parse_workflow_definition(
         definition,
-        places.directory(account_id, consistent=True),
+        places.load_directory(account_id, consistent=True),
         known,
         allow_private=settings().private_webhooks,
     )
     earlier = next((each for each in known if each.id == parsed.id), None)
     workflow = build_workflow(parsed, clock.now(), earlier)
-    workflows.put(account_id, workflow)
+    workflows.save(account_id, workflow)
     return workflow
 
 
@@ -40,7 +40,7 @@ def list_workflows(account_id: str) -> Sequence[Workflow]:
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    return workflows.of_account(account_id, consistent=True)
+    return workflows.list_for_account(account_id, consistent=True)
 
 
 def find_workflow(account_id: str, workflow_id: str) -> Workflow:
@@ -77,5 +77,5 @@ def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) ->
     if workflow.enabled != enabled:
         changed = {"enabled": enabled, "updated_at": format_timestamp(clock.now())}
         workflow = workflow.model_copy(update=changed)
-        workflows.put(account_id, workflow)
+        workflows.save(account_id, workflow)
     return workflow

@@ -1,8 +1,6 @@
-"""The process's one DynamoDB client, set up to cost little.
+"""The DynamoDB client of the process.
 
-Most of what a request costs beyond signing it is left out: botocore walks every attribute of every
-answer through its description of the service, though the wire form is already the parsed form; and
-for every request it writes a user agent of a dozen parts and looks for the endpoint anew.
+Its overrides of botocore, with their measured gain, are in docs/decisions/aws-clients.md.
 """
 
 from base64 import b64decode
@@ -11,38 +9,32 @@ from typing import Any, Final
 from botocore.config import Config
 from botocore.parsers import JSONParser, ResponseParser, ResponseParserFactory
 from botocore.session import get_session
-from pydantic_core import from_json
 
-from chalicelib.aws_calls import AGENT, count_calls_of, keep_one_endpoint
+from chalicelib.aws_calls import USER_AGENT, count_calls_of
 from chalicelib.settings import settings
 
-ATTEMPTS: Final = 3
+MAX_ATTEMPTS: Final = 3
 _CONNECT_TIMEOUT_S: Final = 1.0
 _READ_TIMEOUT_S: Final = 4.0
 
 
 class DynamoDbParser(JSONParser):
-    """Botocore's parser, except that it takes attribute values as they come.
+    """Botocore's parser, without a walk through each attribute value.
 
-    On the wire and parsed they differ only in binary values, which the wire holds in Base64.
+    Attribute values are the same on the wire and parsed, except that binary values are Base64 on
+    the wire.
     """
 
     def _handle_map(self, shape: Any, value: dict[str, Any]) -> Any:
         if shape.value.name != "AttributeValue":
             return super()._handle_map(shape, value)  # type: ignore[misc]
-        for typed in value.values():
-            _decode(typed)
+        for attribute_value in value.values():
+            _decode_binary(attribute_value)
         return value
-
-    def _parse_body_as_json(self, body_contents: bytes) -> Any:
-        try:
-            return from_json(body_contents) if body_contents else {}
-        except ValueError:
-            return super()._parse_body_as_json(body_contents)  # type: ignore[misc]
 
 
 def dynamodb_client() -> Any:
-    """A new client for this process's region, whose requests are counted."""
+    """Create a client for the region of this process."""
     session = get_session()
     session.register_component("response_parser_factory", _ParserFactory())
     client = session.create_client(
@@ -53,13 +45,22 @@ def dynamodb_client() -> Any:
             connect_timeout=_CONNECT_TIMEOUT_S,
             read_timeout=_READ_TIMEOUT_S,
             max_pool_connections=10,
-            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-            user_agent=AGENT,
+            retries={"mode": "standard", "total_max_attempts": MAX_ATTEMPTS},
+            user_agent=USER_AGENT,
         ),
     )
-    keep_one_endpoint(client)
+    _keep_endpoint(client)
     count_calls_of(client)
     return client
+
+
+def _keep_endpoint(client: Any) -> None:
+    """Send all requests to the endpoint that botocore resolved when it created the client.
+
+    Without a ruleset, botocore does not resolve the endpoint again for each request. The result
+    would be the same, because the region and the settings of a client never change.
+    """
+    client._ruleset_resolver = None
 
 
 class _ParserFactory(ResponseParserFactory):
@@ -69,15 +70,15 @@ class _ParserFactory(ResponseParserFactory):
         return super().create_parser(protocol_name)
 
 
-def _decode(typed: dict[str, Any]) -> None:
-    for kind, value in typed.items():
+def _decode_binary(attribute_value: dict[str, Any]) -> None:
+    for kind, value in attribute_value.items():
         if kind == "B":
-            typed[kind] = b64decode(value)
+            attribute_value[kind] = b64decode(value)
         elif kind == "BS":
-            typed[kind] = [b64decode(member) for member in value]
+            attribute_value[kind] = [b64decode(member) for member in value]
         elif kind == "M":
             for member in value.values():
-                _decode(member)
+                _decode_binary(member)
         elif kind == "L":
             for member in value:
-                _decode(member)
+                _decode_binary(member)

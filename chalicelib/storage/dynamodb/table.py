@@ -1,24 +1,23 @@
-"""What every table shares: one client for the process, the stage's names, one kind of failure.
+"""The base of all tables: one shared client, table names of the stage, one error for outages.
 
-Repositories are the only callers. Nothing outside `storage` sees a PynamoDB model or error.
+Only repositories use it. No PynamoDB model or error leaves `storage`. Its overrides of PynamoDB,
+with their measured gain, are in docs/decisions/aws-clients.md.
 """
 
-from collections.abc import Iterator
-from threading import RLock
-from typing import Any, ClassVar, Final
+from functools import cached_property
+from typing import Any, Final, Self
 
 from botocore.exceptions import ClientError, HTTPClientError
-from botocore.exceptions import ConnectionError as NoConnection
+from botocore.exceptions import ConnectionError as BotocoreConnectionError
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
-from pynamodb.expressions.condition import Condition
 from pynamodb.models import Model
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.client import ATTEMPTS, dynamodb_client
+from chalicelib.storage.dynamodb.client import MAX_ATTEMPTS, dynamodb_client
 
-_PASSING_FAILURES: Final = frozenset(
+_TRANSIENT_ERRORS: Final = frozenset(
     {
         "InternalServerError",
         "ProvisionedThroughputExceededException",
@@ -30,45 +29,35 @@ _PASSING_FAILURES: Final = frozenset(
 )
 
 
-Plain = dict[str, Any]
-"""A row's columns: texts, whole numbers, booleans and sets of texts as such, JSON still as text."""
-
-
 class SharedConnection(Connection):
-    """The process's one connection to DynamoDB.
+    """The connection of the process to DynamoDB."""
 
-    PynamoDB gives each model a client of its own; one for all saves each further table some 50 ms
-    at a cold start, and its TLS handshake. Throttling and unanswered requests become `Unavailable`.
-    """
-
-    @property
+    @cached_property
     def client(self) -> Any:
-        """The client, made on first use."""
-        if self._client is None:
-            self._client = dynamodb_client()
-        return self._client
+        """The botocore client, created on first use."""
+        return dynamodb_client()
 
     def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
-        """Makes a request, without PynamoDB's signals and its question for the capacity used."""
-        return self._make_api_call(operation_name, operation_kwargs)
+        """Send a request, without PynamoDB's signals and its request for the consumed capacity.
 
-    def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
+        Raises:
+            Unavailable: DynamoDB throttles, fails or does not respond.
+        """
         try:
-            return super()._make_api_call(operation_name, operation_kwargs)
+            return self._make_api_call(operation_name, operation_kwargs)
         except ClientError as error:
-            if error.response["Error"]["Code"] in _PASSING_FAILURES:
+            if error.response["Error"]["Code"] in _TRANSIENT_ERRORS:
                 raise Unavailable("The database is busy.") from error
             raise
-        except (HTTPClientError, NoConnection) as error:
-            raise Unavailable("The database does not answer.") from error
+        except (HTTPClientError, BotocoreConnectionError) as error:
+            raise Unavailable("The database does not respond.") from error
 
 
 _shared: SharedConnection | None = None
-_first_use: Final = RLock()
 
 
 def connection() -> SharedConnection:
-    """The process's one connection, made on first use."""
+    """Return the connection of the process, created on first use."""
     global _shared
     if _shared is None:
         _shared = SharedConnection(region=settings().region)
@@ -76,133 +65,102 @@ def connection() -> SharedConnection:
 
 
 def forget_connection() -> None:
-    """Makes the next request open a connection anew, for tests that change the world beneath."""
+    """Create a new connection for the next request; for tests that replace the endpoint."""
     global _shared
     _shared = None
 
 
 class Table(Model):
-    """A table of this stage. A subclass's ``Meta`` says only its ``name``: ``"customers"``."""
+    """A table of this stage. The ``Meta`` of a subclass sets only ``name``: ``"customers"``."""
 
     Meta: Any
-    _joined: ClassVar[TableConnection | None] = None
 
     @classmethod
     def _get_connection(cls) -> TableConnection:
+        # Threads may run this at the same time: each assignment below can safely happen twice.
         shared = connection()
-        joined = cls._joined
-        if joined is None or joined.connection is not shared:
-            with _first_use:  # threads may meet a table for the first time together
-                joined = cls._joined
-                if joined is None or joined.connection is not shared:
-                    joined = cls._joined = cls._join(shared)
-        return joined
+        table = cls._connection
+        if table is None or table.connection is not shared:
+            cls.Meta.table_name = settings().resource_name(cls.Meta.name)
+            cls.Meta.region = settings().region
+            table = super()._get_connection()
+            shared._tables.setdefault(table.table_name, table.get_meta_table())
+            table.connection = shared
+        return table
 
     @classmethod
-    def _join(cls, shared: SharedConnection) -> TableConnection:
-        cls.Meta.table_name = settings().resource_name(cls.Meta.name)
-        cls.Meta.region = settings().region
-        cls._connection = None
-        of_this_table = super()._get_connection()
-        meta_table = of_this_table.get_meta_table()
-        if meta_table.table_name not in shared._tables:
-            shared.add_meta_table(meta_table)
-        of_this_table.connection = shared
-        return of_this_table
+    def table_name(cls) -> str:
+        """Return the name of the table in this stage."""
+        return cls._get_connection().table_name
 
     @classmethod
-    def plain_get(cls, hash_key: str) -> Plain | None:
-        """The row as plain values, or None.
+    def from_raw_data(cls, data: dict[str, Any]) -> Self:
+        """Build a row from its DynamoDB item, without a loop over the attributes that it lacks.
 
-        A third of what a model instance costs, for rows of many columns that are only read.
+        In every table, the attributes have the same names in Python and in DynamoDB.
         """
-        table = cls._get_connection().get_meta_table()
-        key = {table.hash_keyname: {"S": hash_key}}
-        answer = connection().dispatch("GetItem", {"TableName": table.table_name, "Key": key})
-        return _plain(answer.get("Item"))
+        attributes = cls.get_attributes()
+        row = cls.__new__(cls)
+        row.attribute_values = {
+            name: attributes[name].deserialize(value)
+            for name, attribute_value in data.items()
+            if name in attributes
+            for value in attribute_value.values()
+        }
+        return row
 
     @classmethod
-    def plain_query(
-        cls,
-        hash_key: str,
-        condition: Condition | None = None,
-        *,
-        index: str | None = None,
-        consistent: bool = False,
-    ) -> Iterator[Plain]:
-        """The rows under a hash key of the table or an index as plain values, page by page."""
+    def load_partition(cls, hash_key: str, *, consistent: bool = False) -> list[Self]:
+        """Load all rows of a hash key, at most 1 MB, in one request."""
         table = cls._get_connection().get_meta_table()
-        names = {table.get_index_hash_keyname(index) if index else table.hash_keyname: "#0"}
-        values: dict[str, Any] = {":0": {"S": hash_key}}
-        keys = "#0 = :0"
-        if condition is not None:
-            keys += f" AND {condition.serialize(names, values)}"
-        asked: dict[str, Any] = {
+        query = {
             "TableName": table.table_name,
-            "KeyConditionExpression": keys,
-            "ExpressionAttributeNames": {placeholder: name for name, placeholder in names.items()},
-            "ExpressionAttributeValues": values,
+            "KeyConditionExpression": "#key = :key",
+            "ExpressionAttributeNames": {"#key": table.hash_keyname},
+            "ExpressionAttributeValues": {":key": {"S": hash_key}},
             "ConsistentRead": consistent,
         }
-        if index:
-            asked["IndexName"] = index
-        while True:
-            found = connection().dispatch("Query", asked)
-            for item in found["Items"]:
-                yield _plain(item) or {}
-            if not found.get("LastEvaluatedKey"):
-                return
-            asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
-
-
-def _plain(item: dict[str, dict[str, Any]] | None) -> Plain | None:
-    if item is None:
-        return None
-    return {
-        name: int(value) if kind == "N" else value
-        for name, typed in item.items()
-        for kind, value in typed.items()
-    }
+        items = connection().dispatch("Query", query)["Items"]
+        return [cls.from_raw_data(item) for item in items]
 
 
 def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
-    """The rows of several tables under these keys, consistently, in one request.
+    """Read up to 100 rows of several tables, consistently, in one request.
 
-    Each key is a model, a hash key and, where the table has one, a range key. The answer keeps the
-    order; None stands for what is not there. At most 100 keys; none asks for nothing.
+    Each key is a model, a hash key and, if the table has one, a range key. The result has the
+    order of the keys, with None for each row that does not exist. Without keys, send no request.
 
     Raises:
-        Unavailable: some keys stay unread for want of throughput.
+        Unavailable: DynamoDB throttles and leaves keys unprocessed.
     """
     if not wanted:
         return []
     places: dict[tuple[str, str], int] = {}
-    asked: dict[str, dict[str, Any]] = {}
+    unread: dict[str, dict[str, Any]] = {}
     for place, (model, *key) in enumerate(wanted):
-        model._get_connection()
         read = model.get_operation_kwargs_from_class(
             key[0], range_key=key[1] if len(key) > 1 else None
         )
-        table = asked.setdefault(read["TableName"], {"Keys": [], "ConsistentRead": True})
+        table = unread.setdefault(read["TableName"], {"Keys": [], "ConsistentRead": True})
         table["Keys"].append(read["Key"])
         places[read["TableName"], repr(sorted(read["Key"].items()))] = place
-    found: list[Any] = [None] * len(wanted)
-    for _ in range(ATTEMPTS):
-        answer = connection().dispatch("BatchGetItem", {"RequestItems": asked})
-        for table_name, items in answer["Responses"].items():
+    rows: list[Any] = [None] * len(wanted)
+    for _ in range(MAX_ATTEMPTS):
+        response = connection().dispatch("BatchGetItem", {"RequestItems": unread})
+        for table_name, items in response["Responses"].items():
             schema = connection().get_meta_table(table_name)
             for item in items:
-                own_key = {
+                item_key = {
                     name: item[name] for name in (schema.hash_keyname, schema.range_keyname) if name
                 }
-                place = places[table_name, repr(sorted(own_key.items()))]
-                found[place] = wanted[place][0].from_raw_data(item)
-        asked = answer.get("UnprocessedKeys") or {}
-        if not asked:
-            return found
+                place = places[table_name, repr(sorted(item_key.items()))]
+                rows[place] = wanted[place][0].from_raw_data(item)
+        unread = response.get("UnprocessedKeys") or {}
+        if not unread:
+            return rows
     raise Unavailable("The database is busy.")
 
 
 def account_key(account_id: str, own_id: str) -> str:
-    """The hash key of a record that only its account may find."""
+    """Return the hash key of a record that only its account can find."""
     return f"{account_id}#{own_id}"

@@ -1,8 +1,8 @@
-"""One all-or-nothing write over several tables, and what it may fail with."""
+"""Transactions and conditional writes, and retries on contention."""
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
@@ -12,26 +12,23 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.storage.dynamodb.table import Plain, Table, connection
+from chalicelib.storage.dynamodb.table import Table, connection
 
-_ROUNDS: Final = 12
-_LONGEST_PAUSE_S: Final = 0.4
+_MAX_TRIES: Final = 12
+_MAX_PAUSE_S: Final = 0.4
 
-_SOMEBODY_ELSE_WAS_FIRST: Final = frozenset(
-    {"ConditionalCheckFailedException", "TransactionConflictException"}
-)
+_CONFLICTS: Final = frozenset({"ConditionalCheckFailedException", "TransactionConflictException"})
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class Contention(Exception):
-    """A condition of the transaction no longer held, or another transaction was under way.
+    """A transaction was cancelled by a failed condition or by a conflicting transaction.
 
-    Nothing was written. Whoever catches it reads anew and tries again.
+    Nothing was written. Read again, then retry.
 
     Attributes:
-        condition_failed: whether a condition did not hold; else only another transaction was in
-            the way.
+        condition_failed: whether a condition failed; False if there was only a conflict.
     """
 
     def __init__(self, *, condition_failed: bool) -> None:
@@ -41,11 +38,11 @@ class Contention(Exception):
 
 @contextmanager
 def transaction() -> Iterator[TransactWrite]:
-    """Writes everything that is added inside the block at once, or nothing of it.
+    """Collect the writes of the block and commit them together, all or none.
 
     Raises:
-        Contended: a condition did not hold or another transaction touched the same records.
-        Unavailable: the database throttles or does not answer.
+        Contention: a condition failed, or another transaction wrote the same rows.
+        Unavailable: DynamoDB throttles or does not respond.
     """
     try:
         with TransactWrite(connection=connection()) as write:
@@ -62,102 +59,95 @@ def transaction() -> Iterator[TransactWrite]:
         raise
 
 
-def put_new(write: TransactWrite, model: type[Table], columns: Plain) -> None:
-    """Puts a row in this transaction, which fails when its key is already there.
+def put_new(write: TransactWrite, model: type[Table], values: Mapping[str, Any]) -> None:
+    """Add a new row to this transaction, which fails if its key exists.
 
-    A third of what saving a model instance costs, which counts where thousands are put. Columns
-    are texts, whole numbers, booleans, bytes and sets of texts.
+    This takes a sixth of the time of saving a model instance. Attributes without a value are left
+    out.
     """
-    write._put_items.append(_put_of_new(model, columns))
+    write._put_items.append(_put_of_new(model, values))
 
 
-def create(model: type[Table], columns: Plain) -> bool:
-    """Puts a row as `put_new` does, by itself; False, and nothing changed, if it is there already.
+def create(model: type[Table], values: Mapping[str, Any]) -> bool:
+    """Write a new row like `put_new`, without a transaction, in one request.
 
-    One request. As with `condition_holds`, another transaction that holds the key was first too.
+    Return False if its key exists or another transaction is writing it.
     """
-    put = _put_of_new(model, columns)
+    put = _put_of_new(model, values)
     try:
         connection().dispatch("PutItem", put)
     except VerboseClientError as error:
-        if error.response["Error"]["Code"] in _SOMEBODY_ELSE_WAS_FIRST:
+        if error.response["Error"]["Code"] in _CONFLICTS:
             return False
         raise
     return True
 
 
-def _put_of_new(model: type[Table], columns: Plain) -> dict[str, Any]:
+def _put_of_new(model: type[Table], values: Mapping[str, Any]) -> dict[str, Any]:
     table = model._get_connection().get_meta_table()
+    attributes = model.get_attributes()
     return {
         "TableName": table.table_name,
-        "Item": {name: _typed(value) for name, value in columns.items()},
+        "Item": {
+            name: {attributes[name].attr_type: attributes[name].serialize(value)}
+            for name, value in values.items()
+            if value is not None
+        },
         "ConditionExpression": "attribute_not_exists(#key)",
         "ExpressionAttributeNames": {"#key": table.hash_keyname},
     }
 
 
-def _typed(value: Any) -> dict[str, Any]:
-    if isinstance(value, str):
-        return {"S": value}
-    if isinstance(value, bool):
-        return {"BOOL": value}
-    if isinstance(value, int):
-        return {"N": str(value)}
-    if isinstance(value, bytes):
-        return {"B": value}
-    return {"SS": sorted(value)}
+def try_write(write: Callable[[], object]) -> bool:
+    """Run a conditional write of one row.
 
-
-def condition_holds(write: Callable[[], object]) -> bool:
-    """Whether this conditional write of one record was done.
-
-    It was not when its condition does not hold, or when another transaction holds the record just
-    now; either way somebody else was first.
+    Return False if its condition fails or another transaction is writing the row.
     """
     try:
         write()
     except (PutError, UpdateError) as error:
-        if error.cause_response_code in _SOMEBODY_ELSE_WAS_FIRST:
+        if error.cause_response_code in _CONFLICTS:
             return False
         raise
     return True
 
 
-def update_or_read(row: Table, actions: list[Action], only_if: Condition) -> bool:
-    """Whether this conditional update was done; either way the row has then what is kept of it.
+def update_or_read(row: Table, actions: list[Action], condition: Condition) -> bool:
+    """Update a row and load its new values, or load its current values if the condition fails.
 
-    A row that is not there stays as it is.
+    Return whether the row was updated. A row that does not exist stays unchanged.
     """
-    asked = row.get_update_kwargs_from_instance(
-        actions, only_if, return_values_on_condition_failure="ALL_OLD"
+    update = row.get_update_kwargs_from_instance(
+        actions, condition, return_values_on_condition_failure="ALL_OLD"
     )
     try:
-        answer = connection().dispatch("UpdateItem", {**asked, "ReturnValues": "ALL_NEW"})
+        response = connection().dispatch("UpdateItem", {**update, "ReturnValues": "ALL_NEW"})
     except VerboseClientError as error:
-        if error.response["Error"]["Code"] not in _SOMEBODY_ELSE_WAS_FIRST:
+        if error.response["Error"]["Code"] not in _CONFLICTS:
             raise
-        told: Any = getattr(error.__cause__, "response", {})  # PynamoDB's own error has no row
-        row.deserialize(told.get("Item", {}))
+        # Only botocore's error contains the item; PynamoDB's does not.
+        cause: Any = getattr(error.__cause__, "response", {})
+        row.deserialize(cause.get("Item", {}))
         return False
-    row.deserialize(answer["Attributes"])
+    row.deserialize(response["Attributes"])
     return True
 
 
-def retry_on_contention(attempt: Callable[[], Made]) -> Made:
-    """What ``attempt`` makes, tried again after a short random pause while it is contended.
+def retry_on_contention(attempt: Callable[[], Result]) -> Result:
+    """Call ``attempt`` until it succeeds, with a short random pause after each `Contention`.
 
     Raises:
-        Unavailable: contention did not end.
+        Unavailable: the last try failed too.
     """
-    for round_number in range(_ROUNDS):
+    for try_number in range(_MAX_TRIES):
         try:
             return attempt()
         except Contention:
-            pause(round_number)
+            pause(try_number)
     raise Unavailable("Too many writes at once to this account.")
 
 
-def pause(round_number: int) -> None:
-    """A random pause before another try, longer with each round, from 0."""
-    longest_s = min(_LONGEST_PAUSE_S, 0.01 * 2**round_number)
-    time.sleep(random.uniform(0, longest_s))  # noqa: S311 - jitter, no secret
+def pause(try_number: int) -> None:
+    """Sleep for a random time before the next try. The maximum doubles with each try, from 0."""
+    max_s = min(_MAX_PAUSE_S, 0.01 * 2**try_number)
+    time.sleep(random.uniform(0, max_s))  # noqa: S311 - jitter, not a secret

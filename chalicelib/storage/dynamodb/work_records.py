@@ -1,14 +1,13 @@
-"""Records of work, whatever the work is: what is overdue, what failed, what waits for an operator.
+"""Work records of any kind: due, failed and parked records.
 
-A table whose rows are work derives its model from `WorkRow` and says there how its rows differ. It
-knows nothing of what the work is.
+The model of a table of work records derives from `WorkRow` and overrides its hooks.
 """
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
@@ -28,8 +27,9 @@ from chalicelib.domain.work import (
     open_shards,
     shard_of,
 )
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import condition_holds
+from chalicelib.storage.dynamodb.transactions import try_write
 
 Pointer = TypeVar("Pointer")
 
@@ -40,13 +40,13 @@ class _Due(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
         projection = KeysOnlyProjection()
 
     work_shard = UnicodeAttribute(hash_key=True)
-    due_at = NumberAttribute(range_key=True)
+    due_at = IntegerAttribute(range_key=True)
 
 
 class WorkRow(Table):
-    """A record of work. Only while it is not done does it carry the keys of the index.
+    """A work record. Only unfinished records have the key attributes of the index.
 
-    A subclass brings its keys, and a ``part``: its range key, or the name of its only part.
+    A subclass defines its keys and ``part``: its range key, or the name of its only part.
     """
 
     part: Any
@@ -54,37 +54,39 @@ class WorkRow(Table):
 
     state = UnicodeAttribute(null=True)
     ended_at = UnicodeAttribute(null=True)
-    claims = NumberAttribute(null=True)
+    claims = IntegerAttribute(null=True)
     reason = UnicodeAttribute(null=True)
     work_shard = UnicodeAttribute(null=True)
-    due_at = NumberAttribute(null=True)
+    due_at = IntegerAttribute(null=True)
     due = _Due()
 
     @classmethod
     def is_pending(cls) -> Condition:
-        """The work is still to be done."""
+        """Return the condition that the record is pending."""
         return cls.state == PENDING
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
-        """The work is still to be done, may be done now, and nobody is at it."""
+        """Return the condition that the record is pending, due and not claimed."""
         return cls.is_pending()
 
     def pointer(self, now: datetime) -> Any:
-        """What a message says of this record."""
+        """Return the content of this record's queue message."""
         raise NotImplementedError
 
     def on_parking(self) -> list[Action]:
-        """What else is written when the record is given up to an operator."""
+        """Return further updates for parking the record."""
         return []
 
     def on_reopening(self) -> list[Action]:
-        """What else is written when the record is opened again."""
+        """Return further updates for reopening the record."""
         return []
 
 
-def open_columns(account_id: str, owner_id: str, part: str, created_at: datetime) -> dict[str, Any]:
-    """The columns that make a new row a record of work."""
+def pending_attributes(
+    account_id: str, owner_id: str, part: str, created_at: datetime
+) -> dict[str, Any]:
+    """Return the attributes that make a new row a pending work record."""
     return {
         "state": PENDING,
         "work_shard": shard_of(account_id, owner_id, part),
@@ -92,13 +94,13 @@ def open_columns(account_id: str, owner_id: str, part: str, created_at: datetime
     }
 
 
-def ended(row: type[WorkRow]) -> list[Action]:
-    """What takes a record out of the index, for good."""
+def leave_index(row: type[WorkRow]) -> list[Action]:
+    """Return the updates that remove an ended record from the index."""
     return [row.work_shard.remove(), row.due_at.remove()]
 
 
-def parked(row: type[WorkRow], now: datetime) -> list[Action]:
-    """What gives a record up to an operator."""
+def park(row: type[WorkRow], now: datetime) -> list[Action]:
+    """Return the updates that park a record for an operator."""
     return [
         row.state.set(PARKED),
         row.ended_at.set(format_timestamp(now)),
@@ -108,11 +110,11 @@ def parked(row: type[WorkRow], now: datetime) -> list[Action]:
 
 
 class WorkRecords(Generic[Pointer]):
-    """The records of one kind of work, as the sweeper, the workers and operators need them.
+    """The work records of one kind, for the sweeper, the workers and operators.
 
     Args:
-        kind: the work's name for operators: ``import``.
-        row: the model of its table.
+        kind: the name that operators use: ``import``.
+        row: the model of the table.
     """
 
     def __init__(self, kind: str, row: type[WorkRow]) -> None:
@@ -120,45 +122,45 @@ class WorkRecords(Generic[Pointer]):
         self._row: Final = row
 
     def overdue(self, now: datetime, at_most: int) -> Iterator[DueWork]:
-        """Unfinished records that were due before now, at most so many of each shard."""
+        """Find unfinished records that are due, at most ``at_most`` of each shard."""
         for shard in open_shards():
             yield from self._in_shard(shard, self._row.due_at <= int(now.timestamp()), at_most)
 
     def reschedule(self, due: DueWork, now: datetime) -> Pointer | None:
-        """Moves an overdue record's time forward and answers its pointer, to be queued again.
+        """Postpone an overdue record and return its pointer, to be queued again.
 
-        None when it ended or was put off meanwhile.
+        Return None if the record has ended or has been deferred meanwhile.
         """
         row = self._at(due.owner_id, due.part)
-        only_if = self._row.is_pending() & (self._row.due_at == due.due_at)
-        moved = _is_done(row, [self._row.due_at.set(due_after_requeue(now))], only_if)
-        return self._pointer(row, now) if moved else None
+        unchanged = self._row.is_pending() & (self._row.due_at == due.due_at)
+        is_updated = _update(row, [self._row.due_at.set(due_after_requeue(now))], unchanged)
+        return self._pointer(row, now) if is_updated else None
 
     def defer(self, owner_id: str, part: str, now: datetime) -> None:
-        """Has a record that could not be begun tried again later; nothing is held against it."""
+        """Retry a record later that could not be started, without counting a failure."""
         row = self._at(owner_id, part)
-        _is_done(row, [self._row.due_at.set(due_after_requeue(now))], self._row.is_pending())
+        _update(row, [self._row.due_at.set(due_after_requeue(now))], self._row.is_pending())
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
-        """Counts a claim that came to no end, and parks the record at the last; True when parked.
+        """Record a failed attempt and schedule the next one, with a growing delay.
 
-        It is tried again after a wait that grows with each failure.
+        Return True if the record is now parked.
         """
         row = self._at(owner_id, part)
         free = self._row.is_free(now)
-        if not _is_done(row, [self._row.claims.add(1), self._row.reason.set(reason)], free):
+        if not _update(row, [self._row.claims.add(1), self._row.reason.set(reason)], free):
             return False
-        claims = int(row.claims or 0)
+        claims = row.claims or 0
         if claims >= MAX_CLAIMS:
-            return _is_done(row, [*parked(self._row, now), *row.on_parking()], free)
-        _is_done(row, [self._row.due_at.set(due_after_failure(now, claims))], free)
+            return _update(row, [*park(self._row, now), *row.on_parking()], free)
+        _update(row, [self._row.due_at.set(due_after_failure(now, claims))], free)
         return False
 
     def parked(self, at_most: int) -> list[ParkedWork]:
-        """Records that wait for an operator, at most 100, the longest waiting first."""
-        nominated = self._in_shard(PARKED_SHARD, None, at_most)
+        """Find parked records, oldest first, at most 100."""
+        candidates = self._in_shard(PARKED_SHARD, None, at_most)
         rows = read_together(
-            *((self._row, *self._key(due.owner_id, due.part)) for due in nominated)
+            *((self._row, *self._key(due.owner_id, due.part)) for due in candidates)
         )
         return [
             ParkedWork(
@@ -166,7 +168,7 @@ class WorkRecords(Generic[Pointer]):
                 account_id=row.account_id,
                 owner_id=self._owner_of(row),
                 part=row.part,
-                claims=min(int(row.claims or 0), MAX_CLAIMS),
+                claims=min(row.claims or 0, MAX_CLAIMS),
                 reason=row.reason or "",
                 parked_at=datetime.fromisoformat(row.ended_at),
             )
@@ -175,7 +177,7 @@ class WorkRecords(Generic[Pointer]):
         ]
 
     def parked_parts(self, owner_id: str) -> list[str]:
-        """The parts of one owner's work that wait for an operator."""
+        """Find the parked parts of one owner."""
         rows = self._row.query(
             owner_id,
             filter_condition=self._row.state == PARKED,
@@ -185,20 +187,23 @@ class WorkRecords(Generic[Pointer]):
         return [row.part for row in rows]
 
     def revive(self, owner_id: str, part: str, now: datetime) -> Pointer:
-        """Makes a parked record pending again, with all its claims; answers its pointer.
+        """Make a parked record pending again, with no failures counted, and return its pointer.
 
         Raises:
-            NotFound: there is no such parked record.
+            NotFound: the parked record does not exist.
         """
-        pointer = self.reopen(owner_id, part, now, only_if=self._row.state == PARKED)
+        pointer = self.reopen(owner_id, part, now, condition=self._row.state == PARKED)
         if pointer is None:
             raise NotFound("parked work")
         return pointer
 
     def reopen(
-        self, owner_id: str, part: str, now: datetime, *, only_if: Condition
+        self, owner_id: str, part: str, now: datetime, *, condition: Condition
     ) -> Pointer | None:
-        """Makes an ended record pending again; answers its pointer, or None when it is not so."""
+        """Make an ended record pending again and return its pointer.
+
+        Return None if the record does not exist or the condition fails.
+        """
         (row,) = read_together((self._row, *self._key(owner_id, part)))
         if row is None:
             return None
@@ -210,7 +215,7 @@ class WorkRecords(Generic[Pointer]):
             self._row.claims.remove(),
             *row.on_reopening(),
         ]
-        return self._pointer(row, now) if _is_done(row, actions, only_if) else None
+        return self._pointer(row, now) if _update(row, actions, condition) else None
 
     @property
     def _key_names(self) -> list[str]:
@@ -232,8 +237,8 @@ class WorkRecords(Generic[Pointer]):
 
     def _in_shard(self, shard: str, until: Condition | None, at_most: int) -> Iterator[DueWork]:
         for row in self._row.due.query(shard, until, limit=at_most):
-            yield DueWork(self._owner_of(row), row.part, int(row.due_at))
+            yield DueWork(self._owner_of(row), row.part, row.due_at)
 
 
-def _is_done(row: WorkRow, actions: list[Action], only_if: Condition) -> bool:
-    return condition_holds(lambda: row.update(actions, condition=only_if))
+def _update(row: WorkRow, actions: list[Action], condition: Condition) -> bool:
+    return try_write(lambda: row.update(actions, condition=condition))

@@ -77,8 +77,8 @@ def test_demo_file_describes_the_stored_data(output: Path) -> None:
     assert (described["baseUrl"], account) == (BASE_URL, MAIN_ACCOUNT)
     assert authenticate(described["apiKey"], described["apiSecret"]) == account
     assert authenticate(other["apiKey"], other["apiSecret"]) == OTHER_ACCOUNT
-    assert webhook_secrets.active(account, clock.now()) == described["webhookSecret"]
-    stores = places.directory(account).stores_of(described["brandId"])
+    assert webhook_secrets.find_active(account, clock.now()) == described["webhookSecret"]
+    stores = places.load_directory(account).stores_of(described["brandId"])
     assert sorted(described["storeIds"]) == sorted(store.id for store in stores)
     customer = read_customer(account, described["customerId"])
     purchase = read_purchase(account, described["purchaseId"])
@@ -103,7 +103,7 @@ def test_demo_trackers_belong_to_the_private_survey_and_a_store(output: Path) ->
         assert tracker
         assert tracker.survey_id == described["privateSurveyId"]
         assert tracker.used_at is None
-        assert places.directory(MAIN_ACCOUNT).store(tracker.store_id)
+        assert places.load_directory(MAIN_ACCOUNT).store(tracker.store_id)
         assert read_purchase(MAIN_ACCOUNT, tracker.purchase_id).store_id == tracker.store_id
 
 
@@ -152,7 +152,7 @@ def test_invalid_demo_credentials_are_replaced(output: Path) -> None:
     output.write_text(json.dumps(first | {"apiSecret": "wrong", "webhookSecret": "old"}))
     second = demo(output)
     assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
-    assert webhook_secrets.active(MAIN_ACCOUNT, clock.now()) == second["webhookSecret"]
+    assert webhook_secrets.find_active(MAIN_ACCOUNT, clock.now()) == second["webhookSecret"]
     assert second["other"] == first["other"]
 
 

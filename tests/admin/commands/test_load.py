@@ -134,7 +134,7 @@ kind: shop
         f"{people_file}, definition 2, /email (invalid_email)",
     ]
     assert last == "7 error(s); nothing was written."
-    assert places.directory(account).places == ()
+    assert places.load_directory(account).places == ()
 
 
 def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
@@ -146,7 +146,7 @@ def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
         "/customerId",
         "/brandId",
     ]
-    assert places.directory(account).places == ()
+    assert places.load_directory(account).places == ()
 
 
 def test_unreadable_file_causes_no_unknown_references(tmp_path: Path, file: Path) -> None:
@@ -164,7 +164,7 @@ def test_load_validates_form_rules_before_writing(file: Path) -> None:
     result = run("load", lines([faulty, brand], file), "--account", account)
     assert "/preRedirectConfig" in result.stderr
     assert "/postRedirectThreshold" in result.stderr
-    assert places.directory(account).places == ()
+    assert places.load_directory(account).places == ()
 
 
 def test_load_rejects_a_duplicate_id(file: Path) -> None:

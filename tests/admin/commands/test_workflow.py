@@ -41,9 +41,9 @@ def test_workflows_can_be_loaded_listed_and_switched(tmp_path: Path) -> None:
     assert "TelltheCRM" in listed
     assert URL in listed
     assert run("workflow", "disable", account, document["id"]).exit_code == 0
-    assert [each.enabled for each in workflows.of_account(account)] == [False]
+    assert [each.enabled for each in workflows.list_for_account(account)] == [False]
     assert run("workflow", "enable", account, document["id"]).exit_code == 0
-    assert [each.enabled for each in workflows.of_account(account)] == [True]
+    assert [each.enabled for each in workflows.list_for_account(account)] == [True]
 
 
 def test_invalid_workflow_is_rejected_with_every_error(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_invalid_workflow_is_rejected_with_every_error(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "/actions/0/url" in result.stderr
     assert "/actions/1/key" in result.stderr
-    assert workflows.of_account(account) == ()
+    assert workflows.list_for_account(account) == ()
 
 
 def test_unknown_workflow_is_reported() -> None:
@@ -118,12 +118,12 @@ def test_webhook_secret_is_active_from_its_timestamp() -> None:
     first = run("webhook-secret", "rotate", account).stdout.strip()
     at = clock.now() + timedelta(hours=1)
     second = run("webhook-secret", "rotate", account, "--at", at.isoformat()).stdout.strip()
-    assert webhook_secrets.active(account, clock.now()) == first
-    assert webhook_secrets.active(account, at) == second
+    assert webhook_secrets.find_active(account, clock.now()) == first
+    assert webhook_secrets.find_active(account, at) == second
     assert run("webhook-secret", "rotate", account, "--at", "soon").exit_code == 2
     past = (clock.now() - timedelta(seconds=1)).isoformat()
     assert run("webhook-secret", "rotate", account, "--at", past).exit_code == 1
-    assert webhook_secrets.active(account, clock.now()) == first
+    assert webhook_secrets.find_active(account, clock.now()) == first
     assert run("webhook-secret", "rotate", new_id()).exit_code == 1
 
 
@@ -138,15 +138,15 @@ def test_new_webhook_secret_replaces_secrets_that_are_not_active_yet() -> None:
     assert "Replaced secrets" in emergency.stderr
     for hours in (0, 1, 2, 3):
         later = clock.now() + timedelta(hours=hours)
-        assert webhook_secrets.active(account, later) == emergency.stdout.strip()
+        assert webhook_secrets.find_active(account, later) == emergency.stdout.strip()
 
 
 def test_demo_workflows_are_valid_and_react_to_the_public_forms() -> None:
     account = an_account()
     for document in main_workflows("http://127.0.0.1:8080/webhooks"):
         saved = build_workflow(parse_workflow_definition(document, allow_private=True), clock.now())
-        workflows.put(account, saved)
-    known = workflows.of_account(account)
+        workflows.save(account, saved)
+    known = workflows.list_for_account(account)
     for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):
         given = feedback(kind=kind, form_id=demo_id(form))
         assert len(list(reactions(known, given))) == 1

@@ -68,9 +68,9 @@ def test_only_the_last_claim_may_record_an_outcome(opened: Opened) -> None:
     assert first
     assert second
     before = read_delivery(pointer.execution_id)
-    assert not executions.settle(first, [Attempt(1, now, status=200)], SUCCESS, now)
+    assert not executions.save_outcome(first, [Attempt(1, now, status=200)], SUCCESS, now)
     assert read_delivery(pointer.execution_id) == before
-    assert executions.settle(second, [Attempt(2, now, status=200)], SUCCESS, now)
+    assert executions.save_outcome(second, [Attempt(2, now, status=200)], SUCCESS, now)
     assert executions.claim(pointer, now + A_WHILE) is None
 
 
@@ -123,10 +123,10 @@ def test_outcome_is_recorded_only_with_its_claim_token(opened: Opened) -> None:
     pointer, now = pointer_of(opened), clock.now()
     mine = executions.claim(pointer, now)
     assert mine
-    theirs = replace(mine, claimed_by="another mark")
-    assert not executions.settle(theirs, [Attempt(1, now, status=200)], SUCCESS, now)
+    theirs = replace(mine, claim_token="another token")
+    assert not executions.save_outcome(theirs, [Attempt(1, now, status=200)], SUCCESS, now)
     assert read_delivery(pointer.execution_id)[0].state == "PENDING"
-    assert executions.settle(mine, [Attempt(1, now, status=200)], SUCCESS, now)
+    assert executions.save_outcome(mine, [Attempt(1, now, status=200)], SUCCESS, now)
 
 
 def test_conflicts_do_not_lose_the_outcome(

@@ -58,7 +58,7 @@ def test_webhook_is_signed_and_system_headers_win(opened: Opened, receiver: Rece
     react(opened.account_id, action_document(headers=headers, metadata={"k": "v"}))
     WEBHOOK_QUEUE.deliver(start(opened))
     (got,) = receiver.got
-    secret = webhook_secrets.active(opened.account_id, clock.now())
+    secret = webhook_secrets.find_active(opened.account_id, clock.now())
     assert secret
     verify(
         secret,
@@ -215,7 +215,7 @@ def test_regenerated_secret_signs_later_attempts(
 ) -> None:
     react(opened.account_id)
     receiver.answers = [answered(500), answered(500), answered(200)]
-    old = webhook_secrets.active(opened.account_id, clock.now())
+    old = webhook_secrets.find_active(opened.account_id, clock.now())
     cutover = clock.now() + timedelta(minutes=5)
     new = rotate_webhook_secret(opened.account_id, cutover).secret
     WEBHOOK_QUEUE.deliver(start(opened))

@@ -1,4 +1,4 @@
-"""The DynamoDB client parses responses and selects endpoints as botocore does."""
+"""The client parses responses like botocore, and calls the endpoint that botocore resolves."""
 
 import json
 from base64 import b64encode
@@ -34,28 +34,28 @@ VALUES = st.recursive(
 ITEMS = st.dictionaries(st.text(min_size=1, max_size=5), VALUES, max_size=5)
 
 
-def parsed(parser: JSONParser, operation: str, body: Any, status: int = 200) -> Any:
+def parse(parser: JSONParser, operation: str, body: Any, status: int = 200) -> Any:
     shape = SERVICE.operation_model(operation).output_shape
-    answer = {"body": json.dumps(body).encode(), "headers": {}, "status_code": status}
-    return parser.parse(answer, shape)
+    response = {"body": json.dumps(body).encode(), "headers": {}, "status_code": status}
+    return parser.parse(response, shape)
 
 
 @given(ITEMS)
-def test_item_is_parsed_as_by_botocore(item: dict[str, Any]) -> None:
+def test_item_is_parsed_like_botocore(item: dict[str, Any]) -> None:
     body = {"Item": item, "ConsumedCapacity": {"TableName": "t", "CapacityUnits": 0.5}}
-    mine, stock = (parsed(parser, "GetItem", body) for parser in (DynamoDbParser(), JSONParser()))
-    assert mine == stock
+    own, stock = (parse(parser, "GetItem", body) for parser in (DynamoDbParser(), JSONParser()))
+    assert own == stock
 
 
 @given(st.lists(ITEMS, max_size=3))
-def test_page_is_parsed_as_by_botocore(items: list[dict[str, Any]]) -> None:
+def test_page_is_parsed_like_botocore(items: list[dict[str, Any]]) -> None:
     page = {"Items": items, "Count": len(items), "LastEvaluatedKey": {"key": {"S": "x"}}}
     batch = {"Responses": {"t": items}, "UnprocessedKeys": {"t": {"Keys": items}}}
     for operation, body in (("Query", page), ("BatchGetItem", batch)):
-        assert parsed(DynamoDbParser(), operation, body) == parsed(JSONParser(), operation, body)
+        assert parse(DynamoDbParser(), operation, body) == parse(JSONParser(), operation, body)
 
 
-def test_error_is_parsed_as_by_botocore() -> None:
+def test_error_is_parsed_like_botocore() -> None:
     body = {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": "cancelled",
@@ -64,21 +64,21 @@ def test_error_is_parsed_as_by_botocore() -> None:
             {"Code": "ConditionalCheckFailed", "Item": {"key": {"B": "AAE="}}},
         ],
     }
-    mine, stock = (
-        parsed(parser, "TransactWriteItems", body, status=400)
+    own, stock = (
+        parse(parser, "TransactWriteItems", body, status=400)
         for parser in (DynamoDbParser(), JSONParser())
     )
-    assert mine["Error"] == stock["Error"] == {
+    assert own["Error"] == stock["Error"] == {
         "Message": "cancelled", "Code": "TransactionCanceledException"
     }  # fmt: skip
 
 
-def test_response_that_is_not_json_is_parsed_as_by_botocore() -> None:
-    answer = {"body": b"<html>", "headers": {}, "status_code": 503}
+def test_response_without_json_is_parsed_like_botocore() -> None:
+    response = {"body": b"<html>", "headers": {}, "status_code": 503}
     shape = SERVICE.operation_model("GetItem").output_shape
-    assert DynamoDbParser().parse(answer, shape) == JSONParser().parse(answer, shape)
+    assert DynamoDbParser().parse(response, shape) == JSONParser().parse(response, shape)
 
 
-def test_client_uses_the_endpoint_of_botocore() -> None:
+def test_client_calls_endpoint_that_botocore_resolves() -> None:
     stock = get_session().create_client("dynamodb", region_name=settings().region)
     assert sent_to(dynamodb_client(), "list_tables") == sent_to(stock, "list_tables")

@@ -1,0 +1,66 @@
+"""Rows are built from DynamoDB items like PynamoDB builds them."""
+
+import zlib
+from typing import Any
+
+import pytest
+from pynamodb.models import Model
+
+from chalicelib.storage import (  # noqa: F401 - each module defines tables
+    accounts,
+    contact_forms,
+    counters,
+    credentials,
+    customers,
+    executions,
+    feedback,
+    imports,
+    places,
+    purchases,
+    rate_limits,
+    surveys,
+    trackers,
+    webhook_secrets,
+    workflows,
+)
+from chalicelib.storage.dynamodb.table import Table
+
+
+def tables(base: type[Table] = Table) -> list[type[Table]]:
+    """Return all models that derive from this one."""
+    return [each for table in base.__subclasses__() for each in [table, *tables(table)]]
+
+
+VALUES: dict[str, Any] = {
+    "S": '"text"',
+    "N": "12",
+    "BOOL": True,
+    "SS": ["a", "b"],
+    "B": zlib.compress(b"{}"),
+}
+
+
+def example(table: type[Table]) -> dict[str, dict[str, Any]]:
+    """Return an item with a value for every attribute of the table."""
+    return {
+        name: {attribute.attr_type: VALUES[attribute.attr_type]}
+        for name, attribute in table.get_attributes().items()
+    }
+
+
+@pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
+def test_row_equals_row_of_pynamodb(table: type[Table]) -> None:
+    item = example(table)
+    stock = Model.from_raw_data.__func__(table, item)  # type: ignore[attr-defined]
+    assert table.from_raw_data(item).attribute_values == stock.attribute_values
+    assert set(stock.attribute_values) == set(item)
+
+
+@pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
+def test_attributes_have_same_name_in_python_and_dynamodb(table: type[Table]) -> None:
+    assert [each.attr_name for each in table.get_attributes().values()] == [*table.get_attributes()]
+
+
+def test_row_leaves_out_unknown_attributes() -> None:
+    item = {"account_id": {"S": "a"}, "later": {"S": "b"}}
+    assert counters.CounterRow.from_raw_data(item).attribute_values == {"account_id": "a"}
