@@ -46,9 +46,9 @@ def consumed_capacity(client: Any) -> Iterator[Consumed]:
             consumed.write_units += units
             return
         consumed.read_units += units
-        asked = context["asked"]
+        requested = context["asked"]
         if model.name == "BatchGetItem":
-            for table, wanted in asked["RequestItems"].items():
+            for table, wanted in requested["RequestItems"].items():
                 rows = parsed["Responses"].get(table, [])
                 missing = len(wanted["Keys"]) - len(rows)
                 consumed.rows += len(rows)
@@ -58,7 +58,7 @@ def consumed_capacity(client: Any) -> Iterator[Consumed]:
         else:
             rows = parsed.get("Items", [parsed["Item"]] if "Item" in parsed else [])
             consumed.rows += parsed.get("ScannedCount", len(rows))
-            consumed.read_units_by_size += _unit(asked) * _blocks(rows)
+            consumed.read_units_by_size += _unit(requested) * _blocks(rows)
 
     events = client.meta.events
     events.register("provide-client-params.dynamodb.*", ask)
@@ -70,8 +70,8 @@ def consumed_capacity(client: Any) -> Iterator[Consumed]:
         events.unregister("after-call.dynamodb.*", add)
 
 
-def _unit(asked: dict[str, Any]) -> float:
-    return 1.0 if asked.get("ConsistentRead") else _EVENTUALLY_CONSISTENT
+def _unit(requested: dict[str, Any]) -> float:
+    return 1.0 if requested.get("ConsistentRead") else _EVENTUALLY_CONSISTENT
 
 
 def _blocks(rows: list[dict[str, Any]]) -> int:

@@ -10,7 +10,7 @@ from benchmarks.processes import PROJECT, PYTHON, environment
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A contender's response and the AWS requests that it took when warm."""
 
     status: int
@@ -38,9 +38,9 @@ class Contender:
     def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
-    def answer(self, request: str) -> Answer:
+    def response(self, request: str) -> Response:
         """Return the warm response to the recorded request of this name."""
-        return Answer(**self._ask({"request": request}))
+        return Response(**self._ask({"request": request}))
 
     def cpu_us(self, request: str, times: int) -> float:
         """Measure the CPU time of one request in microseconds, averaged over ``times`` requests."""

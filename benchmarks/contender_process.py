@@ -18,7 +18,7 @@ from benchmarks.replay import Replay
 
 def main(module: str, recording: Path) -> None:
     """Execute commands until the end of the input."""
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    responses = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     requests = {request.name: request for request in read_recording(recording)}
     replay = Replay()
@@ -51,7 +51,7 @@ def main(module: str, recording: Path) -> None:
             if "times" in command
             else answer(request.event)
         )
-        print(json.dumps(result), file=answers)
+        print(json.dumps(result), file=responses)
 
 
 if __name__ == "__main__":

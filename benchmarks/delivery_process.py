@@ -44,7 +44,7 @@ def _bare(url: str) -> Callable[[int], None]:
 def _recorded(url: str) -> Callable[[int], None]:
     import boto3
 
-    setattr(URLLib3Session, "send", _answer)  # noqa: B010 - a method, replaced on purpose
+    setattr(URLLib3Session, "send", _response)  # noqa: B010 - a method, replaced on purpose
     client: Any = boto3.client("dynamodb")
     post, key = _signed_post(url), {"id": {"S": "execution"}}
 
@@ -107,8 +107,8 @@ def _signed_post(url: str) -> Callable[[int], None]:
             "X-Service-Webhook-Signature": f"sha256={signed.hexdigest()}",
             "Connection": "close",
         }
-        answer = pool.request("POST", url, body=body, headers=headers, retries=False, timeout=10)
-        assert answer.status == 200
+        response = pool.request("POST", url, body=body, headers=headers, retries=False, timeout=10)
+        assert response.status == 200
 
     return post
 
@@ -124,17 +124,17 @@ def _service(url: str) -> Callable[[int], None]:
     from chalicelib.services.webhooks.send import DeliveryOutcome
     from chalicelib.settings import settings
 
-    setattr(URLLib3Session, "send", _answer)  # noqa: B010 - a method, replaced on purpose
+    setattr(URLLib3Session, "send", _response)  # noqa: B010 - a method, replaced on purpose
     allowed = replace(settings(), private_webhooks=True)
     action = Action(id="action", key="crm", url=url)
     workflow = Workflow(id="workflow", name="All", actions=(action,), created_at="", updated_at="")
     secrets = SigningSecrets(((now(), _SECRET),))
-    for name, answer in (
+    for name, response in (
         ("settings", allowed),
         ("workflows_of", (workflow,)),
         ("signing_secrets_of", secrets),
     ):
-        setattr(service, name, lambda *_, answer=answer: answer)
+        setattr(service, name, lambda *_, response=response: response)
     pointers = [ExecutionPointer("account", "execution", "workflow", "action")] * _BATCH
 
     def deliver(count: int) -> None:
@@ -145,7 +145,7 @@ def _service(url: str) -> Callable[[int], None]:
     return deliver
 
 
-def _answer(_: Any, request: AWSPreparedRequest) -> AWSResponse:
+def _response(_: Any, request: AWSPreparedRequest) -> AWSResponse:
     body = _CLAIMED if b"UpdateItem" in _bytes(request.headers["X-Amz-Target"]) else b"{}"
     headers = {"Content-Type": "application/x-amz-json-1.0", "Content-Length": str(len(body))}
     return AWSResponse(request.url, 200, HTTPHeaders.from_dict(headers), _Canned(body))

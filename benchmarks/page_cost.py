@@ -39,7 +39,7 @@ class PageCost:
     """
 
     total: int
-    asked: PageRequest
+    requested: PageRequest
     calls: int
     consumed: Consumed
     in_process_ms: float
@@ -53,12 +53,15 @@ def measure(customers: int = CUSTOMERS) -> Section:
         address = f"{deploy_app(cloud)}/partners/customer/list"
         with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
             short_list = [
-                _cost(SMALL_ACCOUNT_ID, FEW, asked, ROUNDS, _over_http(http, address, asked))
-                for asked in _ends_of(FEW)
+                _cost(
+                    SMALL_ACCOUNT_ID, FEW, requested, ROUNDS, _over_http(http, address, requested)
+                )
+                for requested in _ends_of(FEW)
             ]
         many_customers.load(ACCOUNT_ID, customers)
         long_list = [
-            _cost(ACCOUNT_ID, customers, asked, LONG_LIST_ROUNDS) for asked in _ends_of(customers)
+            _cost(ACCOUNT_ID, customers, requested, LONG_LIST_ROUNDS)
+            for requested in _ends_of(customers)
         ]
     return _section(customers, [*short_list, *long_list])
 
@@ -75,10 +78,10 @@ def _ends_of(total: int) -> list[PageRequest]:
     return [PageRequest(limit=limit, page=page) for limit in LIMITS for page in (1, total // limit)]
 
 
-def _over_http(http: httpx.Client, address: str, asked: PageRequest) -> Read:
+def _over_http(http: httpx.Client, address: str, requested: PageRequest) -> Read:
     def read() -> None:
-        answer = http.post(address, json={"limit": asked.limit, "page": asked.page})
-        assert answer.json()["meta"]["itemCount"] == asked.limit, answer.text
+        response = http.post(address, json={"limit": requested.limit, "page": requested.page})
+        assert response.json()["meta"]["itemCount"] == requested.limit, response.text
 
     return read
 
@@ -86,18 +89,18 @@ def _over_http(http: httpx.Client, address: str, asked: PageRequest) -> Read:
 def _cost(
     account_id: str,
     total: int,
-    asked: PageRequest,
+    requested: PageRequest,
     rounds: int,
     read_over_http: Read | None = None,
 ) -> PageCost:
     def read() -> None:
-        assert list_customers(account_id, asked).meta.item_count == asked.limit
+        assert list_customers(account_id, requested).meta.item_count == requested.limit
 
     with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
         read()
     return PageCost(
         total,
-        asked,
+        requested,
         calls.total(),
         consumed,
         _median_ms(read, rounds),
@@ -146,8 +149,8 @@ def _row(cost: PageCost) -> tuple[str, ...]:
     over_http = cost.through_gateway_ms
     return (
         f"{cost.total:,}",
-        f"{cost.asked.limit}",
-        f"{cost.asked.page:,}",
+        f"{cost.requested.limit}",
+        f"{cost.requested.page:,}",
         str(cost.calls),
         str(cost.consumed.rows),
         f"{cost.consumed.read_units:g}",

@@ -12,8 +12,8 @@ PYTHON: Final = sys.executable
 
 def environment() -> dict[str, str]:
     """Return the environment of a deployed function, without access to a real account."""
-    kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
-    return kept | {
+    inherited = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
+    return inherited | {
         "STAGE": "test",
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",

@@ -19,6 +19,7 @@ import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.httpsession import URLLib3Session
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from moto import mock_aws
 from python_multipart.multipart import MultipartParser
 
@@ -29,7 +30,6 @@ from benchmarks.lambda_context import LambdaContext
 from benchmarks.processes import PROJECT
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions import build as form_saving
 from chalicelib.domain.forms.definitions.contact_form import (
@@ -73,7 +73,7 @@ def main() -> None:
         assert app(submit, LambdaContext())["statusCode"] == 204
         forget_connection()
         forget_client()
-    setattr(URLLib3Session, "send", _answer)  # noqa: B010 - a method, replaced on purpose
+    setattr(URLLib3Session, "send", _response)  # noqa: B010 - a method, replaced on purpose
     requests: dict[str, tuple[dict[str, Any], Handler]] = {
         "show": (show, _bare_show(view)),
         "submit": (submit, _BareSubmit(form.saved)),
@@ -166,7 +166,7 @@ class _BareSubmit:
         parser.write(base64.b64decode(event["body"]))
         now = datetime.now(UTC)
         feedback_id, form_id = str(uuid4()), parts[0].decode()
-        answers = json.dumps(json.loads(parts[1])).encode()
+        responses = json.dumps(json.loads(parts[1])).encode()
         self._dynamodb.update_item(
             TableName="feedback-test-rate-limits",
             Key={"key": {"S": form_id}},
@@ -179,7 +179,7 @@ class _BareSubmit:
             Item={
                 "feedback_id": {"S": feedback_id},
                 "form_id": {"S": form_id},
-                "document": {"B": zlib.compress(answers)},
+                "document": {"B": zlib.compress(responses)},
                 "created_at": {"S": now.isoformat()},
                 "state": {"S": "PENDING"},
                 "work_shard": {"S": "open-0"},
@@ -194,18 +194,18 @@ class _BareSubmit:
         return {"statusCode": 204, "headers": {}, "body": ""}
 
 
-def _answer(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
+def _response(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
     """Return the response of AWS to a submission's request."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
-    answers = {
+    responses = {
         "UpdateItem": {"Attributes": {"asked": {"N": "1"}, "key": {"S": "x"}}},
         "SendMessageBatch": {"Successful": [{"Id": "0", "MessageId": "1", "MD5OfMessageBody": ""}]},
         "GetQueueUrl": {
             "QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/feedback-test-feedback"
         },
     }
-    body = json.dumps(answers.get(operation, {})).encode()
+    body = json.dumps(responses.get(operation, {})).encode()
     return AWSResponse(request.url, 200, HTTPHeaders(), _Body(body))
 
 

@@ -32,7 +32,7 @@ class RecordedRequest:
 
     name: str
     event: dict[str, Any]
-    answers: tuple[RecordedAnswer, ...]
+    responses: tuple[RecordedAnswer, ...]
 
 
 def write_recording(file: Path, requests: list[RecordedRequest]) -> None:
@@ -46,7 +46,7 @@ def read_recording(file: Path) -> list[RecordedRequest]:
         RecordedRequest(
             entry["name"],
             entry["event"],
-            tuple(RecordedAnswer(**answer) for answer in entry["answers"]),
+            tuple(RecordedAnswer(**response) for response in entry["answers"]),
         )
         for entry in json.loads(file.read_text())
     ]

@@ -38,7 +38,7 @@ class _Listener(BaseHistoryHandler):
     """Record every DynamoDB operation with its response."""
 
     def __init__(self) -> None:
-        self.answers: list[RecordedAnswer] = []
+        self.responses: list[RecordedAnswer] = []
         self._asked = ("", "")
 
     def emit(self, event_type: str, payload: Any, source: Any) -> None:
@@ -47,7 +47,7 @@ class _Listener(BaseHistoryHandler):
             tables = parameters.get("RequestItems") or [parameters["TableName"]]
             self._asked = (payload["operation"], "".join(tables))
         elif event_type == "HTTP_RESPONSE":
-            self.answers.append(RecordedAnswer(*self._asked, payload["body"].decode()))
+            self.responses.append(RecordedAnswer(*self._asked, payload["body"].decode()))
 
 
 def _record(name: str, event: dict[str, Any]) -> RecordedRequest:
@@ -59,9 +59,9 @@ def _record(name: str, event: dict[str, Any]) -> RecordedRequest:
     response = app(event, LambdaContext())
     recorder.disable()
     assert response["statusCode"] < 300, response
-    kinds = {(answer.operation, answer.table) for answer in listener.answers}
-    assert len(kinds) == len(listener.answers) > 1, kinds
-    return RecordedRequest(name, event, tuple(listener.answers))
+    kinds = {(answer.operation, answer.table) for answer in listener.responses}
+    assert len(kinds) == len(listener.responses) > 1, kinds
+    return RecordedRequest(name, event, tuple(listener.responses))
 
 
 def _events(sample: sample_account.SampleAccount) -> Iterator[tuple[str, dict[str, Any]]]:

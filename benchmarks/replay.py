@@ -31,23 +31,23 @@ class Replay:
         replay = self
 
         def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-            return replay._answer(request)
+            return replay._response(request)
 
         setattr(URLLib3Session, "send", send)  # noqa: B010 - a method, replaced on purpose
 
     def turn_to(self, request: RecordedRequest) -> None:
         """Use this recorded request from now on."""
         self._answers = {}
-        for answer in request.answers:
-            self._answers.setdefault(answer.operation, []).append(
+        for response in request.responses:
+            self._answers.setdefault(response.operation, []).append(
                 (
-                    f'"{answer.table}"'.encode(),
-                    f"{answer.operation} {answer.table}",
-                    _Canned(answer),
+                    f'"{response.table}"'.encode(),
+                    f"{response.operation} {response.table}",
+                    _Canned(response),
                 )
             )
 
-    def _answer(self, request: AWSPreparedRequest) -> AWSResponse:
+    def _response(self, request: AWSPreparedRequest) -> AWSResponse:
         target = request.headers["X-Amz-Target"]
         operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
         body = request.body
@@ -60,8 +60,8 @@ class Replay:
 
 
 class _Canned:
-    def __init__(self, answer: RecordedAnswer) -> None:
-        self._body = answer.body.encode()
+    def __init__(self, response: RecordedAnswer) -> None:
+        self._body = response.body.encode()
         headers = {
             "Server": "Server",
             "Date": "Fri, 20 Nov 2026 10:00:00 GMT",

@@ -63,9 +63,11 @@ def calls_for_equal_answers(contenders: Sequence[Contender], request: str) -> in
     Raises:
         AssertionError: a contender differs in the number, the status or the body.
     """
-    first, *others = (contender.answer(request) for contender in contenders)
-    for contender, answer in zip(contenders[1:], others, strict=True):
-        assert answer == first, f"{contender.name} answers {request} differently: {answer} {first}"
+    first, *others = (contender.response(request) for contender in contenders)
+    for contender, response in zip(contenders[1:], others, strict=True):
+        assert response == first, (
+            f"{contender.name} answers {request} differently: {response} {first}"
+        )
     return sum(first.calls.values())
 
 

@@ -56,24 +56,24 @@ OTHER_PURCHASE = id_of(OTHER_ACCOUNT, {"source": "Lightspeed", "externalId": "de
 def _drawn(of: str, customers: Sequence[str], count: int) -> Iterator[dict[str, Any]]:
     chance = Random(f"purchases of {of}")
     for number in range(1, count + 1):
-        moment = _FIRST_DAY + timedelta(
+        timestamp = _FIRST_DAY + timedelta(
             days=chance.randrange(_DAYS), hours=chance.randint(11, 21), minutes=number % 60
         )
         match chance.randrange(10):
             case 0 | 1 | 2 | 3:
-                purchase = _meal(chance, number, moment)
+                purchase = _meal(chance, number, timestamp)
             case 4 | 5 | 6:
-                purchase = _delivery(chance, number, moment)
+                purchase = _delivery(chance, number, timestamp)
             case _:
-                purchase = _stay(chance, number, moment)
+                purchase = _stay(chance, number, timestamp)
         if chance.random() < 0.97:
             purchase["customerId"] = chance.choice(customers)
         yield purchase
 
 
-def _meal(chance: Random, number: int, moment: datetime) -> dict[str, Any]:
+def _meal(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     purchase = {
-        **_bought(chance.choice(_AT_TABLE), "meal", number, moment),
+        **_bought(chance.choice(_AT_TABLE), "meal", number, timestamp),
         "storeId": demo_id(f"store {chance.choice(_TABLES)}"),
         "metadata": {
             "table": str(chance.randint(1, 40)),
@@ -94,19 +94,19 @@ def _meal(chance: Random, number: int, moment: datetime) -> dict[str, Any]:
     return purchase
 
 
-def _delivery(chance: Random, number: int, moment: datetime) -> dict[str, Any]:
+def _delivery(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     return {
-        **_bought(chance.choice(_DELIVERED), "order", number, moment),
+        **_bought(chance.choice(_DELIVERED), "order", number, timestamp),
         "storeId": demo_id(f"store {chance.choice(_TABLES[:4])}"),
         "metadata": {"total": chance.randint(1500, 9000) / 100, "courierRating": None},
     }
 
 
-def _stay(chance: Random, number: int, moment: datetime) -> dict[str, Any]:
+def _stay(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     nights = chance.randint(1, 7)
-    arrival = moment.replace(hour=15, minute=0) + timedelta(days=chance.randint(3, 30))
+    arrival = timestamp.replace(hour=15, minute=0) + timedelta(days=chance.randint(3, 30))
     return {
-        **_bought(chance.choice(_STAYED), "stay", number, moment),
+        **_bought(chance.choice(_STAYED), "stay", number, timestamp),
         "storeId": demo_id(f"store {chance.choice(_HOTELS)}"),
         "startDate": format_timestamp(arrival),
         "endDate": format_timestamp(arrival.replace(hour=11) + timedelta(days=nights)),
@@ -136,10 +136,10 @@ def _shown_purchase() -> dict[str, Any]:
     }
 
 
-def _bought(source: str, what: str, number: int, moment: datetime) -> dict[str, Any]:
+def _bought(source: str, what: str, number: int, timestamp: datetime) -> dict[str, Any]:
     return {
         "kind": "purchase",
         "source": source,
         "externalId": f"demo-{what}-{number:04d}",
-        "date": format_timestamp(moment),
+        "date": format_timestamp(timestamp),
     }

@@ -23,12 +23,12 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Handle one request."""
     resource = event["resource"]
     if event["httpMethod"] == "GET":
-        return _answer(200, _READS[resource](event["queryStringParameters"]["id"]))
-    asked = json.loads(event["body"])
-    return _answer(201, _LISTS[resource](asked.get("limit", 10), asked.get("page", 1)))
+        return _response(200, _READS[resource](event["queryStringParameters"]["id"]))
+    requested = json.loads(event["body"])
+    return _response(201, _LISTS[resource](requested.get("limit", 10), requested.get("page", 1)))
 
 
-def _answer(status: int, body: Any) -> dict[str, Any]:
+def _response(status: int, body: Any) -> dict[str, Any]:
     return {
         "statusCode": status,
         "headers": {"Content-Type": "application/json"},

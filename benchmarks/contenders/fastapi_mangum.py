@@ -16,8 +16,8 @@ _app: Final = FastAPI()
 
 
 async def _page(request: Request) -> tuple[int, int]:
-    asked = await request.json()
-    return asked.get("limit", 10), asked.get("page", 1)
+    requested = await request.json()
+    return requested.get("limit", 10), requested.get("page", 1)
 
 
 @_app.get("/partners/purchase")

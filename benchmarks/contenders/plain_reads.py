@@ -104,7 +104,7 @@ def _total(kind: str) -> int:
 
 def _page(table: str, limit: int, page: int) -> list[Any]:
     first, last = (page - 1) * limit + 1, page * limit
-    answer = dynamodb.query(
+    response = dynamodb.query(
         TableName=_table(table),
         IndexName="by_position",
         KeyConditionExpression="account_id = :account AND #position BETWEEN :first AND :last",
@@ -115,16 +115,16 @@ def _page(table: str, limit: int, page: int) -> list[Any]:
             ":last": {"N": str(last)},
         },
     )
-    return answer["Items"]
+    return response["Items"]
 
 
 def _form(table: str, form_id: str) -> tuple[bytes, int]:
-    answer = dynamodb.query(
+    response = dynamodb.query(
         TableName=_table(table),
         KeyConditionExpression="form_id = :form",
         ExpressionAttributeValues={":form": {"S": form_id}},
     )
-    rows = {item["part"]["S"]: item for item in answer["Items"]}
+    rows = {item["part"]["S"]: item for item in response["Items"]}
     return rows["document"]["document"]["B"], int(rows["summary"]["submission_count"]["N"])
 
 
@@ -134,21 +134,21 @@ def _forms(table: str, limit: int, page: int) -> list[tuple[bytes, int]]:
         for item in _page(table, limit, page)
     }
     keys = [{"form_id": {"S": form_id}, "part": {"S": "document"}} for form_id in counts]
-    answer = dynamodb.batch_get_item(RequestItems={_table(table): {"Keys": keys}})
+    response = dynamodb.batch_get_item(RequestItems={_table(table): {"Keys": keys}})
     documents = {
-        item["form_id"]["S"]: item["document"]["B"] for item in answer["Responses"][_table(table)]
+        item["form_id"]["S"]: item["document"]["B"] for item in response["Responses"][_table(table)]
     }
     return [(documents[form_id], count) for form_id, count in counts.items()]
 
 
 @cache
 def _place_names() -> dict[str, str]:
-    answer = dynamodb.query(
+    response = dynamodb.query(
         TableName=_table("places"),
         KeyConditionExpression="account_id = :account",
         ExpressionAttributeValues={":account": {"S": ACCOUNT_ID}},
     )
-    return {item["place_id"]["S"]: item["name"]["S"] for item in answer["Items"]}
+    return {item["place_id"]["S"]: item["name"]["S"] for item in response["Items"]}
 
 
 def _meta(count: int, total: int, limit: int, page: int) -> Document:

@@ -14,8 +14,8 @@ def _id() -> str:
 
 
 def _page() -> tuple[int, int]:
-    asked = _app.current_event.json_body
-    return asked.get("limit", 10), asked.get("page", 1)
+    requested = _app.current_event.json_body
+    return requested.get("limit", 10), requested.get("page", 1)
 
 
 @_app.get("/partners/purchase")

@@ -118,10 +118,10 @@ def _timestamp(value: Any) -> Any:
     if isinstance(value, datetime):
         return value
     try:
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC)
+        timestamp = datetime.fromisoformat(value)
+        if timestamp.tzinfo is None:
+            timestamp = timestamp.replace(tzinfo=UTC)
+        return timestamp.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         raise PydanticCustomError(
             "invalid_timestamp",
@@ -132,15 +132,15 @@ def _timestamp(value: Any) -> Any:
 def parse_timestamp(text: str) -> datetime | None:
     """Return the time of an ISO 8601 timestamp, by default in UTC, or None if it is invalid."""
     try:
-        moment: datetime = _timestamp(text)
+        timestamp: datetime = _timestamp(text)
     except PydanticCustomError:
         return None
-    return moment
+    return timestamp
 
 
-def format_timestamp(moment: datetime) -> str:
+def format_timestamp(timestamp: datetime) -> str:
     """Format a timestamp in UTC with milliseconds and ``Z``: ``2026-11-20T10:00:00.000Z``."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return timestamp.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def _json_object(value: Any) -> Any:

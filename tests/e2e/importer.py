@@ -27,12 +27,14 @@ class Importer:
         """Send a request and return the response body; repeat it after a server error."""
         headers = {"Idempotency-Key": os.urandom(8).hex()}
         for _ in range(8):
-            answer = self.http.post(path, json=body, headers=headers)
-            if answer.status_code < 500:
-                assert answer.status_code == 201, answer.text
-                return answer.json()
+            response = self.http.post(path, json=body, headers=headers)
+            if response.status_code < 500:
+                assert response.status_code == 201, response.text
+                return response.json()
             time.sleep(0.5)
-        raise AssertionError(f"{path} fails again and again: {answer.status_code} {answer.text}")
+        raise AssertionError(
+            f"{path} fails again and again: {response.status_code} {response.text}"
+        )
 
     def import_rows(self, rows: list[dict[str, Any]]) -> str:
         """Send a batch and return the id of the import."""

@@ -27,9 +27,9 @@ class PublicForms:
     def view(self, kind: str, form_id: str, **parameters: str) -> Any:
         """Return the public view of a contact form or survey."""
         name = "id" if kind == "contact-form" else "survey"
-        answer = self.cloud.http.get(f"/public/{kind}", params={name: form_id, **parameters})
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        response = self.cloud.http.get(f"/public/{kind}", params={name: form_id, **parameters})
+        assert response.status_code == 200, response.text
+        return response.json()
 
     def unused_tracker(self) -> str:
         """Return an unused tracker of the private survey."""
@@ -54,9 +54,9 @@ class PublicForms:
         """Return the submission count in the partner view."""
         demo = self.cloud.demo
         headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
-        answer = self.cloud.http.get(f"/partners/{kind}", params={"id": form_id}, headers=headers)
-        assert answer.status_code == 200, answer.text
-        return int(answer.json()["submissionCount"])
+        response = self.cloud.http.get(f"/partners/{kind}", params={"id": form_id}, headers=headers)
+        assert response.status_code == 200, response.text
+        return int(response.json()["submissionCount"])
 
     def wait_for(self, expected: int, kind: str, form_id: str) -> None:
         """Wait until the form's owner sees this many submissions."""

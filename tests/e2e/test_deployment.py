@@ -34,9 +34,9 @@ def test_gateway_responses_are_problems(cloud: Cloud) -> None:
         for api in gateway.get_rest_apis()["items"]
     ]
     assert len(answers) == 2
-    for answer in answers:
-        assert answer["statusCode"] == "429"
-        assert "application/problem+json" in str(answer["responseParameters"])
+    for response in answers:
+        assert response["statusCode"] == "429"
+        assert "application/problem+json" in str(response["responseParameters"])
 
 
 @pytest.mark.usefixtures("deployment")

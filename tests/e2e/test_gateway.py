@@ -6,19 +6,19 @@ from tests.e2e.cloud import Cloud
 
 
 def test_app_responds_through_the_gateway(cloud: Cloud) -> None:
-    answer = cloud.http.get("/openapi.json")
-    assert answer.status_code == 200
-    assert answer.json()["openapi"].startswith("3.1")
+    response = cloud.http.get("/openapi.json")
+    assert response.status_code == 200
+    assert response.json()["openapi"].startswith("3.1")
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/no/such/path"), ("DELETE", "/openapi.json")]
 )
 def test_unknown_path_or_method_returns_a_problem(cloud: Cloud, method: str, path: str) -> None:
-    answer = cloud.http.request(method, path)
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
-    problem = answer.json()
+    response = cloud.http.request(method, path)
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
     assert problem.pop("requestId")
     assert problem == {
         "type": "about:blank",

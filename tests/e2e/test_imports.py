@@ -44,8 +44,8 @@ def test_batch_is_imported_once_per_idempotency_key(
     answers = [
         importer.http.post("/partners/customer/batch", json=body, headers=headers) for _ in range(2)
     ]
-    assert [answer.status_code for answer in answers] == [201, 201]
-    assert len({answer.json()["id"] for answer in answers}) == 1
+    assert [response.status_code for response in answers] == [201, 201]
+    assert len({response.json()["id"] for response in answers}) == 1
     progress = importer.finish(answers[0].json()["id"])
     assert numbers(progress) == {"created": 60, "filled": 1, "unchanged": 0, "failed": 0}
     customers = importer.all_customers()

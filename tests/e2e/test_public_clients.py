@@ -42,14 +42,14 @@ def with_curl(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
 
 def with_requests(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
     files = [(name, (None, text)) for name, text in parts]
-    answer = requests.post(url, files=files, timeout=TIMEOUT_S, proxies={"http": "", "https": ""})
-    return answer.status_code, answer.text
+    response = requests.post(url, files=files, timeout=TIMEOUT_S, proxies={"http": "", "https": ""})
+    return response.status_code, response.text
 
 
 def with_httpx(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
     files = [(name, (None, text.encode())) for name, text in parts]
-    answer = httpx.post(url, files=files, timeout=TIMEOUT_S, trust_env=False)
-    return answer.status_code, answer.text
+    response = httpx.post(url, files=files, timeout=TIMEOUT_S, trust_env=False)
+    return response.status_code, response.text
 
 
 def with_node(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
@@ -184,11 +184,11 @@ def test_preflight_request_is_accepted(cloud: Cloud, path: str, suffix: str, met
         "Access-Control-Request-Method": method,
         "Access-Control-Request-Headers": "idempotency-key",
     }
-    answer = cloud.http.options(path + suffix, headers=headers)
-    assert answer.is_success
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert method in answer.headers["access-control-allow-methods"]
-    assert "Idempotency-Key" in answer.headers["access-control-allow-headers"]
+    response = cloud.http.options(path + suffix, headers=headers)
+    assert response.is_success
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert method in response.headers["access-control-allow-methods"]
+    assert "Idempotency-Key" in response.headers["access-control-allow-headers"]
 
 
 def test_tracker_accepts_one_of_many_concurrent_submissions(forms: PublicForms) -> None:
@@ -204,8 +204,8 @@ def test_tracker_accepts_one_of_many_concurrent_submissions(forms: PublicForms) 
 
     def submit(number: int) -> tuple[int, str]:
         headers = {"Idempotency-Key": f"{tracker}-{number % 6}"}
-        answer = httpx.post(url, files=files, headers=headers, timeout=TIMEOUT_S, trust_env=False)
-        return answer.status_code, headers["Idempotency-Key"]
+        response = httpx.post(url, files=files, headers=headers, timeout=TIMEOUT_S, trust_env=False)
+        return response.status_code, headers["Idempotency-Key"]
 
     with ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(submit, range(12)))

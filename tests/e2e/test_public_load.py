@@ -106,25 +106,25 @@ def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, 
     """Submit with an idempotency key and retry until there is a response."""
     answers = forms.answers(form.view)
     emails = {f["id"] for f in form.view["fields"] if f["type"] == "EMAIL"}
-    for answer in answers:
-        if answer["id"] in emails:
-            answer["values"] = [f"load{number % RESPONDENTS}@example.test"]
+    for response in answers:
+        if response["id"] in emails:
+            response["values"] = [f"load{number % RESPONDENTS}@example.test"]
     files = {"id": (None, form.id), "fields": (None, json.dumps(answers))}
     headers = {"Idempotency-Key": os.urandom(12).hex()}
     path = f"/public/{form.kind}/submit"
     for _ in range(20):
         started = time.monotonic()
         try:
-            answer = http.post(path, files=files, headers=headers)
+            response = http.post(path, files=files, headers=headers)
         except httpx.TransportError as error:
             load.retried[type(error).__name__] += 1
             continue
-        if answer.status_code in (201, 204):
+        if response.status_code in (201, 204):
             load.durations_s.append(time.monotonic() - started)
             load.accepted[form.id] += 1
             return
-        assert answer.status_code >= 500, answer.text
-        load.retried[str(answer.status_code)] += 1
+        assert response.status_code >= 500, response.text
+        load.retried[str(response.status_code)] += 1
         time.sleep(random.uniform(0.5, 2))
     raise AssertionError("the submission is never answered")
 

@@ -34,9 +34,9 @@ def run(cloud: Cloud, part: str) -> str:
 
 
 def test_first_request_returns_the_documented_response(cloud: Cloud) -> None:
-    answer = json.loads(run(cloud, "/partners/customer/list"))
-    assert answer["meta"]["totalItems"] >= 260
-    assert len(answer["items"][0]) == 36
+    response = json.loads(run(cloud, "/partners/customer/list"))
+    assert response["meta"]["totalItems"] >= 260
+    assert len(response["items"][0]) == 36
 
 
 def test_survey_submission_sends_a_signed_webhook(cloud: Cloud) -> None:

@@ -65,9 +65,9 @@ def test_list_pages_conform_to_openapi(
         case = described[path]["POST"].Case(
             body={"limit": 100, "page": page}, media_type="application/json"
         )
-        answer = case.call_and_validate(headers=credentials)
-        assert answer.status_code == 201
-        total = answer.json()["meta"]["totalPages"]
+        response = case.call_and_validate(headers=credentials)
+        assert response.status_code == 201
+        total = response.json()["meta"]["totalPages"]
         page += 1
 
 
@@ -84,6 +84,6 @@ def test_one_credential_header_alone_is_rejected(
 ) -> None:
     case = described[path][method].Case()
     headers = {name: value for name, value in credentials.items() if name != missing}
-    answer = case.call(headers=headers)
-    case.operation.validate_response(answer)
-    assert answer.status_code == 401
+    response = case.call(headers=headers)
+    case.operation.validate_response(response)
+    assert response.status_code == 401

@@ -55,12 +55,12 @@ class Tenant:
         headers = {"Idempotency-Key": os.urandom(12).hex()}
         for _ in range(20):
             try:
-                answer = self.http.post("/public/survey/submit", files=files, headers=headers)
+                response = self.http.post("/public/survey/submit", files=files, headers=headers)
             except httpx.TransportError:
                 continue
-            if answer.status_code == 201:
+            if response.status_code == 201:
                 return
-            assert answer.status_code >= 500, answer.text
+            assert response.status_code >= 500, response.text
             time.sleep(1)
         raise AssertionError("the submission is never answered")
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """An HTTP response.
 
     Attributes:
@@ -48,19 +48,19 @@ class Partner:
     account_id: str
     headers: dict[str, str] = field(default_factory=dict)
 
-    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
         return self._ask("GET", path, b"", headers or {})
 
-    def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
+    def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Response:
         """Send a body as JSON, or unchanged if it is bytes."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self._ask("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
 
-    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
+    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Response:
         given = {k: v for k, v in (self.headers | headers).items() if v is not None}
         with allowed("api_handler"):
             response = self.client.http.request(method, path, headers=given, body=body)
-        return Answer(
+        return Response(
             response.status_code,
             {name.lower(): value for name, value in response.headers.items()},
             response.body.decode(),

@@ -8,9 +8,9 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.services.customers.save import save_customer
 from tests.web.loading import customer_document
 from tests.web.one_of_each import Loaded
-from tests.web.partner_client import Answer, Partner
+from tests.web.partner_client import Partner, Response
 
-Ask = Callable[[Loaded], Answer]
+Ask = Callable[[Loaded], Response]
 
 
 def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
@@ -61,7 +61,7 @@ def test_last_page_costs_the_same_as_the_first(partner: Partner) -> None:
     costs = []
     for page in (1, 6):
         with counted_calls() as calls:
-            answer = partner.post("/partners/customer/list", {"limit": 2, "page": page})
-        assert answer.json["meta"]["itemCount"] == 2
+            response = partner.post("/partners/customer/list", {"limit": 2, "page": page})
+        assert response.json["meta"]["itemCount"] == 2
         costs.append(dict(calls))
     assert costs[0] == costs[1]

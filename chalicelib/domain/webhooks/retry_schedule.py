@@ -65,8 +65,8 @@ def after_failure(
         return Decision(Verdict.STOPPED)
     if attempt >= attempts_allowed:
         return Decision(Verdict.FAILED)
-    asked = retry_after_delay(retry_after, now)
-    delay = backoff_delay(attempt, chance()) if asked is None else asked
+    requested = retry_after_delay(retry_after, now)
+    delay = backoff_delay(attempt, chance()) if requested is None else requested
     return Decision(Verdict.RETRY, now + delay)
 
 
@@ -81,19 +81,19 @@ def retry_after_delay(retry_after: str | None, now: datetime) -> timedelta | Non
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):
         # More than nine digits exceed the maximum delay anyway.
-        asked = timedelta(seconds=int(text)) if len(text) < 10 else MAX_DELAY
+        requested = timedelta(seconds=int(text)) if len(text) < 10 else MAX_DELAY
     else:
-        moment = _moment(text)
-        if moment is None:
+        timestamp = _parse_http_date(text)
+        if timestamp is None:
             return None
-        asked = moment - now
-    return max(BASE_DELAY, min(asked, MAX_DELAY))
+        requested = timestamp - now
+    return max(BASE_DELAY, min(requested, MAX_DELAY))
 
 
-def _moment(http_date: str) -> datetime | None:
+def _parse_http_date(http_date: str) -> datetime | None:
     try:
-        moment = parsedate_to_datetime(http_date)
+        timestamp = parsedate_to_datetime(http_date)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     # HTTP dates are in GMT; the obsolete formats are parsed without a time zone.
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)

@@ -93,8 +93,8 @@ def test_invalid_retry_after_is_ignored(retry_after: str | None) -> None:
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
-def test_retry_after_date_is_parsed_and_clamped(moment: datetime) -> None:
-    asked = retry_after_delay(format_datetime(moment, usegmt=True), NOW)
+def test_retry_after_date_is_parsed_and_clamped(timestamp: datetime) -> None:
+    asked = retry_after_delay(format_datetime(timestamp, usegmt=True), NOW)
     assert asked is not None
     assert MINUTE <= asked <= SIX_HOURS
 

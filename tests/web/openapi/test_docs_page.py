@@ -156,11 +156,11 @@ def test_limits_and_defaults_are_described_in_words() -> None:
 
 
 def test_page_needs_no_credentials(respondent: Partner) -> None:
-    answer = respondent.get("/docs")
-    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert answer.headers["cache-control"] == "public, max-age=300"
-    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
-    assert answer.body == HTML
+    response = respondent.get("/docs")
+    assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert response.headers["cache-control"] == "public, max-age=300"
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
+    assert response.body == HTML
 
 
 def test_unchanged_page_returns_304(respondent: Partner) -> None:

@@ -132,8 +132,8 @@ def test_example_validates_against_its_schema(schema: Json, example: Any) -> Non
 
 @pytest.mark.parametrize("name", PARTNER_OPERATIONS)
 def test_response_example_has_all_required_fields_and_no_unknown_field(name: str) -> None:
-    for answer in OPERATIONS[name]["responses"].values():
-        for content in answer["content"].values():
+    for response in OPERATIONS[name]["responses"].values():
+        for content in response["content"].values():
             _validator(content["schema"], _closed()).validate(content["example"])
 
 
@@ -142,9 +142,9 @@ def test_body_has_an_example(name: str) -> None:
     operation = OPERATIONS[name]
     for content in operation.get("requestBody", {}).get("content", {}).values():
         assert content["examples"]
-    for status, answer in operation["responses"].items():
+    for status, response in operation["responses"].items():
         if "/partners/" in name or status >= "400":
-            assert all("example" in content for content in answer["content"].values())
+            assert all("example" in content for content in response["content"].values())
 
 
 def test_partner_operations_require_both_headers() -> None:
@@ -236,17 +236,17 @@ def test_schema_has_no_generated_titles(name: str) -> None:
 
 
 def test_document_needs_no_credentials(respondent: Partner) -> None:
-    answer = respondent.get("/openapi.json")
-    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
-    assert answer.headers["cache-control"] == "public, max-age=300"
-    assert answer.json == DOCUMENT
+    response = respondent.get("/openapi.json")
+    assert (response.status, response.headers["content-type"]) == (200, "application/json")
+    assert response.headers["cache-control"] == "public, max-age=300"
+    assert response.json == DOCUMENT
 
 
 def test_unchanged_document_returns_304(respondent: Partner) -> None:
     tag = respondent.get("/openapi.json").headers["etag"]
     for condition in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
-        answer = respondent.get("/openapi.json", {"If-None-Match": condition})
-        assert (answer.status, answer.body, answer.headers["etag"]) == (304, "", tag)
+        response = respondent.get("/openapi.json", {"If-None-Match": condition})
+        assert (response.status, response.body, response.headers["etag"]) == (304, "", tag)
     assert respondent.get("/openapi.json", {"If-None-Match": '"other"'}).status == 200
 
 

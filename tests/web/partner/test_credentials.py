@@ -28,10 +28,10 @@ def test_every_partner_endpoint_requires_credentials(
 ) -> None:
     stranger = Partner(client, "")
     # Neither the missing id nor the invalid JSON is reported first.
-    answer = stranger.get(path) if method == "GET" else stranger.post(path, b"{", {})
-    assert answer.status == 401
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json["title"] == "Unauthorized"
+    response = stranger.get(path) if method == "GET" else stranger.post(path, b"{", {})
+    assert response.status == 401
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json["title"] == "Unauthorized"
 
 
 def test_unknown_key_and_wrong_secret_get_the_same_response(
@@ -53,7 +53,7 @@ def test_unknown_key_and_wrong_secret_get_the_same_response(
     answers = [Partner(client, "", headers).get("/partners/customer") for headers in wrong]
     bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in answers]
     assert bodies == [bodies[0]] * len(wrong)
-    assert {answer.status for answer in answers} == {401}
+    assert {response.status for response in answers} == {401}
 
 
 def test_header_names_are_case_insensitive(client: Client, partner: Partner) -> None:
@@ -73,14 +73,14 @@ def test_credentials_are_checked_before_the_media_type(
     client: Client, method: str, path: str
 ) -> None:
     stranger, declared = Partner(client, ""), {"Content-Type": "application/xml"}
-    answer = (
+    response = (
         stranger.get(path, declared) if method == "GET" else stranger.post(path, b"<a/>", declared)
     )
-    assert answer.status == 401
-    assert answer.headers["content-type"] == "application/problem+json"
+    assert response.status == 401
+    assert response.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("path", [path for method, path in PATHS if method == "GET"])
 def test_request_without_body_accepts_any_media_type(partner: Partner, path: str) -> None:
-    answer = partner.get(f"{path}?id={new_id()}", {"Content-Type": "application/xml"})
-    assert answer.status == 404
+    response = partner.get(f"{path}?id={new_id()}", {"Content-Type": "application/xml"})
+    assert response.status == 404

@@ -26,10 +26,10 @@ TEXTS = [
 
 def created(partner: Partner, body: Any) -> dict[str, Any]:
     """The customer that a body makes, after a check that it is read back the same."""
-    answer = partner.post(CREATE, body)
-    assert answer.status == 201, answer.body
-    assert partner.get(f"{CREATE}?id={answer.json['id']}").json == answer.json
-    customer: dict[str, Any] = answer.json
+    response = partner.post(CREATE, body)
+    assert response.status == 201, response.body
+    assert partner.get(f"{CREATE}?id={response.json['id']}").json == response.json
+    customer: dict[str, Any] = response.json
     return customer
 
 
@@ -141,8 +141,8 @@ def test_batch_that_is_not_a_list_of_rows_is_rejected(
 
 
 def test_errors_of_a_batch_and_its_rows_are_listed_together(known: Partner) -> None:
-    answer = known.post(BATCH, {"batch": [{"email": "x"}, {"foo": 1}, {}], "x": 1})
-    assert sorted(answer.errors) == [
+    response = known.post(BATCH, {"batch": [{"email": "x"}, {"foo": 1}, {}], "x": 1})
+    assert sorted(response.errors) == [
         ("/batch/0/email", "invalid_email"),
         ("/batch/1/foo", "unknown_key"),
         ("/batch/2", "empty"),
@@ -293,8 +293,8 @@ def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
 def test_customer_has_at_most_32_kilobytes(known: Partner) -> None:
     largest, larger = (customer_of_size(known, 32 * 1024 + more) for more in (0, 1))
     created(known, largest)
-    answer = known.post(CREATE, larger)
-    assert (answer.status, answer.json["title"]) == (413, "Content Too Large")
+    response = known.post(CREATE, larger)
+    assert (response.status, response.json["title"]) == (413, "Content Too Large")
     assert known.post(BATCH, {"batch": [largest]}).status == 201
     assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
 
@@ -304,9 +304,9 @@ def test_body_has_at_most_4_megabytes(known: Partner, path: str) -> None:
     customer = {"firstName": "Zoé"}
     body = json.dumps(customer if path == CREATE else {"batch": [customer]}).encode()
     assert known.post(path, body.ljust(4 * MEGABYTE)).status == 201
-    answer = known.post(path, body.ljust(4 * MEGABYTE + 1))
-    assert (answer.status, answer.json["title"]) == (413, "Content Too Large")
-    assert "errors" not in answer.json
+    response = known.post(path, body.ljust(4 * MEGABYTE + 1))
+    assert (response.status, response.json["title"]) == (413, "Content Too Large")
+    assert "errors" not in response.json
 
 
 def test_batch_has_at_most_10000_rows(known: Partner) -> None:
@@ -317,12 +317,12 @@ def test_batch_has_at_most_10000_rows(known: Partner) -> None:
 
 
 def test_first_1000_errors_are_listed_and_all_are_counted(known: Partner) -> None:
-    answer = known.post(BATCH, {"batch": [{"x": 1, "email": "nobody"}] * 700})
-    assert (answer.status, answer.json["faultCount"]) == (400, 1_400)
-    assert len(answer.errors) == 1_000
-    assert answer.errors[-1][0].startswith("/batch/499/")
-    answer = known.post(CREATE, {f"x{n}": n for n in range(1_001)})
-    assert (len(answer.errors), answer.json["faultCount"]) == (1_000, 1_001)
+    response = known.post(BATCH, {"batch": [{"x": 1, "email": "nobody"}] * 700})
+    assert (response.status, response.json["faultCount"]) == (400, 1_400)
+    assert len(response.errors) == 1_000
+    assert response.errors[-1][0].startswith("/batch/499/")
+    response = known.post(CREATE, {f"x{n}": n for n in range(1_001)})
+    assert (len(response.errors), response.json["faultCount"]) == (1_000, 1_001)
 
 
 def test_every_rejected_row_is_listed(known: Partner) -> None:
@@ -340,8 +340,8 @@ def test_every_rejected_row_is_listed(known: Partner) -> None:
     "media_type", ["text/plain", "application/xml", "", None, "multipart/form-data; boundary=x"]
 )
 def test_other_media_type_is_rejected(known: Partner, path: str, media_type: str | None) -> None:
-    answer = known.post(path, b'{"firstName": "Z"}', {"Content-Type": media_type})  # type: ignore[dict-item]
-    assert (answer.status, answer.json["title"]) == (415, "Unsupported Media Type")
+    response = known.post(path, b'{"firstName": "Z"}', {"Content-Type": media_type})  # type: ignore[dict-item]
+    assert (response.status, response.json["title"]) == (415, "Unsupported Media Type")
 
 
 @pytest.mark.parametrize("media_type", ["application/json; charset=utf-8", "Application/JSON;x=y"])
@@ -355,33 +355,33 @@ def test_media_type_parameters_are_ignored(known: Partner, media_type: str) -> N
     [("true", 201), ("false", 400), ("True", 400), ("1", 400), ("", 400), ("yes", 400)],
 )
 def test_partial_must_be_true_or_false(known: Partner, partial: str, status: int) -> None:
-    answer = known.post(f"{BATCH}?partial={partial}", {"batch": [{"firstName": "Z"}, {}]})
-    assert answer.status == status
+    response = known.post(f"{BATCH}?partial={partial}", {"batch": [{"firstName": "Z"}, {}]})
+    assert response.status == status
     if partial == "false":
-        assert answer.errors == [("/batch/1", "empty")]
+        assert response.errors == [("/batch/1", "empty")]
     elif status == 400:
-        assert ("?partial", "wrong_type") in answer.errors
+        assert ("?partial", "wrong_type") in response.errors
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
 @pytest.mark.parametrize("key", ["", "k" * 256, "clé", "a\tb", "a\nb", "\x7f", "鍵"])
 def test_invalid_idempotency_key_is_rejected(known: Partner, path: str, key: str) -> None:
     body = {"firstName": "Z"} if path == CREATE else {"batch": [{"firstName": "Z"}]}
-    answer = known.post(path, body, {"Idempotency-Key": key})
-    assert answer.errors == [("Idempotency-Key", "invalid")]
+    response = known.post(path, body, {"Idempotency-Key": key})
+    assert response.errors == [("Idempotency-Key", "invalid")]
 
 
 NO_KEY = {"Idempotency-Key": "k" * 256}
 
 
 def test_errors_of_key_and_body_are_listed_together(known: Partner) -> None:
-    answer = known.post(CREATE, {"email": "x", "tpe": 1}, NO_KEY)
-    assert answer.errors == [
+    response = known.post(CREATE, {"email": "x", "tpe": 1}, NO_KEY)
+    assert response.errors == [
         ("Idempotency-Key", "invalid"),
         ("/email", "invalid_email"),
         ("/tpe", "unknown_key"),
     ]
-    assert answer.json["faultCount"] == 3
+    assert response.json["faultCount"] == 3
     assert known.post(CREATE, b"{", NO_KEY).errors == [
         ("Idempotency-Key", "invalid"),
         ("", "malformed"),
@@ -400,8 +400,8 @@ def test_errors_of_key_and_body_are_listed_together(known: Partner) -> None:
 def test_errors_of_parameter_key_and_rows_are_listed_together(
     known: Partner, body: Any, errors: list[tuple[str, str]]
 ) -> None:
-    answer = known.post(f"{BATCH}?partial=yes", body, NO_KEY)
-    assert answer.errors == [
+    response = known.post(f"{BATCH}?partial=yes", body, NO_KEY)
+    assert response.errors == [
         ("?partial", "wrong_type"),
         ("Idempotency-Key", "invalid"),
         *errors,
@@ -409,8 +409,8 @@ def test_errors_of_parameter_key_and_rows_are_listed_together(
 
 
 def test_errors_past_the_first_1000_are_counted_with_the_key_error(known: Partner) -> None:
-    answer = known.post(BATCH, {"batch": [{}] * 1_500}, NO_KEY)
-    assert (len(answer.errors), answer.json["faultCount"]) == (1_000, 1_501)
+    response = known.post(BATCH, {"batch": [{}] * 1_500}, NO_KEY)
+    assert (len(response.errors), response.json["faultCount"]) == (1_000, 1_501)
 
 
 @pytest.mark.parametrize("path", [CREATE, f"{BATCH}?partial=yes"])
@@ -432,8 +432,8 @@ def test_same_key_and_input_create_one_record(partner: Partner, path: str, key: 
     assert first.status == 201
     again = partner.post(path, json.dumps(body(), indent=3, sort_keys=True).encode(), named)
     assert (again.status, again.json) == (201, first.json)
-    answer = partner.post(path, body(firstName="Zoe"), named)
-    assert (answer.status, answer.json["title"]) == (422, "Unprocessable Content")
+    response = partner.post(path, body(firstName="Zoe"), named)
+    assert (response.status, response.json["title"]) == (422, "Unprocessable Content")
     assert partner.post(path, body(), {"Idempotency-Key": f"other {key}"[:255]}).json != first.json
 
 
@@ -460,8 +460,8 @@ def test_idempotency_keys_belong_to_an_account_and_endpoint(
 def test_deeply_nested_rows_are_rejected(known: Partner) -> None:
     for depth in range(700, 1_000, 7):
         body = b'{"batch": [' + b"[" * depth + b"]" * depth + b"]}"
-        answer = known.post(f"{BATCH}?partial=true", body, {"Idempotency-Key": new_id()})
-        assert answer.status in (201, 400)
+        response = known.post(f"{BATCH}?partial=true", body, {"Idempotency-Key": new_id()})
+        assert response.status in (201, 400)
 
 
 def test_progress_is_read_by_the_batch_id(client: Client, partner: Partner) -> None:

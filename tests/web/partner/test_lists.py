@@ -14,9 +14,9 @@ LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/cust
 
 @pytest.mark.parametrize("path", LISTS)
 def test_empty_body_uses_the_defaults(partner: Partner, path: str) -> None:
-    answer = partner.post(path, b"", {"Content-Type": "text/plain"})
-    assert answer.status == 201
-    assert answer.json == {
+    response = partner.post(path, b"", {"Content-Type": "text/plain"})
+    assert response.status == 201
+    assert response.json == {
         "items": [],
         "meta": {
             "itemCount": 0,
@@ -60,10 +60,10 @@ def test_invalid_page_request_lists_every_error(
     [{"limit": 1}, {"limit": 100}, {"limit": 10.0}, {"page": 2**53 - 1}, {"page": 1e3}, {}],
 )
 def test_valid_page_request_is_accepted(partner: Partner, body: dict[str, float]) -> None:
-    answer = partner.post("/partners/customer/list", body)
-    assert answer.status == 201
-    assert answer.json["meta"]["itemsPerPage"] == body.get("limit", 10)
-    assert answer.json["meta"]["currentPage"] == body.get("page", 1)
+    response = partner.post("/partners/customer/list", body)
+    assert response.status == 201
+    assert response.json["meta"]["itemsPerPage"] == body.get("limit", 10)
+    assert response.json["meta"]["currentPage"] == body.get("page", 1)
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_body_that_is_not_json_is_rejected(partner: Partner, raw: bytes) -> None
 
 @pytest.mark.parametrize("media_type", ["text/plain", "application/jsonx", "multipart/form-data"])
 def test_other_media_type_is_rejected(partner: Partner, media_type: str) -> None:
-    answer = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
-    assert answer.status == 415
-    assert answer.headers["content-type"] == "application/problem+json"
+    response = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
+    assert response.status == 415
+    assert response.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("media_type", ["application/json; charset=utf-8", "Application/JSON"])
 def test_media_type_ignores_parameters_and_case(partner: Partner, media_type: str) -> None:
-    answer = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
-    assert answer.status == 201
+    response = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
+    assert response.status == 201
 
 
 def test_page_past_the_end_is_empty_with_totals(partner: Partner) -> None:

@@ -20,7 +20,7 @@ def test_record_of_another_account_is_not_found(client: Client, loaded: Loaded, 
     other = new_partner(client)
     answers = [other.get(path), other.get(nowhere)]
     assert loaded.partner.get(path).status == 200
-    assert [answer.status for answer in answers] == [404, 404]
+    assert [response.status for response in answers] == [404, 404]
     assert answers[0].json["detail"] == answers[1].json["detail"]
     assert kind in answers[0].json["detail"]
 
@@ -28,8 +28,8 @@ def test_record_of_another_account_is_not_found(client: Client, loaded: Loaded, 
 @pytest.mark.parametrize("kind", KINDS)
 def test_upper_case_id_is_accepted_and_returned_in_lower_case(loaded: Loaded, kind: str) -> None:
     route, _, identifier = loaded.paths[kind].partition("=")
-    answer = loaded.partner.get(f"{route}={identifier.upper()}")
-    assert (answer.status, answer.json["id"]) == (200, identifier)
+    response = loaded.partner.get(f"{route}={identifier.upper()}")
+    assert (response.status, response.json["id"]) == (200, identifier)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -100,14 +100,14 @@ def test_unhandled_exception_reveals_no_details(
         raise RuntimeError("the password is hunter2")
 
     monkeypatch.setattr("chalicelib.services.customers.read.read_customer", broken)
-    answer = loaded.partner.get(loaded.paths["customer"])
-    assert answer.status == 500
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert "hunter2" not in json.dumps(answer.json)
+    response = loaded.partner.get(loaded.paths["customer"])
+    assert response.status == 500
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "hunter2" not in json.dumps(response.json)
 
 
 def test_unsupported_method_returns_a_problem(loaded: Loaded) -> None:
-    answer = loaded.partner.post("/partners/purchase", {})
-    assert answer.status == 405
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.headers["allow"] == "GET"
+    response = loaded.partner.post("/partners/purchase", {})
+    assert response.status == 405
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["allow"] == "GET"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.policies import allowed
-from tests.web.partner_client import Answer
+from tests.web.partner_client import Response
 
 BOUNDARY = "----WebKitFormBoundaryx7"
 Parts = Sequence[tuple[str, str]]
@@ -43,10 +43,10 @@ class PublicClient:
     base64: bool = True
     headers: dict[str, str] = field(default_factory=dict)
 
-    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
         return self._ask("GET", path, None, headers or {})
 
-    def preflight(self, path: str, headers: dict[str, str]) -> Answer:
+    def preflight(self, path: str, headers: dict[str, str]) -> Response:
         """Send the preflight request of a browser."""
         return self._ask("OPTIONS", path, None, headers)
 
@@ -56,7 +56,7 @@ class PublicClient:
         body: Parts | bytes,
         headers: dict[str, str] | None = None,
         content_type: str = f"multipart/form-data; boundary={BOUNDARY}",
-    ) -> Answer:
+    ) -> Response:
         raw = body if isinstance(body, bytes) else multipart(body)
         return self._ask("POST", path, raw, {"content-type": content_type} | (headers or {}))
 
@@ -67,12 +67,12 @@ class PublicClient:
         fields: Any,
         headers: dict[str, str] | None = None,
         **parts: str,
-    ) -> Answer:
+    ) -> Response:
         """Submit the fields as one JSON part, with further parts."""
         listed = [("id", form_id), *parts.items(), ("fields", json.dumps(fields))]
         return self.submit(path, listed, headers)
 
-    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Answer:
+    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Response:
         from app import app
 
         route, _, query = path.partition("?")
@@ -101,9 +101,9 @@ class PublicClient:
             "isBase64Encoded": in_base64,
         }
         with allowed("api_handler"):
-            answer = app(event, None)
-        return Answer(
-            answer["statusCode"],
-            {name.lower(): value for name, value in answer["headers"].items()},
-            answer["body"],
+            response = app(event, None)
+        return Response(
+            response["statusCode"],
+            {name.lower(): value for name, value in response["headers"].items()},
+            response["body"],
         )

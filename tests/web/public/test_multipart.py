@@ -15,7 +15,7 @@ from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.web.public.multipart import MAX_PARTS, parse_parts
 from chalicelib.web.public.submission_body import parse_submission
 from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
-from tests.web.partner_client import Answer
+from tests.web.partner_client import Response
 from tests.web.public.respondent import BOUNDARY, PublicClient, multipart
 from tests.web.public.stored import stored_feedback
 
@@ -24,7 +24,7 @@ NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 
-def submit(opened: Opened, *parts: tuple[str, str]) -> Answer:
+def submit(opened: Opened, *parts: tuple[str, str]) -> Response:
     return CLIENT.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
 
 
@@ -58,8 +58,8 @@ def test_every_encoding_is_equivalent(client: Client, shape: str, in_base64: boo
     opened = open_account()
     parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
     user = PublicClient(base64=in_base64)
-    answer = user.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
-    assert answer.status == 204, answer.body
+    response = user.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
+    assert response.status == 204, response.body
     (feedback,) = stored_feedback(opened.contact_form_id)
     assert [a.values for a in feedback.answers] == [["Food"], ["Très bien\r\n☃"]]
 
@@ -77,12 +77,12 @@ def test_numbered_values_are_sorted() -> None:
 
 
 def test_huge_item_number_is_accepted(opened: Opened) -> None:
-    answer = submit(
+    response = submit(
         opened,
         ("fields[999999999][id]", opened.fields["what"]),
         ("fields[999999999][values][999999999]", "Food"),
     )
-    assert answer.status == 204
+    assert response.status == 204
 
 
 @pytest.mark.parametrize(
@@ -136,20 +136,20 @@ def test_invalid_item_is_rejected(
 
 def test_too_many_answers_are_rejected(opened: Opened) -> None:
     item = {"id": opened.fields["what"], "values": ["Food"]}
-    answer = submit(opened, ("fields", json.dumps([item] * 1001)))
-    assert answer.errors == [("/fields", "too_many")]
+    response = submit(opened, ("fields", json.dumps([item] * 1001)))
+    assert response.errors == [("/fields", "too_many")]
 
 
 @pytest.mark.parametrize("nothing", ["", " ", "null"])
 def test_empty_part_is_unset(opened: Opened, nothing: str) -> None:
     fields = ("fields", json.dumps(opened.answered()))
-    answer = submit(opened, ("store", nothing), ("brand", nothing), fields)
-    assert answer.status == 204
+    response = submit(opened, ("store", nothing), ("brand", nothing), fields)
+    assert response.status == 204
 
 
 def test_id_is_required(opened: Opened) -> None:
-    answer = CLIENT.submit(SUBMIT_SURVEY, [("fields", "[]")])
-    assert answer.errors == [("/id", "required")]
+    response = CLIENT.submit(SUBMIT_SURVEY, [("fields", "[]")])
+    assert response.errors == [("/id", "required")]
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_id_is_required(opened: Opened) -> None:
 )
 def test_content_type_is_validated(opened: Opened, content_type: str, status: int) -> None:
     body = multipart([("id", opened.contact_form_id), ("fields", json.dumps(opened.answered()))])
-    answer = CLIENT.submit(SUBMIT_CONTACT, body, content_type=content_type)
-    assert answer.status == status
-    assert answer.headers["access-control-allow-origin"] == "*"
+    response = CLIENT.submit(SUBMIT_CONTACT, body, content_type=content_type)
+    assert response.status == status
+    assert response.headers["access-control-allow-origin"] == "*"
 
 
 def part(headers: str, content: bytes = b"x") -> bytes:
@@ -273,8 +273,8 @@ def test_mutated_body_never_raises(opened: Opened, data: st.DataObject) -> None:
         start = data.draw(st.integers(0, len(body)))
         end = data.draw(st.integers(start, min(len(body), start + 30)))
         body[start:end] = data.draw(_WORDS | st.binary(max_size=8))
-    answer = CLIENT.submit(SUBMIT_CONTACT, bytes(body))
-    assert answer.status in (204, 400, 404)
+    response = CLIENT.submit(SUBMIT_CONTACT, bytes(body))
+    assert response.status in (204, 400, 404)
 
 
 _NAMES = st.sampled_from(

@@ -26,36 +26,36 @@ from tests.web.opened import (
     Opened,
     open_account,
 )
-from tests.web.partner_client import Answer
+from tests.web.partner_client import Response
 from tests.web.public.respondent import PublicClient, multipart
 from tests.web.public.stored import stored_feedback
 
 CLIENT = PublicClient()
 
 
-def submit_contact(opened: Opened, fields: Any = None, **parts: Any) -> Answer:
+def submit_contact(opened: Opened, fields: Any = None, **parts: Any) -> Response:
     headers = parts.pop("headers", None)
     given = opened.answered() if fields is None else fields
     return CLIENT.submit_fields(SUBMIT_CONTACT, opened.contact_form_id, given, headers, **parts)
 
 
-def submit_survey(opened: Opened, fields: Any = None, **parts: Any) -> Answer:
+def submit_survey(opened: Opened, fields: Any = None, **parts: Any) -> Response:
     headers = parts.pop("headers", None)
     survey_id = parts.pop("survey_id", opened.survey_id)
     given = opened.answered() if fields is None else fields
     return CLIENT.submit_fields(SUBMIT_SURVEY, survey_id, given, headers, **parts)
 
 
-def submit_private(opened: Opened, tracker: str, fields: Any = None, **parts: Any) -> Answer:
+def submit_private(opened: Opened, tracker: str, fields: Any = None, **parts: Any) -> Response:
     return submit_survey(
         opened, fields, survey_id=opened.private_survey_id, tracker=tracker, **parts
     )
 
 
 def test_contact_form_submission_is_stored(fresh: Opened) -> None:
-    answer = submit_contact(fresh, fresh.answered(note=" Merci ", nps="9"), store=fresh.store_id)
-    assert (answer.status, answer.body) == (204, "")
-    assert answer.headers["access-control-allow-origin"] == "*"
+    response = submit_contact(fresh, fresh.answered(note=" Merci ", nps="9"), store=fresh.store_id)
+    assert (response.status, response.body) == (204, "")
+    assert response.headers["access-control-allow-origin"] == "*"
     (feedback,) = stored_feedback(fresh.contact_form_id)
     assert feedback.account_id == fresh.account_id
     assert {a.key: a.values for a in feedback.answers} == {
@@ -67,8 +67,8 @@ def test_contact_form_submission_is_stored(fresh: Opened) -> None:
 
 
 def test_public_survey_submission_is_stored(fresh: Opened) -> None:
-    answer = submit_survey(fresh, fresh.answered(nps="8"), store=fresh.store_id)
-    assert (answer.status, answer.json) == (201, {"redirectTo": REVIEW_PAGE})
+    response = submit_survey(fresh, fresh.answered(nps="8"), store=fresh.store_id)
+    assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     (feedback,) = stored_feedback(fresh.survey_id)
     assert (feedback.source, feedback.store_id) == ("Survey", fresh.store_id)
     assert (feedback.context_id, feedback.tracker_id) == (fresh.store_id, None)
@@ -76,8 +76,8 @@ def test_public_survey_submission_is_stored(fresh: Opened) -> None:
 
 def test_private_survey_submission_uses_tracker(fresh: Opened) -> None:
     tracker = fresh.tracker()
-    answer = submit_private(fresh, tracker.upper(), fresh.answered(nps="10"))
-    assert (answer.status, answer.json) == (201, {"redirectTo": REVIEW_PAGE})
+    response = submit_private(fresh, tracker.upper(), fresh.answered(nps="10"))
+    assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     (feedback,) = stored_feedback(fresh.private_survey_id)
     assert (feedback.tracker_id, feedback.context_id) == (tracker, tracker)
     assert (feedback.customer_id, feedback.store_id) == (fresh.customer_id, fresh.store_id)
@@ -118,8 +118,8 @@ def test_redirect_depends_on_threshold(
         **({} if threshold is None else {"postRedirectThreshold": threshold}),
     )
     fields = fresh.answered(nps=nps) if nps else fresh.answered()
-    answer = submit_survey(fresh, fields, store=fresh.store_id)
-    assert answer.json == {"redirectTo": REVIEW_PAGE if leads else ""}
+    response = submit_survey(fresh, fields, store=fresh.store_id)
+    assert response.json == {"redirectTo": REVIEW_PAGE if leads else ""}
 
 
 def test_redirect_is_empty_without_matching_target(opened: Opened) -> None:
@@ -129,26 +129,26 @@ def test_redirect_is_empty_without_matching_target(opened: Opened) -> None:
 @pytest.mark.parametrize("submit", [submit_contact, submit_survey])
 @pytest.mark.parametrize("name", ["store", "brand"])
 def test_unknown_store_or_brand_is_rejected(
-    opened: Opened, submit: Callable[..., Answer], name: str
+    opened: Opened, submit: Callable[..., Response], name: str
 ) -> None:
     other = open_account()
     for place in (new_id(), getattr(other, f"{name}_id")):
-        answer = submit(opened, **{name: place})
-        assert answer.errors == [(f"/{name}", "unknown_reference")]
+        response = submit(opened, **{name: place})
+        assert response.errors == [(f"/{name}", "unknown_reference")]
 
 
 def test_contact_form_accepts_only_its_brand_and_stores(fresh: Opened) -> None:
     brand = save_brand(fresh.account_id, brand_document())
     store = save_store(fresh.account_id, store_document(brand.id))
     clear_caches()
-    answer = submit_contact(fresh, store=store.id, brand=brand.id)
-    assert answer.errors == [("/store", "unknown_reference"), ("/brand", "unknown_reference")]
+    response = submit_contact(fresh, store=store.id, brand=brand.id)
+    assert response.errors == [("/store", "unknown_reference"), ("/brand", "unknown_reference")]
     assert submit_contact(fresh, brand=fresh.brand_id).status == 204
     assert submit_survey(fresh, store=store.id).status == 201
 
 
 @pytest.mark.parametrize("submit", [submit_contact, submit_survey])
-def test_response_lists_every_answer_error(opened: Opened, submit: Callable[..., Answer]) -> None:
+def test_response_lists_every_answer_error(opened: Opened, submit: Callable[..., Response]) -> None:
     fields = [
         {"id": opened.fields["mail"], "values": ["nobody"]},
         {"id": opened.fields["nps"], "values": ["11"]},
@@ -174,7 +174,7 @@ def test_disabled_form_rejects_submission(fresh: Opened) -> None:
     fresh.survey(enabled=False)
     fresh.survey(fresh.private_survey_id, enabled=False)
     answers = submit_contact(fresh), submit_survey(fresh), submit_private(fresh, tracker)
-    assert [answer.status for answer in answers] == [409, 409, 409]
+    assert [response.status for response in answers] == [409, 409, 409]
     assert stored_feedback(fresh.private_survey_id) == []
     used = trackers.find(tracker)
     assert used
@@ -189,7 +189,7 @@ def test_private_survey_without_tracker_is_forbidden(opened: Opened, parts: Any)
 def test_unknown_tracker_is_not_found(opened: Opened) -> None:
     of_another = opened.tracker(opened.survey_id)
     answers = [submit_private(opened, tracker) for tracker in (new_id(), of_another)]
-    assert [answer.status for answer in answers] == [404, 404]
+    assert [response.status for response in answers] == [404, 404]
 
 
 def test_public_survey_accepts_tracker(opened: Opened) -> None:
@@ -288,8 +288,8 @@ def test_idempotency_key_is_scoped_to_form_and_operation(fresh: Opened) -> None:
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "clé", "a\nb"])
 def test_invalid_idempotency_key_is_rejected(opened: Opened, key: str) -> None:
-    answer = submit_contact(opened, headers={"idempotency-key": key})
-    assert answer.errors == [("Idempotency-Key", "invalid")]
+    response = submit_contact(opened, headers={"idempotency-key": key})
+    assert response.errors == [("Idempotency-Key", "invalid")]
 
 
 @pytest.mark.parametrize("path", [SUBMIT_CONTACT, SUBMIT_SURVEY])
@@ -309,8 +309,8 @@ def test_response_lists_errors_of_key_and_parts(opened: Opened, path: str) -> No
 def test_submission_with_honeypot_is_discarded(fresh: Opened, trap: str) -> None:
     fields = fresh.answered(nps="9")
     assert submit_contact(fresh, fields, homepage=trap).status == 204
-    answer = submit_survey(fresh, fields, homepage=trap, store=fresh.store_id)
-    assert (answer.status, answer.json) == (201, {"redirectTo": REVIEW_PAGE})
+    response = submit_survey(fresh, fields, homepage=trap, store=fresh.store_id)
+    assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     assert stored_feedback(fresh.contact_form_id) == stored_feedback(fresh.survey_id) == []
 
 

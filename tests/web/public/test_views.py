@@ -24,11 +24,11 @@ CLIENT = PublicClient()
 
 
 def test_contact_form_is_public(opened: Opened) -> None:
-    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id.upper()}")
-    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
-    assert answer.json["id"] == opened.contact_form_id
-    assert answer.json["brandName"] == ["Maison Lumen"]
-    assert [store["id"] for store in answer.json["storeList"]] == [opened.store_id]
+    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id.upper()}")
+    assert (response.status, response.headers["content-type"]) == (200, "application/json")
+    assert response.json["id"] == opened.contact_form_id
+    assert response.json["brandName"] == ["Maison Lumen"]
+    assert [store["id"] for store in response.json["storeList"]] == [opened.store_id]
 
 
 def test_disabled_form_is_shown(client: Client) -> None:
@@ -60,8 +60,8 @@ def test_public_survey_shows_store_and_brand(opened: Opened) -> None:
 def test_unknown_store_or_brand_is_rejected(opened: Opened, name: str) -> None:
     other = open_account()
     for place in (new_id(), getattr(other, f"{name}_id")):
-        answer = CLIENT.get(f"{SURVEY}?survey={opened.survey_id}&{name}={place}")
-        assert answer.errors == [(f"?{name}", "unknown_reference")]
+        response = CLIENT.get(f"{SURVEY}?survey={opened.survey_id}&{name}={place}")
+        assert response.errors == [(f"?{name}", "unknown_reference")]
 
 
 def test_private_survey_requires_tracker(opened: Opened) -> None:
@@ -134,17 +134,17 @@ def test_view_language_follows_request(
     opened = open_account()
     opened.contact_form(autoTranslate=True, translations={"fr": {"header": {"title": "Bonjour"}}})
     headers = {"accept-language": header} if header else {}
-    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}{query}", headers)
-    assert answer.json["language"] == language
-    assert (answer.json["header"]["title"] == "Bonjour") == (language == "fr")
-    assert answer.headers["vary"] == "Accept-Language"
+    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}{query}", headers)
+    assert response.json["language"] == language
+    assert (response.json["header"]["title"] == "Bonjour") == (language == "fr")
+    assert response.headers["vary"] == "Accept-Language"
 
 
 def test_form_without_auto_translate_keeps_its_language(client: Client) -> None:
     opened = open_account()
     opened.contact_form(translations={"fr": {"header": {"title": "Bonjour"}}})
-    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}&language=fr")
-    assert answer.json["language"] == "en"
+    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}&language=fr")
+    assert response.json["language"] == "en"
 
 
 def test_public_view_is_cacheable(opened: Opened) -> None:
@@ -159,17 +159,17 @@ def test_public_view_is_cacheable(opened: Opened) -> None:
 
 def test_view_with_tracker_is_not_cacheable(opened: Opened) -> None:
     path = f"{SURVEY}?survey={opened.private_survey_id}&tracker={opened.tracker()}"
-    answer = CLIENT.get(path, {"if-none-match": "*"})
-    assert (answer.status, answer.headers["cache-control"]) == (200, "private, no-store")
-    assert "etag" not in answer.headers
+    response = CLIENT.get(path, {"if-none-match": "*"})
+    assert (response.status, response.headers["cache-control"]) == (200, "private, no-store")
+    assert "etag" not in response.headers
 
 
 @pytest.mark.parametrize("path", [f"{CONTACT}?id=x", f"{CONTACT}?id={NOWHERE}", SURVEY])
 def test_error_response_allows_any_origin(opened: Opened, path: str) -> None:
-    answer = CLIENT.get(path)
-    assert answer.status in (400, 404)
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert answer.headers["cache-control"] == "no-store"
+    response = CLIENT.get(path)
+    assert response.status in (400, 404)
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert response.headers["cache-control"] == "no-store"
 
 
 def test_unhandled_exception_allows_any_origin_and_reveals_nothing(
@@ -179,9 +179,9 @@ def test_unhandled_exception_allows_any_origin_and_reveals_nothing(
         raise RuntimeError("the password is hunter2")
 
     monkeypatch.setattr("chalicelib.services.forms.public.get_public_contact_form", broken)
-    answer = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}")
-    assert (answer.status, answer.headers["access-control-allow-origin"]) == (500, "*")
-    assert "hunter2" not in answer.body
+    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}")
+    assert (response.status, response.headers["access-control-allow-origin"]) == (500, "*")
+    assert "hunter2" not in response.body
 
 
 def test_cors_headers_are_minimal(opened: Opened) -> None:
@@ -201,19 +201,19 @@ def test_preflight_allows_method_and_headers(path: str, method: str) -> None:
         "access-control-request-method": method,
         "access-control-request-headers": "idempotency-key",
     }
-    answer = CLIENT.preflight(path, asked)
-    assert (answer.status, answer.body) == (204, "")
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert answer.headers["access-control-allow-methods"] == f"{method}, OPTIONS"
-    allowed = answer.headers["access-control-allow-headers"].split(", ")
+    response = CLIENT.preflight(path, asked)
+    assert (response.status, response.body) == (204, "")
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert response.headers["access-control-allow-methods"] == f"{method}, OPTIONS"
+    allowed = response.headers["access-control-allow-headers"].split(", ")
     assert sorted(allowed) == ["Content-Type", "Idempotency-Key", "If-None-Match"]
-    assert int(answer.headers["access-control-max-age"]) > 0
+    assert int(response.headers["access-control-max-age"]) > 0
 
 
 def test_partner_endpoint_has_no_cors_headers() -> None:
-    answer = CLIENT.get("/partners/customer")
-    assert answer.status == 401
-    assert not [name for name in answer.headers if name.startswith("access-control")]
+    response = CLIENT.get("/partners/customer")
+    assert response.status == 401
+    assert not [name for name in response.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize("name", ["contact form", "survey"])
