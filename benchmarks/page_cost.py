@@ -39,7 +39,7 @@ class PageCost:
     """
 
     total: int
-    requested: PageRequest
+    request: PageRequest
     calls: int
     consumed: Consumed
     in_process_ms: float
@@ -53,15 +53,13 @@ def measure(customers: int = CUSTOMERS) -> Section:
         address = f"{deploy_app(cloud)}/partners/customer/list"
         with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
             short_list = [
-                _cost(
-                    SMALL_ACCOUNT_ID, FEW, requested, ROUNDS, _over_http(http, address, requested)
-                )
-                for requested in _ends_of(FEW)
+                _cost(SMALL_ACCOUNT_ID, FEW, request, ROUNDS, _over_http(http, address, request))
+                for request in _ends_of(FEW)
             ]
         many_customers.load(ACCOUNT_ID, customers)
         long_list = [
-            _cost(ACCOUNT_ID, customers, requested, LONG_LIST_ROUNDS)
-            for requested in _ends_of(customers)
+            _cost(ACCOUNT_ID, customers, request, LONG_LIST_ROUNDS)
+            for request in _ends_of(customers)
         ]
     return _section(customers, [*short_list, *long_list])
 
@@ -78,10 +76,10 @@ def _ends_of(total: int) -> list[PageRequest]:
     return [PageRequest(limit=limit, page=page) for limit in LIMITS for page in (1, total // limit)]
 
 
-def _over_http(http: httpx.Client, address: str, requested: PageRequest) -> Read:
+def _over_http(http: httpx.Client, address: str, request: PageRequest) -> Read:
     def read() -> None:
-        response = http.post(address, json={"limit": requested.limit, "page": requested.page})
-        assert response.json()["meta"]["itemCount"] == requested.limit, response.text
+        response = http.post(address, json={"limit": request.limit, "page": request.page})
+        assert response.json()["meta"]["itemCount"] == request.limit, response.text
 
     return read
 
@@ -89,18 +87,18 @@ def _over_http(http: httpx.Client, address: str, requested: PageRequest) -> Read
 def _cost(
     account_id: str,
     total: int,
-    requested: PageRequest,
+    request: PageRequest,
     rounds: int,
     read_over_http: Read | None = None,
 ) -> PageCost:
     def read() -> None:
-        assert list_customers(account_id, requested).meta.item_count == requested.limit
+        assert list_customers(account_id, request).meta.item_count == request.limit
 
     with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
         read()
     return PageCost(
         total,
-        requested,
+        request,
         calls.total(),
         consumed,
         _median_ms(read, rounds),
@@ -149,8 +147,8 @@ def _row(cost: PageCost) -> tuple[str, ...]:
     over_http = cost.through_gateway_ms
     return (
         f"{cost.total:,}",
-        f"{cost.requested.limit}",
-        f"{cost.requested.page:,}",
+        f"{cost.request.limit}",
+        f"{cost.request.page:,}",
         str(cost.calls),
         str(cost.consumed.rows),
         f"{cost.consumed.read_units:g}",

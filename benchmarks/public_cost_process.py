@@ -19,7 +19,6 @@ import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.httpsession import URLLib3Session
-from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from moto import mock_aws
 from python_multipart.multipart import MultipartParser
 
@@ -30,6 +29,7 @@ from benchmarks.lambda_context import LambdaContext
 from benchmarks.processes import PROJECT
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.definitions import build as form_saving
 from chalicelib.domain.forms.definitions.contact_form import (
@@ -166,7 +166,7 @@ class _BareSubmit:
         parser.write(base64.b64decode(event["body"]))
         now = datetime.now(UTC)
         feedback_id, form_id = str(uuid4()), parts[0].decode()
-        responses = json.dumps(json.loads(parts[1])).encode()
+        answers = json.dumps(json.loads(parts[1])).encode()
         self._dynamodb.update_item(
             TableName="feedback-test-rate-limits",
             Key={"key": {"S": form_id}},
@@ -179,7 +179,7 @@ class _BareSubmit:
             Item={
                 "feedback_id": {"S": feedback_id},
                 "form_id": {"S": form_id},
-                "document": {"B": zlib.compress(responses)},
+                "document": {"B": zlib.compress(answers)},
                 "created_at": {"S": now.isoformat()},
                 "state": {"S": "PENDING"},
                 "work_shard": {"S": "open-0"},

@@ -65,9 +65,7 @@ def calls_for_equal_answers(contenders: Sequence[Contender], request: str) -> in
     """
     first, *others = (contender.response(request) for contender in contenders)
     for contender, response in zip(contenders[1:], others, strict=True):
-        assert response == first, (
-            f"{contender.name} answers {request} differently: {response} {first}"
-        )
+        assert response == first, f"{contender.name} differs on {request}: {response} {first}"
     return sum(first.calls.values())
 
 

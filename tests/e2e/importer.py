@@ -32,9 +32,7 @@ class Importer:
                 assert response.status_code == 201, response.text
                 return response.json()
             time.sleep(0.5)
-        raise AssertionError(
-            f"{path} fails again and again: {response.status_code} {response.text}"
-        )
+        raise AssertionError(f"{path} keeps failing: {response.status_code} {response.text}")
 
     def import_rows(self, rows: list[dict[str, Any]]) -> str:
         """Send a batch and return the id of the import."""
