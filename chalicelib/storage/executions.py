@@ -286,7 +286,7 @@ def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
     pointer = WORK.reopen(execution.id, PART, now, condition=replayable)
     if pointer is None:
         raise Conflict(
-            "The execution is pending or succeeded. Only an unsuccessful execution can be replayed."
+            "It is pending or succeeded. Only an unsuccessful execution can be replayed."
         )
     return pointer
 
