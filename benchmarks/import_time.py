@@ -7,7 +7,7 @@ from typing import Final
 from benchmarks.processes import run
 from benchmarks.report import Section, Table
 
-BUDGET: Final = 1.5
+BUDGET: Final = 1.3
 ROUNDS: Final = 21
 
 LIBRARIES: Final = "chalice, boto3, pydantic, pynamodb"

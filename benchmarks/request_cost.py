@@ -13,7 +13,7 @@ from benchmarks.processes import run
 from benchmarks.recorded_request import read_recording
 from benchmarks.report import Section, Table
 
-BUDGET: Final = 1.3
+BUDGET: Final = 1.2
 ROUNDS: Final = 101
 BATCH_US: Final = 8_000
 """The approximate CPU time of a contender's turn."""
