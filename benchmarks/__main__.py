@@ -1,4 +1,4 @@
-"""Run the benchmarks, print the report and write it to a file."""
+"""Run the benchmarks, print the report and write it to a Markdown file."""
 
 import argparse
 import os
@@ -28,13 +28,13 @@ _WIDTH: Final = 110
 
 
 def main() -> None:
-    """Run the requested sections."""
+    """Run the requested benchmarks, print each section of the report and write the report."""
     options = _parser().parse_args()
     # On SIGTERM, exit normally so that child processes are stopped.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # Sections that direct this process to a local cloud come last.
+    # The last two direct this process to a local cloud, which could affect later benchmarks.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
@@ -64,18 +64,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only",
         choices=("requests", "public", "deliveries", "imports", "batches", "pages"),
-        help="one section",
+        help="run only this benchmark (default: all)",
     )
     parser.add_argument(
         "--output",
         type=Path,
-        help="file of the report (default: docs/performance.md if all sections run)",
+        help="file to write the report to (default: docs/performance.md; with --only, no file)",
     )
     parser.add_argument(
         "--customers",
         type=int,
         default=page_cost.CUSTOMERS,
-        help="length of the list of customers (default: %(default)s)",
+        help="number of customers in the long list of `pages` (default: %(default)s)",
     )
     return parser
 

@@ -1,4 +1,4 @@
-"""The cost of importing customers, compared with an importer that processes row by row."""
+"""Measure the import of a batch of customers; compare it with a row-by-row importer."""
 
 import os
 import time
@@ -31,22 +31,25 @@ from chalicelib.storage.dynamodb.table import connection
 from chalicelib.web.partner.batch_body import validate_batch
 
 ROWS: Final = 10_000
-ROWS_ONE_BY_ONE: Final = 1_000
-ROWS_TO_WARM_UP: Final = 100
-ADDED_MS: Final = (0, 5)
-MESSAGES_AT_ONCE: Final = 5
+ROW_BY_ROW_ROWS: Final = 1_000
+WARM_UP_ROWS: Final = 100
+DELAYS_MS: Final = (0, 5)
+BATCH_SIZE: Final = 5
 """The batch size of the deployed function's event source."""
 
-AIMS: Final = (5, 10)
-"""Minimum ratio to the row-by-row importer: through the gateway, and with added network time."""
-AIM_REQUESTS: Final = 0.1
+MIN_SPEED_RATIOS: Final = (5, 10)
+"""Minimum speed relative to the row-by-row importer: through the gateway, and in process with the
+longest added delay.
+"""
+MAX_REQUEST_RATIO: Final = 0.1
+"""Maximum number of AWS requests relative to the row-by-row importer."""
 
 GATEWAY: Final = "this service, through the gateway"
 IN_PROCESS: Final = "this service, in process"
 ROW_BY_ROW: Final = "row by row, in process"
 
-_LONGEST: Final = timedelta(minutes=5)
-_PAUSE_S: Final = 1.0
+_TIMEOUT: Final = timedelta(minutes=5)
+_POLL_INTERVAL_S: Final = 1.0
 
 Rows = list[dict[str, Any]]
 
@@ -56,9 +59,10 @@ class Import:
     """The measurements of one import.
 
     Attributes:
-        dynamodb: requests to DynamoDB; this and the following are zero if not counted.
-        sqs: requests to SQS.
-        consumed: capacity consumed by the requests to DynamoDB.
+        added_ms: the delay added to each AWS request.
+        dynamodb: the number of DynamoDB requests; 0 if requests were not counted.
+        sqs: the number of SQS requests; 0 if requests were not counted.
+        consumed: the capacity that the DynamoDB requests consumed; zero if not counted.
     """
 
     importer: str
@@ -70,34 +74,34 @@ class Import:
     consumed: Consumed = field(default_factory=Consumed)
 
     @property
-    def rows_a_second(self) -> float:
-        """The throughput in rows a second."""
+    def rows_per_second(self) -> float:
+        """The throughput in rows per second."""
         return self.rows / self.seconds
 
 
-def measure(rows: int = ROWS, rows_one_by_one: int = ROWS_ONE_BY_ONE) -> Section:
-    """Import new customers into a temporary local cloud with each importer."""
-    with own_cloud() as cloud, _without_log():
+def measure(rows: int = ROWS, row_by_row_rows: int = ROW_BY_ROW_ROWS) -> Section:
+    """Import new customers with each importer into a temporary local cloud."""
+    with own_cloud() as cloud, _discard_log():
         imports = [_through_gateway(deploy_app(cloud), rows)]
-        _take_the_function_off_its_queue()
+        _remove_event_source()
         dynamodb = boto3.client("dynamodb")
         row_by_row_importer.create_table(dynamodb)
 
         def row_by_row(batch: Rows) -> None:
             row_by_row_importer.import_rows(dynamodb, new_id(), batch)
 
-        row_by_row(batch_of(ROWS_TO_WARM_UP))
-        import_in_process(batch_of(ROWS_TO_WARM_UP))
-        for added_ms in ADDED_MS:
+        row_by_row(batch_of(WARM_UP_ROWS))
+        import_in_process(batch_of(WARM_UP_ROWS))
+        for added_ms in DELAYS_MS:
             imports += [
-                _measured(IN_PROCESS, connection().client, added_ms, rows, import_in_process),
-                _measured(ROW_BY_ROW, dynamodb, added_ms, rows_one_by_one, row_by_row),
+                _measure_import(IN_PROCESS, connection().client, added_ms, rows, import_in_process),
+                _measure_import(ROW_BY_ROW, dynamodb, added_ms, row_by_row_rows, row_by_row),
             ]
     return _section(imports)
 
 
 def batch_of(count: int) -> Rows:
-    """Build rows of new customers, each with a pair."""
+    """Build rows of new customers, each with an e-mail address and a phone number."""
     return [
         {
             "firstName": "Zoé",
@@ -113,41 +117,41 @@ def batch_of(count: int) -> Rows:
 
 
 def import_in_process(batch: Rows) -> None:
-    """Import a batch into a new account: accept it, then process the queue."""
+    """Import a batch into a new account in this process: accept it, then process the queue."""
     account_id = new_id()
     accepted = accept_batch(account_id, validate_batch({"batch": batch}))
-    _work_off_the_queue()
+    _process_queue()
     progress = read_import(account_id, accepted.id)
     assert progress.status is ImportStatus.COMPLETED, progress
     assert progress.created == len(batch), progress
 
 
-def _work_off_the_queue() -> None:
+def _process_queue() -> None:
     sqs: Any = boto3.client("sqs")
     queue = sqs.get_queue_url(QueueName=settings().resource_name(IMPORTS.name))["QueueUrl"]
-    while received := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=MESSAGES_AT_ONCE).get(
+    while received := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=BATCH_SIZE).get(
         "Messages"
     ):
         records = [{"messageId": m["MessageId"], "body": m["Body"]} for m in received]
-        left = import_customers(SQSEvent({"Records": records}, None))
-        assert not left["batchItemFailures"], left
+        response = import_customers(SQSEvent({"Records": records}, None))
+        assert not response["batchItemFailures"], response
         sqs.delete_message_batch(
             QueueUrl=queue,
             Entries=[
-                {"Id": str(place), "ReceiptHandle": message["ReceiptHandle"]}
-                for place, message in enumerate(received)
+                {"Id": str(index), "ReceiptHandle": message["ReceiptHandle"]}
+                for index, message in enumerate(received)
             ],
         )
 
 
-def _take_the_function_off_its_queue() -> None:
+def _remove_event_source() -> None:
     functions: Any = boto3.client("lambda")
     for mapping in functions.list_event_source_mappings()["EventSourceMappings"]:
         if mapping["EventSourceArn"].endswith(IMPORTS.name):
             functions.delete_event_source_mapping(UUID=mapping["UUID"])
 
 
-def _measured(
+def _measure_import(
     importer: str, dynamodb: Any, added_ms: int, rows: int, run: Callable[[Rows], None]
 ) -> Import:
     batch = batch_of(rows)
@@ -159,24 +163,24 @@ def _measured(
     return Import(importer, added_ms, rows, seconds, requests.total() - sqs, sqs, consumed=consumed)
 
 
-def _through_gateway(address: str, rows: int) -> Import:
-    _import_through_gateway(address, batch_of(ROWS_TO_WARM_UP))
-    return Import(GATEWAY, 0, rows, _import_through_gateway(address, batch_of(rows)))
+def _through_gateway(base_url: str, rows: int) -> Import:
+    _import_through_gateway(base_url, batch_of(WARM_UP_ROWS))
+    return Import(GATEWAY, 0, rows, _import_through_gateway(base_url, batch_of(rows)))
 
 
-def _import_through_gateway(address: str, batch: Rows) -> float:
+def _import_through_gateway(base_url: str, batch: Rows) -> float:
     account = create_account("Maison Lumen")
     credential, secret = issue_key(account.id)
     headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
-    url = f"{address}/partners/customer/batch"
+    url = f"{base_url}/partners/customer/batch"
     with httpx.Client(headers=headers, timeout=60, trust_env=False) as http:
         started = datetime.now(UTC)
         accepted = http.post(url, json={"batch": batch})
         assert accepted.status_code == 201, accepted.text
-        own_id = accepted.json()["id"]
-        while datetime.now(UTC) - started < _LONGEST:
-            time.sleep(_PAUSE_S)
-            progress = http.get(url, params={"id": own_id}).json()
+        import_id = accepted.json()["id"]
+        while datetime.now(UTC) - started < _TIMEOUT:
+            time.sleep(_POLL_INTERVAL_S)
+            progress = http.get(url, params={"id": import_id}).json()
             if progress["status"] == ImportStatus.COMPLETED.value:
                 assert progress["created"] == len(batch), progress
                 ended = datetime.fromisoformat(progress["completedAt"])
@@ -185,83 +189,88 @@ def _import_through_gateway(address: str, batch: Rows) -> float:
 
 
 @contextmanager
-def _without_log() -> Iterator[None]:
-    # Log lines are formatted, as in a function, and discarded.
+def _discard_log() -> Iterator[None]:
+    # Format log lines as in a deployed function, so that their cost is measured.
     with (
-        Path(os.devnull).open("w") as nowhere,
-        patch.object(logger.registered_handler, "stream", nowhere),
+        Path(os.devnull).open("w") as devnull,
+        patch.object(logger.registered_handler, "stream", devnull),
     ):
         yield
 
 
 def _section(imports: list[Import]) -> Section:
-    one_by_one = {it.added_ms: it for it in imports if it.importer == ROW_BY_ROW}
-    times = {
-        (it.importer, it.added_ms): it.rows_a_second / one_by_one[it.added_ms].rows_a_second
-        for it in imports
+    baselines = {run.added_ms: run for run in imports if run.importer == ROW_BY_ROW}
+    ratios = {
+        (run.importer, run.added_ms): run.rows_per_second / baselines[run.added_ms].rows_per_second
+        for run in imports
     }
-    counted = [it for it in imports if it.dynamodb and not it.added_ms]
-    requests = {it.importer: (it.dynamodb + it.sqs) / it.rows for it in counted}
-    requests_ratio = requests[IN_PROCESS] / requests[ROW_BY_ROW]
-    network_ms = ADDED_MS[-1]
+    counted = [run for run in imports if run.dynamodb and not run.added_ms]
+    requests_per_row = {run.importer: (run.dynamodb + run.sqs) / run.rows for run in counted}
+    request_ratio = requests_per_row[IN_PROCESS] / requests_per_row[ROW_BY_ROW]
+    network_ms = DELAYS_MS[-1]
     return Section(
         "Import of a batch",
         [
-            "Import rate of new customers, each with a pair, on a local cloud. The row-by-row"
-            " importer runs on the same emulator with plain boto3 and a table and index of its"
-            " own: per row one query by pair, then a put or an update. It validates nothing,"
-            " stores no list positions and no progress, and is not safe with concurrent runs."
-            " 'Through the gateway' measures from the POST until the progress reports completion,"
-            " with the packaged functions behind gateway and queue; the row-by-row importer uses"
-            " neither. 'In process' uses one process and one thread for each importer: this"
-            " service accepts the batch, then receives, processes and deletes the messages,"
-            f" {MESSAGES_AT_ONCE} at a time like its function. The added network delay precedes"
-            " every request of every botocore client. Ratios compare with the row-by-row importer"
-            " with the same delay.",
+            "The import rate of new customers, each with an e-mail address and a phone number, on"
+            " a local cloud. The row-by-row importer runs on the same emulator with plain boto3 and"
+            " a separate table and index. For each row it queries by pair, then puts or updates one"
+            " item. It validates nothing, stores no list positions and no progress, and is not safe"
+            " with concurrent runs. 'Through the gateway' is the time from the POST request to the"
+            " `completedAt` of the import, with the packaged functions behind gateway and queue;"
+            " the row-by-row importer uses neither. 'In process' runs each importer in one process"
+            " and one thread: this service accepts the batch, then receives, processes and deletes"
+            f" the messages, {BATCH_SIZE} at a time like the deployed function. The network delay"
+            " is added before every request of every botocore client. A ratio compares the rows per"
+            " second with those of the row-by-row importer at the same delay.",
             Table(
-                ("importer", "network added", "rows", "seconds", "rows a second", "ratio"),
+                ("importer", "added delay", "rows", "seconds", "rows per second", "ratio"),
                 [
                     (
-                        it.importer,
-                        f"{it.added_ms} ms" if it.added_ms else "",
-                        f"{it.rows:,}",
-                        f"{it.seconds:.1f}",
-                        f"{it.rows_a_second:,.0f}",
-                        f"{times[it.importer, it.added_ms]:.1f}",
+                        run.importer,
+                        f"{run.added_ms} ms" if run.added_ms else "",
+                        f"{run.rows:,}",
+                        f"{run.seconds:.1f}",
+                        f"{run.rows_per_second:,.0f}",
+                        f"{ratios[run.importer, run.added_ms]:.1f}",
                     )
-                    for it in imports
+                    for run in imports
                 ],
             ),
-            f"Aims: at least {AIMS[0]} times the row-by-row importer through the gateway:"
-            f" {times[GATEWAY, 0]:.1f}, {_met(times[GATEWAY, 0] >= AIMS[0])}. With {network_ms} ms"
-            f" added, {AIMS[1]} times: {times[IN_PROCESS, network_ms]:.1f},"
-            f" {_met(times[IN_PROCESS, network_ms] >= AIMS[1])}.",
-            "Requests to AWS and capacity units for 1,000 rows, counted in process. The requests"
-            " include receiving and deleting messages, which Lambda does for a deployed function."
-            " Write units are reported by the emulator, which computes them from the sizes of"
-            " rows and index entries as AWS does, doubled for rows in a transaction. Read units"
-            " are computed from the sizes of the rows by AWS's rule, because the emulator reports"
-            " a constant. This service uses more units for the transaction and for the pair row"
-            " that prevents duplicate customers.",
+            "Targets for the ratio:"
+            f" {_target(ratios[GATEWAY, 0], MIN_SPEED_RATIOS[0])} through the gateway;"
+            f" {_target(ratios[IN_PROCESS, network_ms], MIN_SPEED_RATIOS[1])} in process with"
+            f" {network_ms} ms added.",
+            "AWS requests and capacity units for 1,000 rows, in process without added delay. The"
+            " requests include those that receive and delete messages, which Lambda makes for a"
+            " deployed function. The emulator reports the write units; like AWS, it computes them"
+            " from the sizes of rows and index entries, doubled for rows in a transaction. Read"
+            " units are computed from the sizes of the rows by AWS's rule, because the emulator"
+            " reports a constant. This service uses more write units because it writes in"
+            " transactions and adds a row per pair, which prevents duplicate customers.",
             Table(
                 ("importer", "requests", "DynamoDB", "SQS", "read units", "write units"),
-                [_per_thousand(it) for it in counted],
+                [_per_thousand(run) for run in counted],
             ),
-            f"Aim: at most a tenth of the requests: {requests_ratio:.3f},"
-            f" {_met(requests_ratio <= AIM_REQUESTS)}.",
+            f"Target for the requests: at most {MAX_REQUEST_RATIO} times those of the row-by-row"
+            f" importer. Measured: {request_ratio:.3f},"
+            f" {_met(request_ratio <= MAX_REQUEST_RATIO)}.",
         ],
     )
 
 
-def _per_thousand(it: Import) -> tuple[str, ...]:
+def _per_thousand(run: Import) -> tuple[str, ...]:
     figures = (
-        it.dynamodb + it.sqs,
-        it.dynamodb,
-        it.sqs,
-        it.consumed.read_units_by_size,
-        it.consumed.write_units,
+        run.dynamodb + run.sqs,
+        run.dynamodb,
+        run.sqs,
+        run.consumed.read_units_by_size,
+        run.consumed.write_units,
     )
-    return (it.importer, *(f"{figure * 1000 / it.rows:,.0f}" for figure in figures))
+    return (run.importer, *(f"{figure * 1000 / run.rows:,.0f}" for figure in figures))
+
+
+def _target(ratio: float, minimum: int) -> str:
+    return f"at least {minimum} (measured {ratio:.1f}, {_met(ratio >= minimum)})"
 
 
 def _met(is_met: bool) -> str:

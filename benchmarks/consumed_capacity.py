@@ -1,4 +1,4 @@
-"""Count the rows and capacity units that requests to DynamoDB consume."""
+"""Count the rows that DynamoDB requests examine and the capacity units that they consume."""
 
 import math
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ _READS: Final = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})
 
 @dataclass
 class Consumed:
-    """The capacity that one client's requests have consumed so far.
+    """The rows and capacity units that the requests of one client have consumed so far.
 
     Attributes:
-        rows: rows examined, returned or not.
-        read_units: read units reported by the service, tables and indexes together.
-        write_units: write units reported by the service.
-        read_units_by_size: read units computed from the sizes of the rows by AWS's rule.
+        rows: the rows that reads examined, whether they returned them or not.
+        read_units: the read units that DynamoDB or the emulator reports, for tables and indexes.
+        write_units: the write units that DynamoDB or the emulator reports.
+        read_units_by_size: the read units computed from the sizes of the rows by AWS's rule.
     """
 
     rows: int = 0
@@ -31,47 +31,47 @@ class Consumed:
 
 @contextmanager
 def consumed_capacity(client: Any) -> Iterator[Consumed]:
-    """Count what this boto3 client's requests consume inside the block."""
+    """Count the consumption of this boto3 client's requests while the context is active."""
     consumed = Consumed()
 
-    def ask(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
+    def request_capacity(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         params["ReturnConsumedCapacity"] = "TOTAL"
-        context["asked"] = params
+        context["request"] = params
 
     def add(parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
-        told = parsed.get("ConsumedCapacity", [])
-        tables = [told] if isinstance(told, dict) else told
+        reported = parsed.get("ConsumedCapacity", [])
+        tables = [reported] if isinstance(reported, dict) else reported
         units = sum(table["CapacityUnits"] for table in tables)
         if model.name not in _READS:
             consumed.write_units += units
             return
         consumed.read_units += units
-        requested = context["asked"]
+        request = context["request"]
         if model.name == "BatchGetItem":
-            for table, wanted in requested["RequestItems"].items():
+            for table, table_request in request["RequestItems"].items():
                 rows = parsed["Responses"].get(table, [])
-                missing = len(wanted["Keys"]) - len(rows)
+                missing = len(table_request["Keys"]) - len(rows)
                 consumed.rows += len(rows)
-                consumed.read_units_by_size += _unit(wanted) * (
+                consumed.read_units_by_size += _units_per_block(table_request) * (
                     sum(_blocks([row]) for row in rows) + missing
                 )
         else:
             rows = parsed.get("Items", [parsed["Item"]] if "Item" in parsed else [])
             consumed.rows += parsed.get("ScannedCount", len(rows))
-            consumed.read_units_by_size += _unit(requested) * _blocks(rows)
+            consumed.read_units_by_size += _units_per_block(request) * _blocks(rows)
 
     events = client.meta.events
-    events.register("provide-client-params.dynamodb.*", ask)
+    events.register("provide-client-params.dynamodb.*", request_capacity)
     events.register("after-call.dynamodb.*", add)
     try:
         yield consumed
     finally:
-        events.unregister("provide-client-params.dynamodb.*", ask)
+        events.unregister("provide-client-params.dynamodb.*", request_capacity)
         events.unregister("after-call.dynamodb.*", add)
 
 
-def _unit(requested: dict[str, Any]) -> float:
-    return 1.0 if requested.get("ConsistentRead") else _EVENTUALLY_CONSISTENT
+def _units_per_block(request: dict[str, Any]) -> float:
+    return 1.0 if request.get("ConsistentRead") else _EVENTUALLY_CONSISTENT
 
 
 def _blocks(rows: list[dict[str, Any]]) -> int:
@@ -79,7 +79,7 @@ def _blocks(rows: list[dict[str, Any]]) -> int:
 
 
 def row_bytes(row: dict[str, Any]) -> int:
-    """Return the billed size of a row: its names and values."""
+    """Return the billed size of a row in bytes: its attribute names and values."""
     return sum(len(name.encode()) + _value_bytes(value) for name, value in row.items())
 
 

@@ -1,4 +1,4 @@
-"""One contender of a comparison in its own process."""
+"""Run one of the compared implementations (a contender) in a child process."""
 
 import json
 import subprocess
@@ -11,7 +11,11 @@ from benchmarks.processes import PROJECT, PYTHON, environment
 
 @dataclass(frozen=True)
 class Response:
-    """A contender's response and the AWS requests that it took when warm."""
+    """A contender's response with warm caches.
+
+    Attributes:
+        calls: the number of AWS requests by operation and table.
+    """
 
     status: int
     body: Any
@@ -19,7 +23,12 @@ class Response:
 
 
 class Contender:
-    """A handler that serves recorded requests. A context manager that ends the process on exit."""
+    """A child process that runs a handler on recorded requests. Leaving the context ends it.
+
+    Args:
+        module: the module with the handler.
+        recording: the file with the recorded requests.
+    """
 
     def __init__(self, name: str, module: str, recording: Path) -> None:
         self.name = name
@@ -39,14 +48,14 @@ class Contender:
         self._process.communicate()
 
     def response(self, request: str) -> Response:
-        """Return the warm response to the recorded request of this name."""
-        return Response(**self._ask({"request": request}))
+        """Return the response, with warm caches, to the recorded request with this name."""
+        return Response(**self._execute({"request": request}))
 
     def cpu_us(self, request: str, times: int) -> float:
-        """Measure the CPU time of one request in microseconds, averaged over ``times`` requests."""
-        return float(self._ask({"request": request, "times": times})) / 1000
+        """Return the CPU time per request in microseconds, averaged over ``times`` requests."""
+        return float(self._execute({"request": request, "times": times})) / 1000
 
-    def _ask(self, command: dict[str, Any]) -> Any:
+    def _execute(self, command: dict[str, Any]) -> Any:
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(command) + "\n")

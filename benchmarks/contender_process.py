@@ -1,6 +1,6 @@
-"""The process of one contender: executes the commands on its standard input.
+"""Run a contender: execute commands from standard input and write results to standard output.
 
-Commands and results are one JSON line each. The contender's own output is discarded.
+Each command and each result is one JSON line. The handler's own output is discarded.
 """
 
 import importlib
@@ -17,8 +17,13 @@ from benchmarks.replay import Replay
 
 
 def main(module: str, recording: Path) -> None:
-    """Execute commands until the end of the input."""
-    responses = os.fdopen(os.dup(1), "w", buffering=1)
+    """Execute commands until the end of standard input.
+
+    Args:
+        module: the module with the handler.
+        recording: the file with the recorded requests.
+    """
+    results = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     requests = {request.name: request for request in read_recording(recording)}
     replay = Replay()
@@ -26,8 +31,8 @@ def main(module: str, recording: Path) -> None:
     handler = importlib.import_module(module).handler
     context = LambdaContext()
 
-    def answer(event: Any) -> dict[str, Any]:
-        handler(event, context)  # fill the caches
+    def respond(event: Any) -> dict[str, Any]:
+        handler(event, context)  # warm the caches
         replay.calls.clear()
         response = handler(event, context)
         return {
@@ -45,13 +50,13 @@ def main(module: str, recording: Path) -> None:
     for line in sys.stdin:
         command = json.loads(line)
         request = requests[command["request"]]
-        replay.turn_to(request)
+        replay.select(request)
         result = (
             measure(request.event, command["times"])
             if "times" in command
-            else answer(request.event)
+            else respond(request.event)
         )
-        print(json.dumps(result), file=responses)
+        print(json.dumps(result), file=results)
 
 
 if __name__ == "__main__":

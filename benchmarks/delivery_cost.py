@@ -1,4 +1,4 @@
-"""The CPU time of delivering a webhook, compared with a bare script that signs and posts."""
+"""Measure the delivery of webhooks; compare it with bare scripts that sign and post."""
 
 import contextlib
 import json
@@ -20,32 +20,34 @@ _NAMES: Final = {
 
 
 def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
-    """Measure the contenders in alternating rounds."""
-    metric_fields: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
+    """Measure all contenders, one after the other in each round."""
+    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
     with _receiver() as port:
         for _ in range(rounds):
-            for name, times in metric_fields.items():
+            for name, measured in samples.items():
                 printed = run("-m", "benchmarks.delivery_process", name, str(port), str(deliveries))
                 seconds, cpu_s = json.loads(printed)
-                times.append((deliveries / seconds, cpu_s / deliveries * 1e6))
+                measured.append((deliveries / seconds, cpu_s / deliveries * 1e6))
     rows = [
         (
             _NAMES[name],
-            f"{median(rate for rate, _ in times):.0f}",
-            f"{median(cpu_us for _, cpu_us in times):.0f}",
+            f"{median(rate for rate, _ in measured):.0f}",
+            f"{median(cpu_us for _, cpu_us in measured):.0f}",
         )
-        for name, times in metric_fields.items()
+        for name, measured in samples.items()
     ]
     return Section(
         "Deliveries of webhooks",
         [
-            f"{deliveries} webhooks to a receiver on this machine, ten concurrent: the median of"
-            f" {rounds} rounds. This service claims each execution, reads its action, validates"
-            " the address, signs, posts, evaluates the response and writes the outcome. Prepared"
-            " responses replace DynamoDB (two requests per delivery); requests are still signed"
-            " and responses parsed. The bare scripts sign and post with urllib3, one connection"
-            " each; one also makes the same two requests with boto3, the other stores nothing.",
-            Table(("", "deliveries a second", "CPU a delivery (µs)"), rows),
+            f"{deliveries:,} webhooks to a receiver on this machine, ten at a time: medians of"
+            f" {rounds} rounds. For each webhook, this service claims the execution, reads its"
+            " action, validates the address, signs and posts the body, evaluates the response and"
+            " writes the outcome. It makes two DynamoDB requests per webhook. Prepared responses"
+            " replace DynamoDB, but botocore still signs the requests and parses the responses."
+            " The bare scripts sign and post with urllib3 and open a new connection per webhook."
+            " One of them also makes two equivalent DynamoDB requests with boto3; the other stores"
+            " nothing.",
+            Table(("", "deliveries per second", "CPU per delivery, µs"), rows),
         ],
     )
 

@@ -1,6 +1,7 @@
-"""Deliver webhooks to a port and print the time it took: ``… CONTENDER PORT DELIVERIES``.
+"""Deliver webhooks to a local port and print the elapsed time and the CPU time.
 
-Prepared database responses replace the network, so only this process is measured.
+Usage: ``python -m benchmarks.delivery_process CONTENDER PORT DELIVERIES``. Prepared responses
+replace DynamoDB, so that only the work of this process is measured.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ _BODY: Final = json.dumps({"event": "workflow.action.webhook", "metadata": {"k":
 
 
 def main(contender: str, port: int, deliveries: int) -> None:
-    """Print seconds and CPU seconds as JSON."""
+    """Deliver webhooks and print the elapsed seconds and the CPU seconds as a JSON array."""
     deliver = _CONTENDERS[contender](f"http://127.0.0.1:{port}/hook")
     deliver(_WARM_UP)
     started, cpu = time.perf_counter(), time.process_time()
@@ -44,16 +45,17 @@ def _bare(url: str) -> Callable[[int], None]:
 def _recorded(url: str) -> Callable[[int], None]:
     import boto3
 
-    setattr(URLLib3Session, "send", _response)  # noqa: B010 - a method, replaced on purpose
+    setattr(URLLib3Session, "send", _response)  # noqa: B010 - replaces a method
     client: Any = boto3.client("dynamodb")
     post, key = _signed_post(url), {"id": {"S": "execution"}}
 
-    def claim_post_and_settle(number: int) -> None:
+    def claim_post_and_finish(number: int) -> None:
         now = int(time.time())
         claimed = client.update_item(
             TableName="executions",
             Key=key,
-            UpdateExpression="ADD attempt :one, claims :one SET leased_until = :end, due_at = :end",
+            UpdateExpression="ADD attempt :one, claims :one"
+            " SET leased_until = :lease_end, due_at = :lease_end",
             ConditionExpression="#state = :pending AND (attribute_not_exists(leased_until)"
             " OR leased_until <= :now)",
             ExpressionAttributeNames={"#state": "state"},
@@ -61,7 +63,7 @@ def _recorded(url: str) -> Callable[[int], None]:
                 ":one": {"N": "1"},
                 ":pending": {"S": "PENDING"},
                 ":now": {"N": str(now)},
-                ":end": {"N": str(now + 45)},
+                ":lease_end": {"N": str(now + 45)},
             },
             ReturnValues="ALL_NEW",
         )["Attributes"]
@@ -86,7 +88,7 @@ def _recorded(url: str) -> Callable[[int], None]:
 
     def deliver(count: int) -> None:
         with ThreadPoolExecutor(_BATCH) as threads:
-            list(threads.map(claim_post_and_settle, range(count)))
+            list(threads.map(claim_post_and_finish, range(count)))
 
     return deliver
 
@@ -98,12 +100,12 @@ def _signed_post(url: str) -> Callable[[int], None]:
     body = _BODY.encode()
 
     def post(_: int) -> None:
-        stamp = str(int(time.time()))
-        signed = hmac.new(_SECRET.encode(), f"{stamp}.".encode() + body, hashlib.sha256)
+        timestamp = str(int(time.time()))
+        signed = hmac.new(_SECRET.encode(), f"{timestamp}.".encode() + body, hashlib.sha256)
         headers = {
             "Content-Type": "application/json",
             "User-Agent": "Service-Workflow-Webhook",
-            "X-Service-Webhook-Timestamp": stamp,
+            "X-Service-Webhook-Timestamp": timestamp,
             "X-Service-Webhook-Signature": f"sha256={signed.hexdigest()}",
             "Connection": "close",
         }
@@ -124,34 +126,34 @@ def _service(url: str) -> Callable[[int], None]:
     from chalicelib.services.webhooks.send import DeliveryOutcome
     from chalicelib.settings import settings
 
-    setattr(URLLib3Session, "send", _response)  # noqa: B010 - a method, replaced on purpose
-    allowed = replace(settings(), private_webhooks=True)
+    setattr(URLLib3Session, "send", _response)  # noqa: B010 - replaces a method
+    patched_settings = replace(settings(), private_webhooks=True)
     action = Action(id="action", key="crm", url=url)
     workflow = Workflow(id="workflow", name="All", actions=(action,), created_at="", updated_at="")
     secrets = SigningSecrets(((now(), _SECRET),))
-    for name, response in (
-        ("settings", allowed),
+    for name, value in (
+        ("settings", patched_settings),
         ("workflows_of", (workflow,)),
         ("signing_secrets_of", secrets),
     ):
-        setattr(service, name, lambda *_, response=response: response)
+        setattr(service, name, lambda *_, value=value: value)
     pointers = [ExecutionPointer("account", "execution", "workflow", "action")] * _BATCH
 
     def deliver(count: int) -> None:
         for _ in range(count // _BATCH):
-            done = service.deliver_concurrently(service.send_webhook, pointers)
-            assert set(done) == {DeliveryOutcome.SUCCEEDED}
+            outcomes = service.deliver_concurrently(service.send_webhook, pointers)
+            assert set(outcomes) == {DeliveryOutcome.SUCCEEDED}
 
     return deliver
 
 
 def _response(_: Any, request: AWSPreparedRequest) -> AWSResponse:
-    body = _CLAIMED if b"UpdateItem" in _bytes(request.headers["X-Amz-Target"]) else b"{}"
+    body = _CLAIM_RESPONSE if b"UpdateItem" in _bytes(request.headers["X-Amz-Target"]) else b"{}"
     headers = {"Content-Type": "application/x-amz-json-1.0", "Content-Length": str(len(body))}
-    return AWSResponse(request.url, 200, HTTPHeaders.from_dict(headers), _Canned(body))
+    return AWSResponse(request.url, 200, HTTPHeaders.from_dict(headers), _ResponseBody(body))
 
 
-class _Canned:
+class _ResponseBody:
     def __init__(self, body: bytes) -> None:
         self._body = body
 
@@ -163,7 +165,7 @@ def _bytes(text: str | bytes) -> bytes:
     return text if isinstance(text, bytes) else text.encode()
 
 
-def _claimed() -> bytes:
+def _claim_response() -> bytes:
     from base64 import b64encode
     from zlib import compress
 
@@ -185,7 +187,7 @@ def _claimed() -> bytes:
     return json.dumps({"Attributes": item}).encode()
 
 
-_CLAIMED: Final = _claimed()
+_CLAIM_RESPONSE: Final = _claim_response()
 _CONTENDERS: Final = {"service": _service, "recorded": _recorded, "bare": _bare}
 
 

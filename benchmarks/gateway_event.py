@@ -1,4 +1,4 @@
-"""Events of API Gateway (REST API, Lambda proxy integration)."""
+"""Build events of API Gateway (REST API, Lambda proxy integration)."""
 
 import json
 from typing import Any, Final
@@ -29,14 +29,16 @@ def gateway_event(
     query: dict[str, str] | None = None,
     body: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Build the event of one request. A body gets the JSON media type."""
-    sent = _HEADERS | headers | ({"Content-Type": "application/json"} if body is not None else {})
+    """Build the event of one request. With a body, add the JSON media type to the headers."""
+    all_headers = (
+        _HEADERS | headers | ({"Content-Type": "application/json"} if body is not None else {})
+    )
     return {
         "resource": path,
         "path": path,
         "httpMethod": method,
-        "headers": sent,
-        "multiValueHeaders": {name: [value] for name, value in sent.items()},
+        "headers": all_headers,
+        "multiValueHeaders": {name: [value] for name, value in all_headers.items()},
         "queryStringParameters": query,
         "multiValueQueryStringParameters": query and {name: [v] for name, v in query.items()},
         "pathParameters": None,

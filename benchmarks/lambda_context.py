@@ -1,10 +1,10 @@
-"""The context object that Lambda passes to a function."""
+"""A replacement for the context object that Lambda passes to a function."""
 
 from typing import Final
 
 
 class LambdaContext:
-    """The attributes of an invocation that the app reads."""
+    """The context attributes that the app reads."""
 
     function_name: Final = "feedback-bench"
     memory_limit_in_mb: Final = 1024

@@ -1,4 +1,4 @@
-"""Load an account with very many customers directly into the tables."""
+"""Create an account with many customers by writing their rows directly to the tables."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
@@ -12,14 +12,14 @@ from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, build_row
 
 _WRITERS: Final = 3
-_ROWS_OF_A_WRITER: Final = 500
+_ROWS_PER_TASK: Final = 500
 
 
 def load(account_id: str, total: int) -> dict[str, str]:
-    """Create the account with ``total`` customers and return its credentials as headers.
+    """Create the account with ``total`` customers and return request headers with its credentials.
 
-    The rows equal the storage layer's rows at the positions 1 to ``total``, without the pair rows
-    that only imports read.
+    The customer rows are those that the storage layer writes, at the positions 1 to ``total``. Pair
+    rows are omitted, because only imports read them.
     """
     create_account("Maison Lumen", account_id)
     credential, secret = issue_key(account_id)
@@ -27,11 +27,11 @@ def load(account_id: str, total: int) -> dict[str, str]:
 
     def write(first: int) -> None:
         with CustomerRow.batch_write() as batch:
-            for number in range(first, min(first + _ROWS_OF_A_WRITER, total + 1)):
+            for number in range(first, min(first + _ROWS_PER_TASK, total + 1)):
                 batch.save(_customer_row(account_id, number))
 
     with ThreadPoolExecutor(_WRITERS) as writers:
-        list(writers.map(write, range(1, total + 1, _ROWS_OF_A_WRITER)))
+        list(writers.map(write, range(1, total + 1, _ROWS_PER_TASK)))
     return {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
 
 

@@ -1,4 +1,4 @@
-"""Count the requests between this process and AWS, and add a delay to each."""
+"""Count the requests from this process to AWS, and delay each request."""
 
 import time
 from collections import Counter
@@ -13,18 +13,18 @@ from botocore.httpsession import URLLib3Session
 
 @contextmanager
 def network(added_ms: float = 0) -> Iterator[Counter[str]]:
-    """Count the requests sent inside the block by service and operation, each after a delay.
+    """Count AWS requests by service and operation, and delay each, while the context is active.
 
-    The delay is at the single point through which every botocore client sends, retries included.
+    Patches the method with which every botocore client sends requests, so retries are included.
     """
     requests: Counter[str] = Counter()
     send = URLLib3Session.send
 
-    def counted(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
+    def delayed_send(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
         target = request.headers["X-Amz-Target"]
         requests[target.decode() if isinstance(target, bytes) else target] += 1
         time.sleep(added_ms / 1000)
         return send(session, request)
 
-    with patch.object(URLLib3Session, "send", counted):
+    with patch.object(URLLib3Session, "send", delayed_send):
         yield requests

@@ -1,4 +1,4 @@
-"""A temporary local cloud for measurements."""
+"""Start a temporary local cloud for benchmarks."""
 
 import socket
 import tempfile
@@ -15,7 +15,7 @@ from infrastructure.local_cloud.emulator import Emulator
 
 @contextmanager
 def own_cloud() -> Iterator[Emulator]:
-    """Start an emulator with empty tables and direct this process to it."""
+    """Start an emulator with empty tables and let this process use it instead of AWS."""
     with tempfile.TemporaryDirectory(prefix="feedback-bench-") as folder:
         emulator = Emulator(_free_port(), Path(folder))
         process = emulator.start()
@@ -26,19 +26,19 @@ def own_cloud() -> Iterator[Emulator]:
             yield emulator
         finally:
             _forget_connections()
-            # Its state is not worth saving.
+            # Kill it, because a normal stop would first save its state.
             emulator.kill(process.pid)
             process.wait()
 
 
 def deploy_app(emulator: Emulator) -> str:
-    """Deploy the packaged app to the cloud and return the base URL of its gateway."""
+    """Deploy the packaged app to the emulator and return the base URL of its gateway."""
     code_stack.deploy(emulator.folder / "build")
     return code_stack.base_url(emulator.port)
 
 
 def _forget_connections() -> None:
-    # This process may use several clouds in turn.
+    # This process can use several emulators, one after the other.
     forget_connection()
     forget_client()
 

@@ -1,4 +1,4 @@
-"""The cost of the first and last page of a short and of a very long list of customers."""
+"""Measure the first and the last page of a short and of a very long list of customers."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from chalicelib.storage.dynamodb import client as dynamodb_client
 from chalicelib.storage.dynamodb.table import connection
 
 CUSTOMERS: Final = 100_000
-FEW: Final = 1_000
+SHORT_LIST: Final = 1_000
 LIMITS: Final = (10, 100)
 ROUNDS: Final = 11
 LONG_LIST_ROUNDS: Final = 3
@@ -32,9 +32,11 @@ Read = Callable[[], None]
 
 @dataclass(frozen=True)
 class PageCost:
-    """The cost of one page.
+    """The cost of one page of a list.
 
     Attributes:
+        total: the number of customers in the list.
+        calls: the number of AWS requests.
         through_gateway_ms: None if not measured.
     """
 
@@ -47,38 +49,38 @@ class PageCost:
 
 
 def measure(customers: int = CUSTOMERS) -> Section:
-    """Load both lists into a temporary local cloud and read their first and last pages."""
-    with _patience(), own_cloud() as cloud:
-        headers = many_customers.load(SMALL_ACCOUNT_ID, FEW)
-        address = f"{deploy_app(cloud)}/partners/customer/list"
+    """Create both lists on a temporary local cloud and read their first and last pages."""
+    with _long_read_timeout(), own_cloud() as cloud:
+        headers = many_customers.load(SMALL_ACCOUNT_ID, SHORT_LIST)
+        url = f"{deploy_app(cloud)}/partners/customer/list"
         with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
             short_list = [
-                _cost(SMALL_ACCOUNT_ID, FEW, request, ROUNDS, _over_http(http, address, request))
-                for request in _ends_of(FEW)
+                _cost(SMALL_ACCOUNT_ID, SHORT_LIST, request, ROUNDS, _over_http(http, url, request))
+                for request in _first_and_last_pages(SHORT_LIST)
             ]
         many_customers.load(ACCOUNT_ID, customers)
         long_list = [
             _cost(ACCOUNT_ID, customers, request, LONG_LIST_ROUNDS)
-            for request in _ends_of(customers)
+            for request in _first_and_last_pages(customers)
         ]
     return _section(customers, [*short_list, *long_list])
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
-    # The emulator sorts all rows of an index key for each query. At 100,000 rows this takes as long
-    # as the service's read time-out.
+def _long_read_timeout() -> Iterator[None]:
+    # The emulator sorts all rows of an index key for each query. With 100,000 rows this takes about
+    # as long as the service's normal read time-out.
     with patch.object(dynamodb_client, "_READ_TIMEOUT_S", 60.0):
         yield
 
 
-def _ends_of(total: int) -> list[PageRequest]:
+def _first_and_last_pages(total: int) -> list[PageRequest]:
     return [PageRequest(limit=limit, page=page) for limit in LIMITS for page in (1, total // limit)]
 
 
-def _over_http(http: httpx.Client, address: str, request: PageRequest) -> Read:
+def _over_http(http: httpx.Client, url: str, request: PageRequest) -> Read:
     def read() -> None:
-        response = http.post(address, json={"limit": request.limit, "page": request.page})
+        response = http.post(url, json={"limit": request.limit, "page": request.page})
         assert response.json()["meta"]["itemCount"] == request.limit, response.text
 
     return read
@@ -107,24 +109,25 @@ def _cost(
 
 
 def _median_ms(read: Read, rounds: int) -> float:
-    metric_fields = []
+    samples = []
     for _ in range(rounds):
         started = time.perf_counter()
         read()
-        metric_fields.append((time.perf_counter() - started) * 1000)
-    return median(metric_fields)
+        samples.append((time.perf_counter() - started) * 1000)
+    return median(samples)
 
 
 def _section(customers: int, costs: list[PageCost]) -> Section:
     return Section(
         "First and last page",
         [
-            f"Pages of a list of {FEW:,} and of {customers:,} customers, on a local cloud. 'Units"
-            " told' are the read units reported by the emulator, a constant for every query."
-            " 'Units by size' are the units that DynamoDB bills for rows of these sizes: half a"
-            " unit per 4 KB. Times include the service and the emulator, in process and, for the"
-            " short list, through the gateway. The emulator sorts the whole list for each query,"
-            " so its time grows with the list; DynamoDB seeks in an index.",
+            f"Pages of a list of {SHORT_LIST:,} and a list of {customers:,} customers, on a local"
+            " cloud. 'Units reported' are the read units that the emulator reports, the same number"
+            " for every query. 'Units by size' are the read units that DynamoDB bills for rows of"
+            " these sizes: half a unit per 4 KB. The times include the service and the emulator;"
+            " 'ms, gateway' is measured for the short list only. The emulator sorts the complete"
+            " list for each query, so its time grows with the list. DynamoDB seeks in an index"
+            " instead.",
             Table(
                 (
                     "customers",
@@ -132,7 +135,7 @@ def _section(customers: int, costs: list[PageCost]) -> Section:
                     "page",
                     "AWS calls",
                     "rows read",
-                    "units told",
+                    "units reported",
                     "units by size",
                     "ms",
                     "ms, gateway",

@@ -1,4 +1,4 @@
-"""Child processes for measurements: the project's interpreter in a fixed environment."""
+"""Run child processes for benchmarks with the project's interpreter and fixed variables."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ PYTHON: Final = sys.executable
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a deployed function, without access to a real account."""
+    """Return environment variables like those of a deployed function, with invalid credentials."""
     inherited = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
     return inherited | {
         "STAGE": "test",
@@ -27,14 +27,14 @@ def environment() -> dict[str, str]:
 
 
 def run(*arguments: str | Path) -> str:
-    """Run this interpreter with these arguments and return its output.
+    """Run the interpreter with these arguments and return its standard output.
 
     Raises:
-        RuntimeError: the process failed; the message is its error output.
+        RuntimeError: the process failed; the message is its standard error output.
     """
-    done = subprocess.run(
+    process = subprocess.run(
         [PYTHON, *arguments], cwd=PROJECT, env=environment(), capture_output=True, text=True
     )
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr)
-    return done.stdout
+    if process.returncode != 0:
+        raise RuntimeError(process.stderr)
+    return process.stdout

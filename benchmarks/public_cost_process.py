@@ -1,6 +1,6 @@
-"""Measure viewing, submitting and validating forms; print the figures as JSON.
+"""Measure viewing, submitting and validating forms; print the measurements as JSON.
 
-A separate program, because it replaces the process's network:
+Runs as a separate program, because it replaces botocore's HTTP session in its process:
 ``python -m benchmarks.public_cost_process``.
 """
 
@@ -38,7 +38,7 @@ from chalicelib.domain.forms.definitions.contact_form import (
 )
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.outbound.queues import forget_client
-from chalicelib.services import caching as cached
+from chalicelib.services import caching
 from chalicelib.services.forms.cached_forms import get_contact_form
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import forget_connection
@@ -52,11 +52,11 @@ Handler = Callable[[dict[str, Any], Any], Any]
 
 
 def main() -> None:
-    """Print the measurements."""
+    """Measure all requests and validations, and print the results as one JSON object."""
     os.environ["SUBMISSIONS"] = "1000000000"
     settings.cache_clear()
     started = time.monotonic()
-    cached.wall_clock_s = lambda: started  # cached values never expire
+    caching.wall_clock_s = lambda: started  # cached values never expire
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",
@@ -66,47 +66,47 @@ def main() -> None:
         sample = sample_account.load()
         form = get_contact_form(sample.contact_form_id)
         submit = _submit_event(form.saved)
-        show = gateway_event(
+        view = gateway_event(
             "GET", "/public/contact-form", headers={}, query={"id": sample.contact_form_id}
         )
-        view = app(show, LambdaContext())["body"]
+        view_body = app(view, LambdaContext())["body"]
         assert app(submit, LambdaContext())["statusCode"] == 204
         forget_connection()
         forget_client()
-    setattr(URLLib3Session, "send", _response)  # noqa: B010 - a method, replaced on purpose
+    setattr(URLLib3Session, "send", _response)  # noqa: B010 - replaces a method
     requests: dict[str, tuple[dict[str, Any], Handler]] = {
-        "show": (show, _bare_show(view)),
+        "view": (view, _bare_view(view_body)),
         "submit": (submit, _BareSubmit(form.saved)),
     }
-    figures: dict[str, Any] = {"requests": {}, "judging": {}}
+    figures: dict[str, Any] = {"requests": {}, "validation": {}}
     for name, (event, bare) in requests.items():
         app(event, LambdaContext())  # open the connections
         with counted_calls() as calls:
             assert app(event, LambdaContext())["statusCode"] < 300
-        figures["requests"][name] = _compared(event, bare) | {"calls": calls.total()}
-    figures["judging"]["5 fields"] = _judging_ms(5, dependent=False)
-    figures["judging"]["200 fields"] = _judging_ms(200, dependent=True)
+        figures["requests"][name] = _compare(event, bare) | {"calls": calls.total()}
+    figures["validation"]["5 fields"] = _validation_ms(5, dependent=False)
+    figures["validation"]["200 fields"] = _validation_ms(200, dependent=True)
     print(json.dumps(figures))
 
 
-def _compared(event: dict[str, Any], bare: Handler) -> dict[str, float]:
-    own, others, walls = [], [], []
-    pair: list[tuple[str, Handler]] = [("own", app), ("bare", bare)]
+def _compare(event: dict[str, Any], bare: Handler) -> dict[str, float]:
+    service_us, bare_us, latencies_us = [], [], []
+    contenders: list[tuple[str, Handler]] = [("service", app), ("bare", bare)]
     for turn in range(ROUNDS):
-        for who, handler in pair if turn % 2 else reversed(pair):
+        for name, handler in contenders if turn % 2 else reversed(contenders):
             cpu, wall = time.process_time_ns(), time.perf_counter_ns()
             handler(event, LambdaContext())
-            spent = (time.process_time_ns() - cpu) / 1000
-            if who == "own":
-                own.append(spent)
-                walls.append((time.perf_counter_ns() - wall) / 1000)
+            cpu_us = (time.process_time_ns() - cpu) / 1000
+            if name == "service":
+                service_us.append(cpu_us)
+                latencies_us.append((time.perf_counter_ns() - wall) / 1000)
             else:
-                others.append(spent)
+                bare_us.append(cpu_us)
     return {
-        "own_us": median(own),
-        "bare_us": median(others),
-        "p50_us": median(walls),
-        "p99_us": quantiles(walls, n=100)[98],
+        "service_us": median(service_us),
+        "bare_us": median(bare_us),
+        "p50_us": median(latencies_us),
+        "p99_us": quantiles(latencies_us, n=100)[98],
     }
 
 
@@ -130,19 +130,19 @@ def _example(field: SavedField) -> str:
     return field.values[0] if field.values else field.type.rules.example
 
 
-def _bare_show(view: str) -> Handler:
-    """A handler that caches the response and checks only the id."""
-    views = {json.loads(view)["id"]: view}
+def _bare_view(body: str) -> Handler:
+    """Return a handler that looks up the cached response body by id and checks nothing else."""
+    bodies = {json.loads(body)["id"]: body}
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        body = views[event["queryStringParameters"]["id"]]
+        body = bodies[event["queryStringParameters"]["id"]]
         return {"statusCode": 200, "headers": {"Content-Type": "application/json"}, "body": body}
 
     return handler
 
 
 class _BareSubmit:
-    """A bare boto3 handler: parses and writes the same, validates nothing."""
+    """A bare boto3 handler: parses the body and makes the same AWS requests; validates nothing."""
 
     def __init__(self, form: SavedContactForm) -> None:
         self._dynamodb = boto3.client("dynamodb")
@@ -195,7 +195,7 @@ class _BareSubmit:
 
 
 def _response(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-    """Return the response of AWS to a submission's request."""
+    """Return a prepared response to an AWS request of a submission."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
     responses = {
@@ -217,8 +217,12 @@ class _Body:
         yield self._body
 
 
-def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
-    """Measure the validation of a form in which each field can depend on the two before it."""
+def _validation_ms(count: int, *, dependent: bool) -> dict[str, float]:
+    """Measure the validation of a submission to a form with ``count`` fields.
+
+    Args:
+        dependent: whether fields depend on earlier fields, each on at most two.
+    """
     directory = Directory.of([Place(id=_BRAND, kind=PlaceKind.BRAND, name="Maison Lumen")])
     document = {
         "id": _FORM,
@@ -240,17 +244,17 @@ def _judging_ms(count: int, *, dependent: bool) -> dict[str, float]:
             if dependent and before != n
         ],
     }
-    # The largest form exceeds the limit for saved forms.
+    # The form with 200 fields is larger than a saved form may be.
     form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
     saved = build_contact_form(
         parse_contact_form_definition(document, directory), datetime.now(UTC)
     )
     questionnaire = Questionnaire.of(saved)
-    given = [SubmittedAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
+    answers = [SubmittedAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
     times = []
     for _ in range(200):
         started = time.process_time_ns()
-        questionnaire.validate(given)
+        questionnaire.validate(answers)
         times.append((time.process_time_ns() - started) / 1e6)
     return {"ms": median(times), "dependencies": len(saved.field_dependencies)}
 

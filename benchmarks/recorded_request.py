@@ -1,4 +1,4 @@
-"""A recorded request with the responses of DynamoDB that serving it takes."""
+"""Recorded gateway requests, each with the DynamoDB responses that are needed to serve it."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,13 +7,13 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class RecordedAnswer:
+class RecordedResponse:
     """One response of DynamoDB.
 
     Attributes:
-        operation: for example ``GetItem``.
+        operation: the DynamoDB operation, for example ``GetItem``.
         table: the table of the request.
-        body: the bytes of the response, as text.
+        body: the response body as text.
     """
 
     operation: str
@@ -23,30 +23,30 @@ class RecordedAnswer:
 
 @dataclass(frozen=True)
 class RecordedRequest:
-    """One gateway event and the DynamoDB responses that serving it takes.
+    """One gateway event and the DynamoDB responses that are needed to serve it.
 
     Attributes:
-        answers: DynamoDB's responses, including those that are cached later; each combination of
-            operation and table occurs once.
+        responses: one response for each combination of operation and table, including those that a
+            warm function has cached.
     """
 
     name: str
     event: dict[str, Any]
-    responses: tuple[RecordedAnswer, ...]
+    responses: tuple[RecordedResponse, ...]
 
 
 def write_recording(file: Path, requests: list[RecordedRequest]) -> None:
-    """Write requests to a file."""
+    """Write the recorded requests to a JSON file."""
     file.write_text(json.dumps([asdict(request) for request in requests]))
 
 
 def read_recording(file: Path) -> list[RecordedRequest]:
-    """Read the requests of a file."""
+    """Read the recorded requests from a JSON file."""
     return [
         RecordedRequest(
             entry["name"],
             entry["event"],
-            tuple(RecordedAnswer(**response) for response in entry["answers"]),
+            tuple(RecordedResponse(**response) for response in entry["responses"]),
         )
         for entry in json.loads(file.read_text())
     ]

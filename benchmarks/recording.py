@@ -1,6 +1,7 @@
-"""Record the responses of DynamoDB for each read endpoint, with the app running on moto.
+"""Record DynamoDB's responses for each read endpoint, with the app on moto.
 
-A separate program, because moto changes its process: ``python -m benchmarks.recording FILE``.
+Runs as a separate program, because moto patches boto3 in its process:
+``python -m benchmarks.recording FILE``.
 """
 
 import os
@@ -18,12 +19,12 @@ from benchmarks import sample_account
 from benchmarks.gateway_event import gateway_event
 from benchmarks.lambda_context import LambdaContext
 from benchmarks.processes import PROJECT
-from benchmarks.recorded_request import RecordedAnswer, RecordedRequest, write_recording
+from benchmarks.recorded_request import RecordedRequest, RecordedResponse, write_recording
 from chalicelib.services.caching import clear_caches
 
 
 def main(file: Path) -> None:
-    """Write the recording of every read endpoint to a file."""
+    """Record a request to every read endpoint and write the recordings to a file."""
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",
@@ -35,19 +36,19 @@ def main(file: Path) -> None:
 
 
 class _Listener(BaseHistoryHandler):
-    """Record every DynamoDB operation with its response."""
+    """Collect the response of every DynamoDB operation from botocore's history."""
 
     def __init__(self) -> None:
-        self.responses: list[RecordedAnswer] = []
-        self._asked = ("", "")
+        self.responses: list[RecordedResponse] = []
+        self._request = ("", "")
 
     def emit(self, event_type: str, payload: Any, source: Any) -> None:
         if event_type == "API_CALL":
             parameters = payload["params"]
             tables = parameters.get("RequestItems") or [parameters["TableName"]]
-            self._asked = (payload["operation"], "".join(tables))
+            self._request = (payload["operation"], "".join(tables))
         elif event_type == "HTTP_RESPONSE":
-            self.responses.append(RecordedAnswer(*self._asked, payload["body"].decode()))
+            self.responses.append(RecordedResponse(*self._request, payload["body"].decode()))
 
 
 def _record(name: str, event: dict[str, Any]) -> RecordedRequest:
@@ -59,16 +60,16 @@ def _record(name: str, event: dict[str, Any]) -> RecordedRequest:
     response = app(event, LambdaContext())
     recorder.disable()
     assert response["statusCode"] < 300, response
-    kinds = {(answer.operation, answer.table) for answer in listener.responses}
-    assert len(kinds) == len(listener.responses) > 1, kinds
+    requests = {(recorded.operation, recorded.table) for recorded in listener.responses}
+    assert len(requests) == len(listener.responses) > 1, requests
     return RecordedRequest(name, event, tuple(listener.responses))
 
 
 def _events(sample: sample_account.SampleAccount) -> Iterator[tuple[str, dict[str, Any]]]:
     headers = {"X-API-KEY": sample.api_key, "X-API-SECRET": sample.api_secret}
 
-    def get(path: str, own_id: str) -> dict[str, Any]:
-        return gateway_event("GET", path, headers=headers, query={"id": own_id})
+    def get(path: str, resource_id: str) -> dict[str, Any]:
+        return gateway_event("GET", path, headers=headers, query={"id": resource_id})
 
     def page(path: str, limit: int) -> dict[str, Any]:
         return gateway_event("POST", path, headers=headers, body={"limit": limit, "page": 1})

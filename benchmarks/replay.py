@@ -1,6 +1,7 @@
-"""Replay recorded DynamoDB responses instead of using the network.
+"""Replay recorded DynamoDB responses instead of sending requests over the network.
 
-Only sending is replaced. Botocore still signs, retries, verifies checksums and parses.
+Only the HTTP exchange is replaced. Botocore still signs requests, retries, verifies checksums and
+parses responses.
 """
 
 import zlib
@@ -12,38 +13,38 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.httpsession import URLLib3Session
 
-from benchmarks.recorded_request import RecordedAnswer, RecordedRequest
+from benchmarks.recorded_request import RecordedRequest, RecordedResponse
 
 
 class Replay:
-    """Respond to every DynamoDB request from the recording of one request.
+    """Respond to DynamoDB requests with the responses of the selected recorded request.
 
     Attributes:
-        calls: the requests since the last `clear`, by operation and table.
+        calls: the number of requests by operation and table; callers clear it.
     """
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
-        self._answers: dict[str, list[tuple[bytes, str, _Canned]]] = {}
+        self._responses: dict[str, list[tuple[bytes, str, _RecordedBody]]] = {}
 
     def install(self) -> None:
-        """Replace the network for the rest of the process."""
+        """Replace botocore's HTTP session for the rest of the process."""
         replay = self
 
         def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
             return replay._response(request)
 
-        setattr(URLLib3Session, "send", send)  # noqa: B010 - a method, replaced on purpose
+        setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
 
-    def turn_to(self, request: RecordedRequest) -> None:
-        """Use this recorded request from now on."""
-        self._answers = {}
+    def select(self, request: RecordedRequest) -> None:
+        """Respond with the responses of this recorded request from now on."""
+        self._responses = {}
         for response in request.responses:
-            self._answers.setdefault(response.operation, []).append(
+            self._responses.setdefault(response.operation, []).append(
                 (
                     f'"{response.table}"'.encode(),
                     f"{response.operation} {response.table}",
-                    _Canned(response),
+                    _RecordedBody(response),
                 )
             )
 
@@ -52,15 +53,15 @@ class Replay:
         operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
         body = request.body
         assert isinstance(body, bytes)
-        for mark, name, canned in self._answers[operation]:
-            if mark in body:
+        for table, name, recorded in self._responses[operation]:
+            if table in body:
                 self.calls[name] += 1
-                return AWSResponse(request.url, 200, canned.headers, canned)
+                return AWSResponse(request.url, 200, recorded.headers, recorded)
         raise LookupError(f"No recorded response for {operation} {body!r}")
 
 
-class _Canned:
-    def __init__(self, response: RecordedAnswer) -> None:
+class _RecordedBody:
+    def __init__(self, response: RecordedResponse) -> None:
         self._body = response.body.encode()
         headers = {
             "Server": "Server",

@@ -1,4 +1,4 @@
-"""A report of sections with text and tables, as Markdown and on the terminal."""
+"""Reports that consist of sections with text and tables, for Markdown and the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,21 +11,23 @@ from rich.table import Table as PrintedTable
 
 @dataclass(frozen=True)
 class Table:
-    """Figures. The first column names the row; the others contain numbers."""
+    """A table of measurements. The first column contains labels; the others contain numbers."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
     def markdown(self) -> str:
-        """Return the table in Markdown with numbers aligned to the right."""
-        ruler = ["---", *["---:"] * (len(self.columns) - 1)]
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in (self.columns, ruler, *self.rows))
+        """Return the table as Markdown with right-aligned numbers."""
+        separator = ["---", *["---:"] * (len(self.columns) - 1)]
+        return "\n".join(
+            f"| {' | '.join(cells)} |" for cells in (self.columns, separator, *self.rows)
+        )
 
     def printed(self) -> PrintedTable:
-        """Return the table for a terminal."""
+        """Return the table for display on a terminal."""
         table = PrintedTable()
-        for place, column in enumerate(self.columns):
-            table.add_column(column, justify="right" if place else "left")
+        for index, column in enumerate(self.columns):
+            table.add_column(column, justify="right" if index else "left")
         for row in self.rows:
             table.add_row(*row)
         return table
@@ -33,17 +35,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """One measured subject.
+    """The results of one benchmark.
 
     Attributes:
-        parts: paragraphs and tables in reading order.
+        parts: the paragraphs and tables, in the order in which they appear.
     """
 
     title: str
     parts: Sequence[str | Table]
 
     def markdown(self) -> str:
-        """Return the section in Markdown."""
+        """Return the section as Markdown."""
         parts = (part if isinstance(part, str) else part.markdown() for part in self.parts)
         return "\n\n".join([f"## {self.title}", *parts])
 
@@ -51,15 +53,15 @@ class Section:
         """Print the section on a terminal."""
         console.rule(self.title)
         for part in self.parts:
-            shown = part.replace("`", "") if isinstance(part, str) else part.printed()
-            console.print(Padding(shown, (0, 0, 1, 0)))
+            content = part.replace("`", "") if isinstance(part, str) else part.printed()
+            console.print(Padding(content, (0, 0, 1, 0)))
 
 
 def document(sections: Sequence[Section], machine: str, day: date) -> str:
-    """Return the whole report in Markdown."""
-    top = (
+    """Return the complete report as Markdown."""
+    introduction = (
         "# Performance\n\n"
         f"Written by `make bench` on {day.isoformat()}: {machine}. Compare the ratios and the"
         " counts; the times depend on the machine."
     )
-    return "\n\n".join([top, *(section.markdown() for section in sections)]) + "\n"
+    return "\n\n".join([introduction, *(section.markdown() for section in sections)]) + "\n"

@@ -1,4 +1,4 @@
-"""The CPU time of each read endpoint, compared with other implementations."""
+"""Measure the CPU time of each read endpoint; compare it with other implementations."""
 
 import contextlib
 import tempfile
@@ -16,7 +16,7 @@ from benchmarks.report import Section, Table
 BUDGET: Final = 1.2
 ROUNDS: Final = 101
 BATCH_US: Final = 8_000
-"""The approximate CPU time of a contender's turn."""
+"""The approximate CPU time that a contender uses in each round."""
 
 APP: Final = "this service"
 BARE: Final = "bare boto3"
@@ -30,23 +30,28 @@ MODULES: Final = {
 
 @dataclass(frozen=True)
 class Times:
-    """The cost of one request per contender: microseconds, and the ratio to the bare handler."""
+    """The CPU time of one request by contender.
+
+    Attributes:
+        us: the median CPU time in microseconds.
+        ratio: the median ratio to the CPU time of the bare handler.
+    """
 
     us: dict[str, float]
     ratio: dict[str, float]
 
 
 def measure(rounds: int = ROUNDS) -> Section:
-    """Compare all contenders on all read endpoints."""
+    """Measure every recorded request with every contender."""
     with running_contenders() as (contenders, requests):
-        calls = {request: calls_for_equal_answers(contenders, request) for request in requests}
+        calls = {request: calls_for_equal_responses(contenders, request) for request in requests}
         times = {request: _times(contenders, request, rounds) for request in requests}
     return _section(times, calls)
 
 
 @contextlib.contextmanager
 def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
-    """Start all contenders, each in its own process, and list the requests that they can serve."""
+    """Start all contenders, each in its own process; yield them and the names of the requests."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
         recording = Path(folder) / "recording.json"
         run("-m", "benchmarks.recording", recording)
@@ -57,11 +62,11 @@ def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
         yield contenders, [request.name for request in read_recording(recording)]
 
 
-def calls_for_equal_answers(contenders: Sequence[Contender], request: str) -> int:
-    """Return the number of AWS requests of one request, which is the same for all contenders.
+def calls_for_equal_responses(contenders: Sequence[Contender], request: str) -> int:
+    """Check that all contenders respond identically to one request; return its AWS requests.
 
     Raises:
-        AssertionError: a contender differs in the number, the status or the body.
+        AssertionError: a contender differs in the AWS requests, the status or the body.
     """
     first, *others = (contender.response(request) for contender in contenders)
     for contender, response in zip(contenders[1:], others, strict=True):
@@ -73,17 +78,17 @@ def _times(contenders: Sequence[Contender], request: str, rounds: int) -> Times:
     times = max(1, int(BATCH_US / contenders[0].cpu_us(request, times=20)))
     for contender in contenders:
         contender.cpu_us(request, times=20)
-    metric_fields: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    samples: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for turn in range(rounds):
-        # Shuffle, so that no contender always follows the same one.
+        # Rotate the order, so that no contender always runs first.
         first = turn % len(contenders)
         for contender in (*contenders[first:], *contenders[:first]):
-            metric_fields[contender.name].append(contender.cpu_us(request, times))
+            samples[contender.name].append(contender.cpu_us(request, times))
     return Times(
-        {name: median(us) for name, us in metric_fields.items()},
+        {name: median(us) for name, us in samples.items()},
         {
-            name: median(a / b for a, b in zip(us, metric_fields[BARE], strict=True))
-            for name, us in metric_fields.items()
+            name: median(a / b for a, b in zip(us, samples[BARE], strict=True))
+            for name, us in samples.items()
         },
     )
 
@@ -94,12 +99,12 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
         (
             request,
             str(calls[request]),
-            f"{it.us[APP]:.0f}",
-            f"{it.us[BARE]:.0f}",
-            f"{it.ratio[APP]:.2f}",
-            *(f"{it.us[name]:.0f} ({it.ratio[name]:.2f})" for name in others),
+            f"{time.us[APP]:.0f}",
+            f"{time.us[BARE]:.0f}",
+            f"{time.ratio[APP]:.2f}",
+            *(f"{time.us[name]:.0f} ({time.ratio[name]:.2f})" for name in others),
         )
-        for request, it in times.items()
+        for request, time in times.items()
     ]
     worst = max(times, key=lambda request: times[request].ratio[APP])
     ratio = times[worst].ratio[APP]
@@ -108,17 +113,19 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
         [
             "CPU time of one warm request in microseconds: the median of interleaved rounds,"
             " each contender in its own process. All contenders receive the same gateway event,"
-            " make the same requests to DynamoDB, get the same recorded responses and return the"
-            " same status and JSON, which is verified first. This service also checks credentials"
-            " (cached, as in a warm function), validates the input and writes a log line with"
-            " metrics. The bare handler uses boto3's default client, dictionaries and"
-            " `json.dumps`. FastAPI and Powertools serve the same reads. Ratios, also those in"
-            " brackets, are the medians of the rounds' ratios to the bare handler.",
+            " make the same DynamoDB requests and get the same recorded responses. Before the"
+            " measurement, the benchmark verifies that all return the same status and JSON. Only"
+            " this service also checks credentials (cached, as in a warm function), validates the"
+            " input and writes a log line with metrics. The bare handler uses boto3's default"
+            " client, dictionaries and `json.dumps`. The FastAPI and Powertools handlers read the"
+            " data with the same code as the bare handler. Each ratio, also in brackets, compares"
+            " the CPU time with that of the bare handler in the same round; the table shows the"
+            " median of all rounds.",
             Table(
                 ("request", "AWS calls", APP, BARE, "ratio", *others),
                 rows,
             ),
-            f"Budget: at most {BUDGET} times the bare handler. Highest: {ratio:.2f} ({worst}),"
-            f" {'within' if ratio <= BUDGET else 'over'} the budget.",
+            f"Budget: at most {BUDGET} times the bare handler. Highest ratio:"
+            f" {ratio:.2f} ({worst}), {'within' if ratio <= BUDGET else 'over'} the budget.",
         ],
     )

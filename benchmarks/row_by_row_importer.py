@@ -1,7 +1,8 @@
-"""A simple importer: for each row, look up the pair, then put or update.
+"""Import customers row by row with plain boto3 and one table, as a baseline for comparison.
 
-The obvious first version with plain boto3 and one table. It validates nothing, stores no list
-positions and no progress, and two concurrent runs can create a customer twice.
+For each row, the importer looks up the pair, then creates or updates the customer. It validates
+nothing, stores no list positions and no progress, and two concurrent runs can create a customer
+twice.
 """
 
 from collections.abc import Iterable
@@ -21,7 +22,7 @@ _serialize: Final = TypeSerializer().serialize
 
 
 def create_table(dynamodb: Any) -> None:
-    """Create the table with an index by pair."""
+    """Create the customer table with an index by pair, and wait until it is active."""
     dynamodb.create_table(
         TableName=TABLE,
         BillingMode="PAY_PER_REQUEST",
@@ -42,33 +43,33 @@ def create_table(dynamodb: Any) -> None:
 
 
 def import_rows(dynamodb: Any, account_id: str, rows: Iterable[dict[str, Any]]) -> None:
-    """Create a customer for each row, or fill the null fields of the pair's customer."""
+    """For each row, create a customer or fill the null fields of the pair's existing customer."""
     for row in rows:
         pair = pair_of(row.get("email"), row.get("phoneNumber"))
         key = f"{account_id}#{pair.digest}" if pair else None
-        own_id = _find(dynamodb, key) if key else None
-        if own_id:
-            _fill(dynamodb, own_id, row)
+        customer_id = _find(dynamodb, key) if key else None
+        if customer_id:
+            _fill(dynamodb, customer_id, row)
         else:
             _put(dynamodb, account_id, key, row)
 
 
 def _find(dynamodb: Any, key: str) -> str | None:
-    found = dynamodb.query(
+    items = dynamodb.query(
         TableName=TABLE,
         IndexName=_INDEX,
         KeyConditionExpression="pair = :pair",
         ExpressionAttributeValues={":pair": {"S": key}},
         Limit=1,
     )["Items"]
-    return str(found[0]["id"]["S"]) if found else None
+    return str(items[0]["id"]["S"]) if items else None
 
 
-def _fill(dynamodb: Any, own_id: str, row: dict[str, Any]) -> None:
+def _fill(dynamodb: Any, customer_id: str, row: dict[str, Any]) -> None:
     fields = list(enumerate(row.items()))
     dynamodb.update_item(
         TableName=TABLE,
-        Key={"id": {"S": own_id}},
+        Key={"id": {"S": customer_id}},
         UpdateExpression="SET updatedAt = :now, "
         + ", ".join(f"#{n} = if_not_exists(#{n}, :{n})" for n, _ in fields),
         ExpressionAttributeNames={f"#{n}": name for n, (name, _) in fields},

@@ -1,4 +1,4 @@
-"""A realistic account: the definitions that are loaded before the measurements."""
+"""Create the account that the benchmarks read: realistic customers, forms and a purchase."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -53,7 +53,7 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True)
 class SampleAccount:
-    """The loaded account: credentials, and one id of each kind."""
+    """The credentials of the created account, and the id of one resource of each kind."""
 
     api_key: str
     api_secret: str
@@ -64,7 +64,7 @@ class SampleAccount:
 
 
 def load() -> SampleAccount:
-    """Load the account through the services into existing tables."""
+    """Create the account and its data through the services. The tables must exist."""
     account = create_account("Maison Lumen", ACCOUNT_ID)
     credential, secret = issue_key(account.id, "benchmark")
     brand = save_brand(account.id, {"id": _id("brand", 1), "name": "Maison Lumen"})
@@ -88,7 +88,7 @@ def load() -> SampleAccount:
 
 
 def customer(number: int) -> dict[str, Any]:
-    """Return a customer definition with the usual fields; every third customer has a tag."""
+    """Return the definition of one customer. Every third has a tag and a custom attribute."""
     first_name, last_name, language = _PEOPLE[number % len(_PEOPLE)]
     document: dict[str, Any] = {
         "id": _id("customer", number),
@@ -128,7 +128,7 @@ def _purchase(store_id: str, customer_id: str) -> dict[str, Any]:
 
 
 def _fields() -> list[dict[str, Any]]:
-    """Return twenty fields of every type, five of them conditional."""
+    """Return 20 field definitions of most types. `_form` makes five of them conditional."""
     fields: list[dict[str, Any]] = [
         {"key": "rating", "type": "RATING", "label": "How was your visit?", "required": True},
         {"key": "nps", "type": "NPS", "label": "Would you recommend us to a friend?"},

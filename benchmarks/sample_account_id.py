@@ -1,4 +1,4 @@
-"""Ids of the measured accounts."""
+"""Ids of the accounts that the benchmarks read."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""The compared handlers. Each module's `handler` is a Lambda function."""
+"""The implementations to compare. Each module has a Lambda function named `handler`."""

@@ -1,4 +1,4 @@
-"""A Lambda function without a framework: the least code that returns the same responses."""
+"""Serve the read endpoints without a framework, with as little code as possible."""
 
 import json
 from collections.abc import Callable
@@ -20,17 +20,17 @@ _LISTS: Final[dict[str, Callable[[int, int], Any]]] = {
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Handle one request."""
+    """Return the response to one gateway event."""
     resource = event["resource"]
     if event["httpMethod"] == "GET":
         return _response(200, _READS[resource](event["queryStringParameters"]["id"]))
-    requested = json.loads(event["body"])
-    return _response(201, _LISTS[resource](requested.get("limit", 10), requested.get("page", 1)))
+    body = json.loads(event["body"])
+    return _response(201, _LISTS[resource](body.get("limit", 10), body.get("page", 1)))
 
 
-def _response(status: int, body: Any) -> dict[str, Any]:
+def _response(status: int, content: Any) -> dict[str, Any]:
     return {
         "statusCode": status,
         "headers": {"Content-Type": "application/json"},
-        "body": json.dumps(body),
+        "body": json.dumps(content),
     }

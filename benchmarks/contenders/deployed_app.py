@@ -1,4 +1,4 @@
-"""The app as deployed, including credentials, paging, log line and metrics."""
+"""Serve the read endpoints with the deployed app: credentials, validation, log and metrics."""
 
 from app import app as handler
 

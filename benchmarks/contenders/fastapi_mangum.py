@@ -1,7 +1,8 @@
-"""The same reads with FastAPI behind Mangum.
+"""Serve the read endpoints with FastAPI behind Mangum.
 
-The views are coroutines although they block: a function serves one request at a time, and a thread
-per request would only cost more. They return `JSONResponse` to bypass FastAPI's own serialization.
+The views are coroutines although they block: a Lambda function serves one request at a time, so a
+thread per request would only add cost. They return `JSONResponse` to bypass FastAPI's own
+serialization.
 """
 
 from typing import Any, Final
@@ -16,12 +17,12 @@ _app: Final = FastAPI()
 
 
 async def _page(request: Request) -> tuple[int, int]:
-    requested = await request.json()
-    return requested.get("limit", 10), requested.get("page", 1)
+    body = await request.json()
+    return body.get("limit", 10), body.get("page", 1)
 
 
 @_app.get("/partners/purchase")
-async def get_purchase(id: str) -> JSONResponse:  # noqa: A002 - the parameter's name
+async def get_purchase(id: str) -> JSONResponse:  # noqa: A002 - the name of the query parameter
     return JSONResponse(plain_reads.read_purchase(id))
 
 

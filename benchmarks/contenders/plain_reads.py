@@ -1,7 +1,7 @@
-"""Reads with plain boto3: the default client, dictionaries in and out.
+"""Read resources with boto3's default client and plain dictionaries.
 
-Makes the same requests as the app and returns the same data. It checks no credentials and no input,
-and reads the names of places once.
+The functions make the same DynamoDB requests as the app and return the same data. They check
+neither credentials nor input, and cache the names of stores and brands.
 """
 
 import json
@@ -33,7 +33,7 @@ dynamodb: Final = boto3.client("dynamodb")
 
 
 def read_purchase(purchase_id: str) -> Document:
-    """Return one purchase with its customer."""
+    """Return one purchase, including its customer."""
     item = _get("purchases", key=f"{ACCOUNT_ID}#{purchase_id}")
     store_id = item["store_id"]["S"]
     return {
@@ -94,8 +94,8 @@ def _table(name: str) -> str:
 
 
 def _get(table: str, **key: str) -> Document:
-    keys = {name: {"S": value} for name, value in key.items()}
-    return dynamodb.get_item(TableName=_table(table), Key=keys)["Item"]
+    typed_key = {name: {"S": value} for name, value in key.items()}
+    return dynamodb.get_item(TableName=_table(table), Key=typed_key)["Item"]
 
 
 def _total(kind: str) -> int:
@@ -204,7 +204,7 @@ def _customer(item: Document) -> Document:
     return customer
 
 
-def _saved_form(document: bytes, count: int) -> Document:
+def _common_form(document: bytes, count: int) -> Document:
     form: Document = json.loads(zlib.decompress(document))
     del form["translations"]
     form["submissionCount"] = count
@@ -216,13 +216,13 @@ def _saved_form(document: bytes, count: int) -> Document:
 
 
 def _contact_form(document: bytes, count: int) -> Document:
-    form = _saved_form(document, count)
+    form = _common_form(document, count)
     form["brandName"] = _place_names()[form["brandId"]]
     return form
 
 
 def _survey(document: bytes, count: int) -> Document:
-    survey = _saved_form(document, count)
+    survey = _common_form(document, count)
     for name in ("emailLogo", "emailCover"):
         survey[name] = _image(survey[name])
     for target in survey["targets"]:

@@ -1,4 +1,4 @@
-"""The same reads with the REST resolver of Powertools for AWS Lambda."""
+"""Serve the read endpoints with the REST resolver of Powertools for AWS Lambda."""
 
 from typing import Any, Final
 
@@ -14,8 +14,8 @@ def _id() -> str:
 
 
 def _page() -> tuple[int, int]:
-    requested = _app.current_event.json_body
-    return requested.get("limit", 10), requested.get("page", 1)
+    body = _app.current_event.json_body
+    return body.get("limit", 10), body.get("page", 1)
 
 
 @_app.get("/partners/purchase")
@@ -54,5 +54,5 @@ def post_customer_list() -> Any:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Handle one request."""
+    """Return the response to one gateway event."""
     return _app.resolve(event, context)

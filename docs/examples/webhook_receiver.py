@@ -1,6 +1,6 @@
 """Receive webhooks and verify their signature and timestamp.
 
-WEBHOOK_SECRET=… PORT=8000 python webhook_receiver.py (Python 3.9 or newer, nothing to install)
+Run: WEBHOOK_SECRET=… PORT=8000 python webhook_receiver.py (Python 3.9 or newer, no dependencies)
 """
 
 import hashlib
@@ -11,14 +11,14 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"].encode()
-FIVE_MINUTES = 300
-seen = set()  # In production, use a database table with a unique key.
+MAX_CLOCK_DIFFERENCE_S = 300
+processed = set()  # In production, use a database table with a unique key.
 
 
-def is_genuine(timestamp: str, signature: str, raw_body: bytes) -> bool:
+def is_valid(timestamp: str, signature: str, raw_body: bytes) -> bool:
     if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 13):
         return False
-    if abs(time.time() - int(timestamp)) > FIVE_MINUTES:
+    if abs(time.time() - int(timestamp)) > MAX_CLOCK_DIFFERENCE_S:
         return False
     signed = timestamp.encode() + b"." + raw_body
     expected = "sha256=" + hmac.new(SECRET, signed, hashlib.sha256).hexdigest()
@@ -30,13 +30,16 @@ class Receiver(BaseHTTPRequestHandler):
         raw_body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         timestamp = self.headers.get("X-Service-Webhook-Timestamp", "")
         signature = self.headers.get("X-Service-Webhook-Signature", "")
-        if not is_genuine(timestamp, signature, raw_body):
+        if not is_valid(timestamp, signature, raw_body):
             self.respond(401)
             return
         event = json.loads(raw_body)
-        delivery = (event["feedback"]["id"], event["action"]["id"])  # Signed, unlike the headers.
-        if delivery not in seen:
-            seen.add(delivery)
+        delivery = (
+            event["feedback"]["id"],
+            event["action"]["id"],
+        )  # The signature covers it.
+        if delivery not in processed:
+            processed.add(delivery)
             print(event["workflow"]["name"], event["feedback"]["id"], flush=True)
         self.respond(204)
 

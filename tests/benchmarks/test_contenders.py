@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.contender import Contender
-from benchmarks.request_cost import calls_for_equal_answers, running_contenders
+from benchmarks.request_cost import calls_for_equal_responses, running_contenders
 
 Running = tuple[list[Contender], list[str]]
 
@@ -29,7 +29,7 @@ def comparison() -> Iterator[Running]:
 
 def test_contenders_return_the_same_responses_as_the_app(comparison: Running) -> None:
     contenders, requests = comparison
-    calls = {request: calls_for_equal_answers(contenders, request) for request in requests}
+    calls = {request: calls_for_equal_responses(contenders, request) for request in requests}
     assert calls == CALLS
 
 
