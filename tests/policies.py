@@ -1,4 +1,4 @@
-"""Restrict functions in tests to the permissions of their policies on AWS."""
+"""Restrict functions in tests to the AWS permissions of their policies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ _OF_A_TRANSACTION: Final = {
 
 
 class NotAllowed(BaseException):
-    """The function's policy lacks a permission. Not an `Exception`, which a worker would catch."""
+    """The function's policy lacks a permission. A worker would catch an `Exception`."""
 
 
 _function: ContextVar[str | None] = ContextVar("function", default=None)
@@ -37,7 +37,7 @@ def allowed(function: str) -> Iterator[None]:
 
 
 def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Check every request to AWS made inside such blocks."""
+    """Check every AWS request inside an `allowed` block."""
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
@@ -59,7 +59,7 @@ def _require(function: str, client: BaseClient, operation: str, arguments: dict[
 
 
 def _asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return pairs of resource and action for a request, named as in policies."""
+    """Return pairs of resource and action for a request, with the names that policies use."""
     if "QueueUrl" in arguments:
         yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
     elif "QueueName" in arguments:

@@ -1,6 +1,6 @@
-"""Rules that a schema cannot express, so that schemathesis does not report them as failures.
+"""Filters for failures that schemathesis reports because a schema cannot express the rule.
 
-Loaded by the in-process tests and by the command that tests the deployed service.
+Both the in-process tests and the schemathesis command against the deployed service load them.
 """
 
 import json
@@ -28,7 +28,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
 
 
 def _says_nothing(response: Any) -> bool:
-    """Return whether a customer consists only of blank strings and nulls, which count as absent."""
+    """Return whether the service rejected a customer with only blank strings and nulls."""
     errors = _body(response).get("errors", [])
     return bool(errors) and all(error["code"] == "empty" for error in errors)
 
@@ -52,7 +52,10 @@ def _was_trimmed(value: Any) -> bool:
 
 
 def _differs_in_what_is_ignored(case: Any) -> bool:
-    """Skip cases with unknown query parameters or missing credentials, which the tests replace."""
+    """Return whether a case is invalid only in unknown query parameters or headers.
+
+    The service ignores unknown query parameters, and the tests replace the credential headers.
+    """
     broken = {place for place, part in case.meta.components.items() if part.mode.is_negative}
     known = {name: case.query[name] for name in case.query or {} if name in ("id", "partial")}
     return broken <= {ParameterLocation.QUERY, ParameterLocation.HEADER} and all(

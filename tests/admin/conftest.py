@@ -1,4 +1,4 @@
-"""What holds for all tests of the command line."""
+"""Fixtures for all tests of the operator command line."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from admin.definitions import save as document_writing
 
 @pytest.fixture(autouse=True)
 def _one_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Moto copies whole tables in a transaction, which two threads cannot do at once.
+    # Moto copies all tables in a transaction and is not safe for concurrent threads.
     monkeypatch.setattr(document_writing, "MAX_WRITERS", 1)

@@ -1,4 +1,4 @@
-"""Errors of the service and of AWS, as one line."""
+"""Errors of the service and of AWS, printed as one line."""
 
 from collections.abc import Iterator
 
@@ -51,13 +51,13 @@ def test_error_is_printed_as_one_line(error: Exception, line: str) -> None:
     assert "\n" not in told
 
 
-def test_custom_endpoint_is_named_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_error_names_custom_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
     assert one_line_message(unanswered()).startswith("The endpoint http://127.0.0.1:4566 does not")
 
 
 @pytest.mark.usefixtures("cloud", "fresh_settings")
-def test_missing_stage_is_reported_without_a_traceback() -> None:
+def test_missing_stage_is_reported_without_traceback() -> None:
     from chalicelib.storage.dynamodb.table import forget_connection
 
     forget_connection()

@@ -1,4 +1,4 @@
-"""Nothing that is shown gives the operator's terminal orders."""
+"""Terminal output: control characters in data are escaped."""
 
 from unicodedata import category
 
@@ -50,7 +50,7 @@ def test_line_breaks_and_markup_are_printed_unchanged(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("cloud")
-def test_response_to_a_test_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workflow_test_response_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     account = an_account()
     workflow = react(account)
     monkeypatch.setattr(deliveries, "post", Receiver([answered(202, excerpt=HOSTILE)]).post)
@@ -60,7 +60,7 @@ def test_response_to_a_test_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("cloud")
-def test_response_to_a_delivery_is_escaped(receiver: Receiver, time: Time) -> None:
+def test_delivery_response_is_escaped(receiver: Receiver, time: Time) -> None:
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(410, excerpt=HOSTILE)]

@@ -26,7 +26,7 @@ def chromium() -> str:
 
 @contextmanager
 def opened_page() -> Iterator[Page]:
-    """An empty page in a new browser."""
+    """Open an empty page in a new browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
@@ -39,7 +39,7 @@ def opened_page() -> Iterator[Page]:
 
 @contextmanager
 def served(html: str) -> Iterator[str]:
-    """Serve a page on its own origin and return its URL."""
+    """Serve a page on a separate origin and return its URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -26,7 +26,7 @@ DEPLOYED_STAGE = "test"
 
 @pytest.fixture(scope="session")
 def cloud() -> Any:
-    """The local cloud under test."""
+    """Return the local cloud under test."""
     description = os.environ.get("E2E_DEMO")
     if not description:
         pytest.fail("No cloud to test. Run make e2e, or set E2E_DEMO to a demo.json.")
@@ -38,13 +38,13 @@ def cloud() -> Any:
 
 @pytest.fixture(scope="module")
 def forms(cloud: Cloud) -> PublicForms:
-    """The demo's forms."""
+    """Return a client of the demo's forms."""
     return PublicForms(cloud)
 
 
 @pytest.fixture
 def sink(tmp_path: Path) -> Iterator[ReceiverProcess]:
-    """The process of a webhook receiver."""
+    """Start a webhook receiver in a separate process."""
     sink = ReceiverProcess.start(free_port(), tmp_path / "received.jsonl")
     yield sink
     sink.stop()
@@ -52,26 +52,26 @@ def sink(tmp_path: Path) -> Iterator[ReceiverProcess]:
 
 @pytest.fixture
 def new_importer(cloud: Cloud) -> Iterator[Callable[[], Importer]]:
-    """A function that creates an account and returns its partner."""
+    """Return a function that creates an account and returns its importer."""
     with ExitStack() as clients:
         yield lambda: importer_of_a_new_account(cloud, clients)
 
 
 @pytest.fixture(scope="module")
 def described(cloud: Cloud) -> Any:
-    """The OpenAPI description that the gateway returns."""
+    """Load the OpenAPI document from the gateway."""
     return schemathesis.openapi.from_url(f"{cloud.base_url}/openapi.json")
 
 
 @pytest.fixture(scope="module")
 def credentials(cloud: Cloud) -> dict[str, str]:
-    """The headers of the demo's partner."""
+    """Return the credential headers of the demo's partner."""
     return {"X-API-KEY": cloud.demo["apiKey"], "X-API-SECRET": cloud.demo["apiSecret"]}
 
 
 @pytest.fixture(scope="module")
 def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The output of the deployment of a stage that nothing else uses."""
+    """Deploy a separate stage and return the output of the deployment."""
     functions = cloud.client("lambda").list_functions()["Functions"]
     if f"feedback-{DEPLOYED_STAGE}" in {function["FunctionName"] for function in functions}:
         pytest.skip("An earlier run deployed this stage; the emulator deploys it only once.")

@@ -16,7 +16,7 @@ from uuid import UUID
 
 
 class Receiver(ThreadingHTTPServer):
-    """The receiver. After a kill, it reads the requests that it has seen from its log."""
+    """The receiver. After a restart, it reads the ids of earlier requests from its log."""
 
     request_queue_size = 256
     daemon_threads = True
@@ -35,7 +35,7 @@ class Receiver(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """A webhook request."""
 
     server: Receiver
 

@@ -14,17 +14,17 @@ from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
 LONGEST_S = 420
-"""A killed chunk's message is invisible for a minute and a half before it is redelivered."""
+"""Maximum duration of an import. After a kill, a message is redelivered only after 90 seconds."""
 
 
 @dataclass(frozen=True)
 class Importer:
-    """A partner with an account of their own."""
+    """A partner with a separate account."""
 
     http: httpx.Client
 
     def post(self, path: str, body: Any) -> Any:
-        """Send a request and return the response body; repeat it after a server error."""
+        """Send a request and return the response body. Retry after a server error."""
         headers = {"Idempotency-Key": os.urandom(8).hex()}
         for _ in range(8):
             response = self.http.post(path, json=body, headers=headers)
@@ -53,7 +53,7 @@ class Importer:
         raise AssertionError(f"the import does not end: {progress}")
 
     def all_customers(self) -> list[dict[str, Any]]:
-        """Return every customer in list order; check that pages and total agree."""
+        """Return every customer in list order. Check that the pages match the total."""
         first = self.list_page(1)
         pages = range(2, first["meta"]["totalPages"] + 1)
         with ThreadPoolExecutor(4) as pool:

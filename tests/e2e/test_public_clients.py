@@ -1,4 +1,4 @@
-"""Real clients submit through the gateway, and their submissions are counted."""
+"""Submissions through the gateway with real HTTP clients and browsers."""
 
 import html
 import json
@@ -88,7 +88,7 @@ def in_brackets(fields: Any) -> Parts:
 
 @pytest.mark.parametrize("shape", [in_json, one_by_one, in_brackets])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_contact_form_accepts_a_submission(
+def test_contact_form_accepts_submission(
     forms: PublicForms, tmp_path: Path, client: Any, shape: Any
 ) -> None:
     form_id = forms.cloud.demo["contactFormId"]
@@ -101,7 +101,7 @@ def test_contact_form_accepts_a_submission(
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_survey_accepts_a_submission(forms: PublicForms, tmp_path: Path, client: Any) -> None:
+def test_survey_accepts_submission(forms: PublicForms, tmp_path: Path, client: Any) -> None:
     survey_id = forms.cloud.demo["surveyId"]
     view = forms.view("survey", survey_id)
     before = forms.submissions("survey", survey_id)
@@ -112,7 +112,7 @@ def test_survey_accepts_a_submission(forms: PublicForms, tmp_path: Path, client:
     forms.wait_for(before + 1, "survey", survey_id)
 
 
-def test_browser_submits_a_plain_form_from_another_origin(forms: PublicForms) -> None:
+def test_browser_submits_plain_form_from_another_origin(forms: PublicForms) -> None:
     form_id = forms.cloud.demo["contactFormId"]
     view = forms.view("contact-form", form_id)
     before = forms.submissions("contact-form", form_id)
@@ -131,7 +131,7 @@ def test_browser_submits_a_plain_form_from_another_origin(forms: PublicForms) ->
     forms.wait_for(before + 1, "contact-form", form_id)
 
 
-def test_browser_script_reads_and_submits_a_form_from_another_origin(forms: PublicForms) -> None:
+def test_browser_script_reads_and_submits_form_from_another_origin(forms: PublicForms) -> None:
     demo = forms.cloud.demo
     survey_id = demo["surveyId"]
     before = forms.submissions("survey", survey_id)

@@ -1,4 +1,4 @@
-"""Concurrent submissions while functions are killed: none is lost and none counts twice."""
+"""Concurrent submissions while functions are killed: each is stored and counted exactly once."""
 
 import contextlib
 import json
@@ -25,11 +25,11 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Number of submissions."""
+"""Shares of accepted submissions after which processes are killed."""
 KILLED_AT_ONCE = 4
-"""Number of processes to kill per function. The emulator takes a second or two to replace one."""
+"""Number of processes to kill per function. The emulator replaces one in one to two seconds."""
 
-# Work of a killed process is due after some minutes; the sweeper gets a clock that is ahead.
+# Work of a killed process becomes due after minutes, so the sweep runs with a clock that is ahead.
 _SWEEP = """
 from datetime import timedelta
 from chalicelib.domain import clock
@@ -46,8 +46,9 @@ class Load:
     """The clients' results.
 
     Attributes:
-        retried: failed requests, after which the same submission was sent again.
-        killed: function processes killed.
+        accepted: number of accepted submissions by form id.
+        retried: number of failed requests that were retried, by error.
+        killed: number of killed processes by function.
     """
 
     accepted: Counter[str] = field(default_factory=Counter)
@@ -67,7 +68,7 @@ class OpenForm:
 
 @contextmanager
 def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Kill processes of both functions after each given number of accepted submissions."""
+    """Kill processes of both functions at each share of accepted submissions in `KILLED_AT`."""
     over = threading.Event()
 
     def kill() -> None:
@@ -103,7 +104,7 @@ def open_forms(forms: PublicForms) -> list[OpenForm]:
 
 
 def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, load: Load) -> None:
-    """Submit with an idempotency key and retry until there is a response."""
+    """Submit with an idempotency key and retry until the submission is accepted."""
     answers = forms.answers(form.view)
     emails = {f["id"] for f in form.view["fields"] if f["type"] == "EMAIL"}
     for response in answers:
@@ -130,7 +131,7 @@ def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, 
 
 
 def stored(cloud: Cloud) -> list[dict[str, Any]]:
-    """Return all feedback rows without their documents."""
+    """Return all feedback rows without their JSON content."""
     pages = (
         cloud.client("dynamodb")
         .get_paginator("scan")
@@ -195,7 +196,7 @@ def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> 
     rows = stored(cloud)
     now = Counter(row["form_id"] for row in rows)
     fast = sorted(load.durations_s)
-    print(  # noqa: T201 - what was measured
+    print(  # noqa: T201 - report measurements
         f"\n{SUBMISSIONS} submissions to {len(available)} forms in {taken_s:.0f} s,"
         f" median {fast[len(fast) // 2]:.2f} s; sent again {dict(load.retried)};"
         f" killed {dict(load.killed)};"

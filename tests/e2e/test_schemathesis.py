@@ -11,7 +11,7 @@ import pytest
 from tests import schemathesis_hooks
 from tests.e2e.cloud import Cloud
 
-# The gateway responds 404 without an Allow header to a method that a path does not have.
+# For an unsupported method, the gateway responds with 404 and without an Allow header.
 NOT_CHECKED = "unsupported_method,allow_header_conformance"
 
 KNOWN = {
@@ -24,7 +24,7 @@ WRITES = ["/partners/customer", "/partners/customer/batch"]
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
 
 
-def test_openapi_names_the_address_that_served_it(described: Any, cloud: Cloud) -> None:
+def test_openapi_server_url_is_gateway_address(described: Any, cloud: Cloud) -> None:
     assert described.get_base_url() == cloud.base_url
 
 
@@ -79,7 +79,7 @@ def test_list_pages_conform_to_openapi(
         *(("POST", path) for path in [*LISTS, *WRITES]),
     ],
 )
-def test_one_credential_header_alone_is_rejected(
+def test_request_with_one_credential_header_is_rejected(
     described: Any, credentials: dict[str, str], method: str, path: str, missing: str
 ) -> None:
     case = described[path][method].Case()

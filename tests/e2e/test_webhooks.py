@@ -1,4 +1,4 @@
-"""Webhooks from end to end: one by one, and many while receiver and functions are killed."""
+"""Webhooks end to end, also while the receiver and functions are killed."""
 
 import base64
 import contextlib
@@ -29,7 +29,7 @@ from tests.e2e.receiver_process import ReceiverProcess, free_port
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 1000)
 ACTIONS = 3
-LONGEST_S = 900  # a killed attempt waits for its lease
+LONGEST_S = 900  # a killed attempt is retried only after its lease ends
 
 _SWEEP = """
 from chalicelib.services.work.kinds import ALL_WORK
@@ -121,9 +121,9 @@ def rows_of(cloud: Cloud, execution_id: str) -> list[dict[str, Any]]:
 
 
 def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
-    """What the schedule does every minute, now, with the waits of what failed cut short.
+    """Run a sweep immediately, as if the retry delays of pending executions had ended.
 
-    Once nothing moves any more so is the wait of what was queued: its message died with a function.
+    With ``stalled``, executions whose message was lost with a killed function are due as well.
     """
     table = cloud.client("dynamodb")
     waiting = "attribute_exists(account_id)" if stalled else "not_before > :now"
@@ -145,7 +145,7 @@ def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool
 
 
 @pytest.mark.parametrize("kind", ["survey", "contact-form"])
-def test_submitting_shows_a_verified_webhook(forms: PublicForms, kind: str) -> None:
+def test_submission_sends_verified_webhook_to_demo_receiver(forms: PublicForms, kind: str) -> None:
     cloud = forms.cloud
     form_id = cloud.demo["surveyId" if kind == "survey" else "contactFormId"]
     received = cloud.folder / "webhooks.jsonl"
@@ -171,7 +171,7 @@ def test_submitting_shows_a_verified_webhook(forms: PublicForms, kind: str) -> N
     ("program", "example"),
     [(sys.executable, "webhook_receiver.py"), ("node", "webhook_receiver.mjs")],
 )
-def test_the_documented_receivers_take_what_the_deployed_function_sends(
+def test_documented_receiver_accepts_webhook_of_deployed_function(
     cloud: Cloud, tmp_path: Path, program: str, example: str
 ) -> None:
     port = free_port()
@@ -193,7 +193,7 @@ def test_the_documented_receivers_take_what_the_deployed_function_sends(
             receiver.terminate()
 
 
-def test_every_webhook_ends_with_one_success_whatever_is_killed(
+def test_every_webhook_succeeds_once_despite_killed_processes(
     cloud: Cloud, sink: ReceiverProcess, tmp_path: Path
 ) -> None:
     owner = tenant(cloud, tmp_path, *(sink.url(f"/flaky/{n}") for n in range(ACTIONS)))
@@ -255,14 +255,14 @@ def test_every_webhook_ends_with_one_success_whatever_is_killed(
         assert attempts[-1]["repeat"] is True
         ended = datetime.fromisoformat(execution["ended_at"]).timestamp()
         assert lines[-1]["at"] <= ended
-    print(  # noqa: T201 - what was measured
+    print(  # noqa: T201 - report measurements
         f"\n{FEEDBACKS} feedbacks, {expected} webhooks: submitted in {submitted_s:.0f} s, all"
         f" delivered after {taken_s:.0f} s; {len(sink.lines())} requests, {killed} functions and"
         f" the receiver killed, {repeated} delivered twice, each marked"
     )
 
 
-def test_silent_receiver_delays_no_other_account(
+def test_unresponsive_receiver_does_not_delay_other_accounts(
     cloud: Cloud, sink: ReceiverProcess, tmp_path: Path
 ) -> None:
     actions, submissions, deliveries = 3, 30, 5
@@ -278,9 +278,9 @@ def test_silent_receiver_delays_no_other_account(
         wait_until(lambda number=number: sink.paths().count("/healthy") == number)  # type: ignore[misc]
         delays_s.append(round(sink.lines()[-1]["at"] - submitted, 3))
     lines = sink.lines()
-    print(f"\nhealthy webhooks after {delays_s} s")  # noqa: T201 - the measured delays
+    print(f"\nhealthy webhooks after {delays_s} s")  # noqa: T201 - report measurements
     ended = {line["id"] for line in lines if line["path"] == "/silent/ended"}
-    # Without isolation, the other account waits for the first attempt of every silent webhook.
+    # Without isolation, the other account would wait for the first attempt of every silent webhook.
     assert len(ended) < actions * submissions
     assert {row["state"] for row in executions(cloud, silent.id)} == {"PENDING"}
     wait_until(

@@ -1,4 +1,4 @@
-"""The sweep function: all kinds of work in turn, while time remains."""
+"""The sweep function sweeps all kinds of work in turn while time remains."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ EVENT = dict.fromkeys(
 
 
 class Context:
-    """A Lambda context whose time ends after a number of calls."""
+    """A Lambda context with little remaining time after a number of calls."""
 
     def __init__(self, looks: int) -> None:
         self.looks = looks
@@ -38,7 +38,7 @@ class Context:
 
 
 def sweep_once(looks: int) -> None:
-    """Run the function with time for this number of calls."""
+    """Run the function with enough remaining time for this number of calls."""
     with allowed("sweep"):
         sweep(CloudWatchEvent(EVENT, Context(looks)))
 
@@ -52,7 +52,7 @@ def make_overdue(account_id: str, count: int) -> None:
 
 
 def in_another_group(account_id: str) -> str:
-    """Return an account whose work is in other shards."""
+    """Return the id of an account whose work is in other shards."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
     return other
@@ -81,7 +81,7 @@ def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
     assert queued_for(account) == 0
 
 
-def test_sweep_stops_when_little_time_remains_and_the_next_continues(account: str) -> None:
+def test_sweep_stops_when_little_time_remains_and_next_sweep_continues(account: str) -> None:
     make_overdue(account, 30)
     sweep_once(12)
     first = queued_for(account)
@@ -90,7 +90,7 @@ def test_sweep_stops_when_little_time_remains_and_the_next_continues(account: st
     assert first + queued_for(account) == 30
 
 
-def test_failure_of_one_kind_does_not_stop_the_others(
+def test_failure_of_one_kind_does_not_stop_other_kinds(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_overdue(account, 1)

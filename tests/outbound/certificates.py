@@ -18,7 +18,7 @@ _RECEIVER = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
 
 @cache
 def authority() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
-    """Return key and certificate of the authority that ``client_tls`` trusts."""
+    """Return key and certificate of the test authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     made = _builder(key, _AUTHORITY).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
@@ -33,7 +33,7 @@ def client_tls() -> ssl.SSLContext:
 
 
 def server_tls(name: str, *, self_signed: bool = False, expired: bool = False) -> ssl.SSLContext:
-    """Return the context of a receiver with a certificate for this name."""
+    """Return the TLS context of a receiver with a certificate for this host name or address."""
     key = ec.generate_private_key(ec.SECP256R1())
     try:
         subject: x509.GeneralName = x509.IPAddress(ip_address(name))

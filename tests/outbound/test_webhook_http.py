@@ -50,7 +50,7 @@ def leading_to(*addresses: str) -> Network:
     return Network(lambda _host, _port: found, client_tls, connect_s=0.5, attempt_s=1)
 
 
-def test_request_is_sent_once_with_the_given_bytes() -> None:
+def test_request_is_sent_once_with_exact_body() -> None:
     with receiving(answering(OK)) as receiver:
         answer = send(receiver)
     assert answer == WebhookResponse(answer.duration_ms, True, 200, excerpt="OK")
@@ -87,7 +87,7 @@ def test_largest_body_arrives_complete() -> None:
 @pytest.mark.parametrize(
     "status", [200, 201, 202, 204, 226, 299, 300, 304, 400, 401, 404, 410, 429, 500, 503, 599, 999]
 )
-def test_only_2xx_status_is_a_success(status: int) -> None:
+def test_only_2xx_status_is_success(status: int) -> None:
     length = "" if status in (204, 304) else "Content-Length: 0\r\n"
     with receiving(answering(f"HTTP/1.1 {status} X\r\n{length}\r\n".encode())) as receiver:
         answer = send(receiver)
@@ -147,7 +147,7 @@ def trickle_interim_headers(receiver: Receiver, connection: socket.socket) -> No
 @pytest.mark.parametrize(
     "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_interim_headers]
 )
-def test_missing_status_is_an_ambiguous_timeout(behave: object) -> None:
+def test_missing_status_is_reported_as_ambiguous_timeout(behave: object) -> None:
     with receiving(behave) as receiver:  # type: ignore[arg-type]
         answer = send(receiver)
     assert answer.error is WebhookFailure.TIMEOUT
@@ -166,7 +166,7 @@ def test_unread_large_request_times_out() -> None:
 @pytest.mark.parametrize(
     "framing", [b"", b"Content-Length: 60000\r\n", b"Content-Encoding: gzip\r\n"]
 )
-def test_slow_body_ends_at_the_deadline_and_keeps_the_status(framing: bytes) -> None:
+def test_slow_body_is_cut_off_at_deadline_without_losing_status(framing: bytes) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 202 Accepted\r\n" + framing + b"\r\n")
@@ -181,7 +181,7 @@ def test_slow_body_ends_at_the_deadline_and_keeps_the_status(framing: bytes) -> 
         assert set(answer.excerpt) == {"a"}
 
 
-def test_slow_chunked_body_ends_at_the_deadline() -> None:
+def test_slow_chunked_body_is_cut_off_at_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -243,7 +243,9 @@ def test_endless_body_is_cut_off_immediately(start: bytes) -> None:
     ],
     ids=["interim", "interim headers", "status line"],
 )
-def test_endless_data_before_the_status_is_a_bad_answer(flood: "itertools.repeat[bytes]") -> None:
+def test_endless_data_before_status_is_reported_as_bad_answer(
+    flood: "itertools.repeat[bytes]",
+) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         for piece in flood:
@@ -270,14 +272,14 @@ def test_endless_data_before_the_status_is_a_bad_answer(flood: "itertools.repeat
     ],
     ids=["none", "half of one", "no end", "too many", "too long"],
 )
-def test_invalid_headers_keep_the_status(status: int, headers: bytes) -> None:
+def test_invalid_headers_do_not_change_status(status: int, headers: bytes) -> None:
     with receiving(answering(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
         answer = send(receiver, network=Network())
     assert answer == WebhookResponse(answer.duration_ms, True, status)
     assert receiver.connections == 1
 
 
-def test_reset_during_the_headers_keeps_the_status() -> None:
+def test_reset_during_headers_does_not_change_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nX-A: b\r\n")
@@ -289,7 +291,7 @@ def test_reset_during_the_headers_keeps_the_status() -> None:
     assert answer == WebhookResponse(answer.duration_ms, True, 200)
 
 
-def test_slow_headers_end_at_the_deadline_and_keep_the_status() -> None:
+def test_slow_headers_are_cut_off_at_deadline_without_losing_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
@@ -301,7 +303,7 @@ def test_slow_headers_end_at_the_deadline_and_keep_the_status() -> None:
     assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_endless_headers_keep_the_status() -> None:
+def test_endless_headers_do_not_change_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\n")
@@ -314,7 +316,7 @@ def test_endless_headers_keep_the_status() -> None:
     assert answer.duration_ms < 5000
 
 
-def test_bare_cr_in_a_header_does_not_start_another_header() -> None:
+def test_bare_cr_in_header_does_not_start_another_header() -> None:
     told = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
     with receiving(answering(told)) as receiver:
         answer = send(receiver)
@@ -335,7 +337,7 @@ PARTS_WITHIN_PARTS = b"".join(
     ],
     ids=["messages", "parts"],
 )
-def test_nested_message_in_a_header_is_not_parsed(interim: bytes, header: bytes) -> None:
+def test_nested_message_in_header_is_not_parsed(interim: bytes, header: bytes) -> None:
     before = interim and interim + header + b"\r\n"
     after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
     with receiving(answering(before + after + b"\r\nOK")) as receiver:
@@ -382,7 +384,7 @@ def test_status_is_accepted_within_128_kilobytes(beyond: int, status: int | None
         ("deflate", zlib.compress(b"a" * 50_000_000)),
     ],
 )
-def test_compressed_bomb_is_decoded_up_to_the_limit(
+def test_decompression_bomb_is_decoded_up_to_limit(
     encoding: str, packed: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = 0
@@ -417,9 +419,7 @@ def test_compressed_bomb_is_decoded_up_to_the_limit(
         ("identity", b"\xff\xfe", "��"),
     ],
 )
-def test_response_body_does_not_change_the_outcome(
-    encoding: str, body: bytes, excerpt: str
-) -> None:
+def test_response_body_does_not_change_outcome(encoding: str, body: bytes, excerpt: str) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(body)}\r\n"
     with receiving(answering(head.encode() + b"\r\n" + body)) as receiver:
         answer = send(receiver)
@@ -437,7 +437,9 @@ def test_response_body_does_not_change_the_outcome(
         b"HTTP/1.1 103 Early Hints\r\n",
     ],
 )
-def test_close_before_the_status_is_a_lost_connection(answer_bytes: bytes) -> None:
+def test_connection_closed_before_status_is_reported_as_connection_lost(
+    answer_bytes: bytes,
+) -> None:
     with receiving(answering(answer_bytes)) as receiver:
         answer = send(receiver)
     assert answer.error is WebhookFailure.CONNECTION_LOST
@@ -454,14 +456,14 @@ def test_close_before_the_status_is_a_lost_connection(answer_bytes: bytes) -> No
         b"HTTP/2.0 200 OK\r\n\r\n",
     ],
 )
-def test_response_that_is_not_http_is_a_bad_answer(noise: bytes) -> None:
+def test_non_http_response_is_reported_as_bad_answer(noise: bytes) -> None:
     with receiving(answering(noise)) as receiver:
         answer = send(receiver)
     assert answer.error is WebhookFailure.BAD_ANSWER
     assert answer.is_ambiguous
 
 
-def test_reset_after_the_request_is_ambiguous_and_not_retried() -> None:
+def test_reset_after_request_is_ambiguous_and_not_retried() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         reset(connection)
@@ -473,10 +475,10 @@ def test_reset_after_the_request_is_ambiguous_and_not_retried() -> None:
     assert receiver.connections == 1
 
 
-def test_reset_before_the_request_is_a_failure_and_not_retried() -> None:
+def test_reset_before_request_is_reported_and_not_retried() -> None:
     with receiving(lambda _receiver, connection: reset(connection)) as receiver:
         answer = send(receiver, body=b"x" * 5_000_000)
-    # The reset arrives either while connecting or afterwards.
+    # The reset arrives either during the TCP handshake or later.
     if answer.was_sent:
         assert answer.error is WebhookFailure.CONNECTION_LOST
     else:
@@ -484,7 +486,7 @@ def test_reset_before_the_request_is_a_failure_and_not_retried() -> None:
     assert receiver.connections == 1
 
 
-def test_response_before_the_end_of_the_request_counts() -> None:
+def test_response_before_end_of_request_is_accepted() -> None:
     def behave(_receiver: Receiver, connection: socket.socket) -> None:
         connection.recv(100)
         connection.sendall(b"HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n")
@@ -505,7 +507,7 @@ def test_refused_connection_sends_nothing() -> None:
     assert not answer.was_sent
 
 
-def test_full_backlog_is_a_connect_timeout() -> None:
+def test_full_backlog_is_reported_as_connect_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]
@@ -552,7 +554,7 @@ def test_forbidden_address_prevents_every_connection(
     assert receiver.connections == 0
 
 
-def test_connection_uses_the_checked_address_without_resolving_again(
+def test_connection_uses_checked_address_without_resolving_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
@@ -575,7 +577,7 @@ def test_connection_uses_the_checked_address_without_resolving_again(
     assert went == [("93.184.216.34", 443)]
 
 
-def test_second_address_is_tried_when_the_first_refuses() -> None:
+def test_second_address_is_tried_when_first_refuses_connection() -> None:
     with receiving(answering(OK)) as receiver:
         answer = send(receiver, host="a.example", network=leading_to("127.0.0.2", "127.0.0.1"))
     assert answer.is_success
@@ -592,7 +594,7 @@ def test_host_without_address_sends_nothing() -> None:
         assert not answer.was_sent
 
 
-def test_unresponsive_resolver_is_a_connect_timeout() -> None:
+def test_unresponsive_resolver_is_reported_as_connect_timeout() -> None:
     ended = threading.Event()
 
     def hang(_host: str, _port: int) -> Sequence[Address]:
@@ -632,7 +634,7 @@ def test_invalid_request_is_not_resolved(url: str, headers: dict[str, str]) -> N
     assert not answer.was_sent
 
 
-def test_tls_checks_the_host_name_and_sends_it() -> None:
+def test_tls_checks_host_name_and_sends_it() -> None:
     names: list[str | None] = []
     tls = server_tls("a.example")
     tls.sni_callback = lambda _socket, name, _context: names.append(name)
@@ -661,7 +663,7 @@ def test_invalid_certificate_prevents_sending(tls: ssl.SSLContext, reason: str) 
     assert BODY not in b"".join(receiver.requests)
 
 
-def test_system_trust_store_rejects_an_unknown_authority() -> None:
+def test_system_trust_store_rejects_unknown_authority() -> None:
     network = replace(leading_to("127.0.0.1"), tls=system_tls)
     with receiving(answering(OK), server_tls("a.example")) as receiver:
         answer = send(receiver, host="a.example", scheme="https", network=network)
@@ -679,7 +681,7 @@ def test_receiver_without_tls_gets_no_request(first: bytes) -> None:
     assert not answer.was_sent
 
 
-def test_slow_handshake_ends_at_the_deadline() -> None:
+def test_slow_handshake_times_out_at_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         connection.recv(4096)
         receiver.trickle(connection, b"\x16\x03\x03\x3f\x00" + b"\x02" * 10_000)
@@ -692,7 +694,7 @@ def test_slow_handshake_ends_at_the_deadline() -> None:
     assert answer.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_slow_tls_response_ends_at_the_deadline() -> None:
+def test_slow_tls_response_times_out_at_deadline() -> None:
     network = replace(leading_to("127.0.0.1"), attempt_s=0.25)
     with receiving(trickle_status, server_tls("a.example")) as receiver:
         answer = send(receiver, host="a.example", scheme="https", network=network)

@@ -7,5 +7,5 @@ from tests.web.opened import Opened, open_account
 
 @pytest.fixture
 def opened(account: str) -> Opened:
-    """A new account with forms that accept submissions."""
+    """Create an account with forms that accept submissions."""
     return open_account()

@@ -1,4 +1,4 @@
-"""AWS faults, injected into one chosen request of a run."""
+"""AWS faults, injected into one request of a test."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -30,12 +30,12 @@ class Killed(BaseException):
 
 
 _NOT_COUNTED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
-"""Requests that a process sends once, or that tests send."""
+"""Requests that a process sends once (GetQueueUrl) or that only tests send."""
 
 
 @dataclass
 class Requests:
-    """The operations of the requests so far, in order."""
+    """The operations of the recorded requests, in order."""
 
     operations: list[str]
 
@@ -44,7 +44,7 @@ class Requests:
 def faulty(
     patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
-    """Record AWS requests in the block, and let the request with this number (from 0) fail."""
+    """Record AWS requests in the block. Inject the fault into the request with this index."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     seen = Requests([])
 

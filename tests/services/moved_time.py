@@ -19,7 +19,7 @@ class Time:
 
 
 def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    """Replace the service's clock with a movable one and skip its pauses."""
+    """Replace the service's clock with a movable one and disable its retry delays."""
     moved, real = Time(), clock.now
     monkeypatch.setattr(clock, "now", lambda: moved.now(real))
     monkeypatch.setattr("chalicelib.storage.dynamodb.transactions.time.sleep", lambda _: None)

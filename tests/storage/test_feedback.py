@@ -1,4 +1,4 @@
-"""The repository of feedback: creating it alone and in a transaction."""
+"""The repository of feedback: creation by itself and in a transaction."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Documents that tests load through the services, valid as they are."""
+"""Valid definitions that tests load through the services."""
 
 from typing import Any
 
@@ -6,22 +6,22 @@ from chalicelib.domain.ids import new_id
 
 
 def customer_document(**fields: Any) -> dict[str, Any]:
-    """A customer."""
+    """Return the definition of a customer."""
     return {"id": new_id(), "firstName": "Zoé", "lastName": "Martin", **fields}
 
 
 def brand_document(**fields: Any) -> dict[str, Any]:
-    """A brand."""
+    """Return the definition of a brand."""
     return {"id": new_id(), "name": "Maison Lumen", "color": "#0a7d5a", **fields}
 
 
 def store_document(brand_id: str, **fields: Any) -> dict[str, Any]:
-    """A store of a brand."""
+    """Return the definition of a store."""
     return {"id": new_id(), "name": "Lyon Bellecour", "brandId": brand_id, **fields}
 
 
 def purchase_document(store_id: str, **fields: Any) -> dict[str, Any]:
-    """A purchase."""
+    """Return the definition of a purchase."""
     return {
         "source": "Site",
         "externalId": new_id(),

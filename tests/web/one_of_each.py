@@ -14,7 +14,7 @@ from tests.web.partner_client import Partner
 
 @dataclass(frozen=True)
 class Loaded:
-    """The account's partner, and the path that reads each record."""
+    """The account's partner, and the path of each record by kind."""
 
     partner: Partner
     brand_id: str

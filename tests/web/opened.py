@@ -1,4 +1,4 @@
-"""An account that is open to end users: a contact form, a public and a private survey, trackers."""
+"""An account with a contact form, a public survey, a private survey and trackers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,12 +26,12 @@ REVIEW_PAGE = "https://reviews.example.com/new?place=1"
 
 
 def fields() -> dict[str, str]:
-    """New ids for the fields of `questions`, by key."""
+    """Return new ids for the fields of `questions`, by key."""
     return {key: new_id() for key in ("what", "note", "mail", "phone", "nps")}
 
 
 def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
-    """A required choice, a text, an e-mail address, a phone number and a rating."""
+    """Return a required choice, a text, an email address, a phone number and a rating."""
     return [
         select("what", "Food", "Price", id=ids["what"], required=True, verticalIndex=0),
         field("note", "LONG_TEXT", id=ids["note"], verticalIndex=1),
@@ -43,10 +43,10 @@ def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Opened:
-    """Ids of one account.
+    """The ids of one account's records.
 
     Attributes:
-        fields: ids of the fields of each form, by key; all forms ask the same.
+        fields: field ids by key; all forms of the account have the same fields.
     """
 
     account_id: str
@@ -59,19 +59,19 @@ class Opened:
     fields: dict[str, str]
 
     def answered(self, **values: str) -> list[dict[str, Any]]:
-        """Answers by the fields' keys, with the required one among them."""
+        """Return answers by field key. The required answer has a default."""
         given = {"what": "Food", **values}
         return [{"id": self.fields[key], "values": [value]} for key, value in given.items()]
 
     def tracker(self, survey_id: str | None = None, **purchase: Any) -> str:
-        """A new tracker of the private survey, for a new purchase of the customer."""
+        """Issue a tracker of the private survey for a new purchase of the customer."""
         document = {"customerId": self.customer_id, **purchase}
         bought = record_purchase(self.account_id, purchase_document(self.store_id, **document))
         survey = survey_id or self.private_survey_id
         return issue_tracker(self.account_id, survey, bought.id, "SMS").id
 
     def contact_form(self, **document: Any) -> None:
-        """Saves the contact form anew."""
+        """Replace the contact form."""
         save_contact_form(
             self.account_id,
             form_factories.contact_form(
@@ -83,7 +83,7 @@ class Opened:
         clear_caches()
 
     def survey(self, survey_id: str | None = None, **document: Any) -> None:
-        """Saves the public survey, or another one, anew."""
+        """Replace the public survey, or the survey with this id."""
         target = {
             "type": "STORE",
             "targetId": self.store_id,
@@ -104,12 +104,12 @@ class Opened:
 
     @property
     def customer(self) -> Customer:
-        """The customer as they are now."""
+        """Return the customer's current data."""
         return read_customer(self.account_id, self.customer_id)
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Submissions of the contact form, the public and the private survey."""
+        """Return the submission counts of the contact form, the public and the private survey."""
         return (
             read_contact_form(self.account_id, self.contact_form_id).submission_count,
             read_survey(self.account_id, self.survey_id).submission_count,
@@ -118,7 +118,7 @@ class Opened:
 
 
 def open_account() -> Opened:
-    """A new account, open to end users."""
+    """Create an account with forms that accept submissions."""
     account = create_account("Maison Lumen", new_id()).id
     brand = save_brand(account, brand_document())
     store = save_store(account, store_document(brand.id))

@@ -1,4 +1,4 @@
-"""A partner's HTTP client over the whole app, in process."""
+"""A partner's HTTP client of the app, in process."""
 
 import json
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Response:
 
     @property
     def errors(self) -> list[tuple[str, str]]:
-        """Pointer and code of each error; also checks the problem document."""
+        """Return pointer and code of each error. Check the problem details."""
         assert self.headers["content-type"] == "application/problem+json"
         assert self.json["status"] == self.status == 400
         assert self.json["faultCount"] >= len(self.json["errors"])
@@ -52,7 +52,7 @@ class Partner:
         return self._ask("GET", path, b"", headers or {})
 
     def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Response:
-        """Send a body as JSON, or unchanged if it is bytes."""
+        """Send a body as JSON, or unchanged if its type is bytes."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self._ask("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
 

@@ -1,4 +1,4 @@
-"""AWS requests per operation, without contention and with warm caches."""
+"""AWS requests per endpoint, without contention and with warm caches."""
 
 from collections.abc import Callable
 
@@ -48,13 +48,13 @@ def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
         "a page past the end",
     ],
 )  # fmt: skip
-def test_read_endpoints_stay_within_their_request_budget(
+def test_read_endpoint_makes_expected_aws_requests(
     warm: Loaded, ask: Ask, cost: dict[str, int]
 ) -> None:
     assert cost_of(ask, warm) == cost
 
 
-def test_last_page_costs_the_same_as_the_first(partner: Partner) -> None:
+def test_last_page_makes_same_requests_as_first_page(partner: Partner) -> None:
     for _ in range(12):
         save_customer(partner.account_id, customer_document())
     partner.post("/partners/customer/list", {})

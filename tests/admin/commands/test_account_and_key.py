@@ -1,4 +1,4 @@
-"""``account`` and ``key``."""
+"""The commands ``account`` and ``key``."""
 
 import logging
 
@@ -21,7 +21,7 @@ def issued(account: str, *options: str) -> tuple[str, str]:
     return key, secret
 
 
-def test_account_create_prints_only_the_id() -> None:
+def test_account_create_prints_only_id() -> None:
     result = run("account", "create", " Café [Minuit] ")
     account = accounts.find(result.stdout.strip())
     assert account
@@ -29,12 +29,12 @@ def test_account_create_prints_only_the_id() -> None:
     assert "Café [Minuit]" in result.stderr
 
 
-def test_account_create_uses_the_given_id() -> None:
+def test_account_create_uses_specified_id() -> None:
     own_id = new_id()
     assert run("account", "create", "Own", "--id", own_id.upper()).stdout.strip() == own_id
 
 
-def test_account_create_rejects_an_existing_id() -> None:
+def test_account_create_rejects_existing_id() -> None:
     account = an_account("First")
     result = run("account", "create", "Second", "--id", account)
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""``demo``, with a part of the demo data."""
+"""The command ``demo``, with a subset of the demo data."""
 
 import json
 import logging
@@ -69,7 +69,7 @@ def everything() -> dict[str, list[Any]]:
     }
 
 
-def test_demo_file_describes_the_stored_data(output: Path) -> None:
+def test_demo_file_describes_stored_data(output: Path) -> None:
     described = demo(output)
     account, other = described["accountId"], described["other"]
     assert list(described) == KEYS
@@ -95,7 +95,7 @@ def test_demo_file_describes_the_stored_data(output: Path) -> None:
     assert read_purchase(OTHER_ACCOUNT, other["purchaseId"]).store_id == other["storeId"]
 
 
-def test_demo_trackers_belong_to_the_private_survey_and_a_store(output: Path) -> None:
+def test_demo_trackers_belong_to_private_survey_and_store(output: Path) -> None:
     described = demo(output)
     assert len(set(described["trackers"])) >= 20
     for tracker_id in described["trackers"]:
@@ -113,7 +113,7 @@ def test_second_demo_run_changes_nothing(output: Path) -> None:
     assert everything() == before
 
 
-def test_second_demo_run_updates_the_base_url(output: Path) -> None:
+def test_second_demo_run_updates_base_url(output: Path) -> None:
     described = demo(output)
     assert demo(output, "http://127.0.0.1:4777/api/") == described | {
         "baseUrl": "http://127.0.0.1:4777/api"
@@ -139,7 +139,7 @@ def test_used_demo_trackers_are_replaced(output: Path) -> None:
     assert again[23] not in (first, *others)
 
 
-def test_demo_without_its_file_issues_new_credentials(output: Path) -> None:
+def test_demo_run_without_demo_file_issues_new_credentials(output: Path) -> None:
     first = demo(output)
     output.write_text("{}")
     second = demo(output)
@@ -156,7 +156,7 @@ def test_invalid_demo_credentials_are_replaced(output: Path) -> None:
     assert second["other"] == first["other"]
 
 
-def test_demo_file_is_readable_by_its_owner_only(output: Path) -> None:
+def test_demo_file_is_readable_only_by_its_owner(output: Path) -> None:
     output.parent.mkdir()
     output.write_text("{}")
     output.chmod(0o644)

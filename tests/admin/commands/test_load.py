@@ -1,4 +1,4 @@
-"""``load``."""
+"""The command ``load``."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ ALL = PageRequest(limit=100)
 
 
 class Documents:
-    """One document of each kind, in the order that loading must turn round."""
+    """One definition of each kind. Definitions come before the definitions that they reference."""
 
     def __init__(self) -> None:
         self.brand, self.store, self.customer = new_id(), new_id(), new_id()
@@ -167,7 +167,7 @@ def test_load_validates_form_rules_before_writing(file: Path) -> None:
     assert places.load_directory(account).places == ()
 
 
-def test_load_rejects_a_duplicate_id(file: Path) -> None:
+def test_load_rejects_duplicate_id(file: Path) -> None:
     customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
     result = run("load", lines([customer, customer], file), "--account", an_account())
     assert f"{file}, definition 2, /id: Duplicate id, first used in {file}, definition 1." in (
@@ -175,7 +175,7 @@ def test_load_rejects_a_duplicate_id(file: Path) -> None:
     )
 
 
-def test_definition_can_name_its_account(file: Path) -> None:
+def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None:
     own, default = an_account(), an_account()
     customers = [
         {"kind": "customer", "id": new_id(), "firstName": "A", "account": own},
@@ -187,13 +187,13 @@ def test_definition_can_name_its_account(file: Path) -> None:
 
 
 @pytest.mark.parametrize("account", [[], ["--account", new_id()]])
-def test_definition_needs_an_existing_account(file: Path, account: list[str]) -> None:
+def test_definition_without_existing_account_is_rejected(file: Path, account: list[str]) -> None:
     result = run("load", lines([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account)
     assert result.exit_code == 1
     assert "/account" in result.stderr
 
 
-def test_write_error_is_reported_and_the_rest_is_written(file: Path) -> None:
+def test_write_error_is_reported_and_other_definitions_are_written(file: Path) -> None:
     first, second, documents = an_account(), an_account(), Documents()
     run("load", lines(documents.all(), file), "--account", first)
     result = run("load", file, "--account", second)
@@ -204,14 +204,14 @@ def test_write_error_is_reported_and_the_rest_is_written(file: Path) -> None:
     assert list_customers(second, ALL).meta.total_items == 1
 
 
-def test_loaded_customers_keep_the_order_of_their_definitions(file: Path) -> None:
+def test_customers_are_listed_in_order_of_their_definitions(file: Path) -> None:
     account = an_account()
     customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
     run("load", lines(customers, file), "--account", account)
     assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
 
 
-def test_purchases_of_one_new_customer_create_one_customer(tmp_path: Path) -> None:
+def test_purchases_with_same_new_customer_create_one_customer(tmp_path: Path) -> None:
     account, documents = an_account(), Documents()
     run("load", lines(documents.all()[4:], tmp_path / "places.jsonl"), "--account", account)
     csv = tmp_path / "purchases.csv"
@@ -231,7 +231,7 @@ def test_purchases_of_one_new_customer_create_one_customer(tmp_path: Path) -> No
     assert last.date.day == 7
 
 
-def test_unavailable_database_stops_the_load(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_database_stops_load(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from admin.definitions import save as document_writing
     from admin.definitions.definition import Kind
 
@@ -247,7 +247,7 @@ def test_unavailable_database_stops_the_load(file: Path, monkeypatch: pytest.Mon
     ]
 
 
-def test_example_in_the_guide_can_be_loaded(tmp_path: Path) -> None:
+def test_example_in_guide_can_be_loaded(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "operating.md").read_text(encoding="utf-8")
     example = tmp_path / "example.yaml"
     example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")

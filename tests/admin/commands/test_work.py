@@ -1,4 +1,4 @@
-"""``work list`` and ``work replay``."""
+"""The commands ``work list`` and ``work replay``."""
 
 import pytest
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 
 
 def park_an_import(account: str) -> str:
-    """The id of an import whose one chunk was given up."""
+    """Create an import whose only chunk is parked, and return its id."""
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with pytest.MonkeyPatch.context() as patch:
@@ -27,7 +27,7 @@ def _fail(*_: object, **__: object) -> None:
     raise RuntimeError("poison")
 
 
-def test_parked_work_is_listed_with_its_reason_and_without_its_data() -> None:
+def test_parked_work_is_listed_with_exception_type_only() -> None:
     account = an_account()
     import_id = park_an_import(account)
     listed = run("work", "list")
@@ -55,7 +55,7 @@ def test_work_list_is_empty_without_parked_work(monkeypatch: pytest.MonkeyPatch)
     with counted_calls() as calls:
         result = run("work", "list")
     assert result.exit_code == 0
-    assert "dynamodb.BatchGetItem" not in calls  # which AWS refuses when it asks for nothing
+    assert "dynamodb.BatchGetItem" not in calls  # AWS rejects a BatchGetItem without keys.
 
 
 def test_replay_of_unparked_work_is_reported() -> None:

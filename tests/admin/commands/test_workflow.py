@@ -1,4 +1,4 @@
-"""``workflow``, ``deliveries`` and ``webhook-secret``, and loading workflows."""
+"""The commands ``workflow``, ``deliveries`` and ``webhook-secret``, and loading of workflows."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -33,7 +33,7 @@ def load(path: Path, account: str, *documents: dict[str, Any]) -> Any:
     return run("load", file, "--account", account)
 
 
-def test_workflows_can_be_loaded_listed_and_switched(tmp_path: Path) -> None:
+def test_workflow_is_loaded_listed_disabled_and_enabled(tmp_path: Path) -> None:
     account = an_account()
     document = workflow_document(name="Tell the CRM")
     assert load(tmp_path, account, document).stdout.strip() == "Loaded: 1 workflow"
@@ -46,7 +46,7 @@ def test_workflows_can_be_loaded_listed_and_switched(tmp_path: Path) -> None:
     assert [each.enabled for each in workflows.list_for_account(account)] == [True]
 
 
-def test_invalid_workflow_is_rejected_with_every_error(tmp_path: Path) -> None:
+def test_invalid_workflow_reports_all_errors(tmp_path: Path) -> None:
     account = an_account()
     actions = [{"key": "a", "url": "http://10.0.0.1/"}, {"key": "a", "url": URL}]
     result = load(tmp_path, account, workflow_document(actions=actions))
@@ -61,7 +61,7 @@ def test_unknown_workflow_is_reported() -> None:
     assert (result.exit_code, "no workflow" in result.stderr) == (1, True)
 
 
-def test_workflow_test_sends_an_example_and_prints_the_exchange(
+def test_workflow_test_command_sends_example_and_prints_request_and_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     account = an_account()
@@ -78,7 +78,7 @@ def test_workflow_test_sends_an_example_and_prints_the_exchange(
     assert (result.exit_code, "no response: Nobody there." in result.stdout) == (1, True)
 
 
-def test_deliveries_can_be_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
+def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
     opened = open_account()
     react(opened.account_id)
     receiver.answers = [answered(410, excerpt="no more"), answered(200)]
@@ -113,7 +113,7 @@ def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: T
     assert f"Due        {due}" in run("deliveries", "show", row.execution_id).stdout
 
 
-def test_webhook_secret_is_active_from_its_timestamp() -> None:
+def test_webhook_secret_becomes_active_at_its_timestamp() -> None:
     account = an_account()
     first = run("webhook-secret", "rotate", account).stdout.strip()
     at = clock.now() + timedelta(hours=1)
@@ -127,7 +127,7 @@ def test_webhook_secret_is_active_from_its_timestamp() -> None:
     assert run("webhook-secret", "rotate", new_id()).exit_code == 1
 
 
-def test_new_webhook_secret_replaces_secrets_that_are_not_active_yet() -> None:
+def test_new_webhook_secret_replaces_scheduled_secrets() -> None:
     account = an_account()
     run("webhook-secret", "rotate", account)
     for hours in (1, 2):
@@ -141,7 +141,7 @@ def test_new_webhook_secret_replaces_secrets_that_are_not_active_yet() -> None:
         assert webhook_secrets.find_active(account, later) == emergency.stdout.strip()
 
 
-def test_demo_workflows_are_valid_and_react_to_the_public_forms() -> None:
+def test_demo_workflows_are_started_by_feedback_on_public_forms() -> None:
     account = an_account()
     for document in main_workflows("http://127.0.0.1:8080/webhooks"):
         saved = build_workflow(parse_workflow_definition(document, allow_private=True), clock.now())

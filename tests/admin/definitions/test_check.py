@@ -1,4 +1,4 @@
-"""Checks of the definitions of a run."""
+"""Validation of the definitions that one command loads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -64,11 +64,11 @@ def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tup
     ]
 
 
-def test_run_with_all_referenced_definitions_has_no_errors() -> None:
+def test_definitions_with_resolvable_references_have_no_errors() -> None:
     assert errors_of(purchase(), contact_form(), customer(), store(), brand()) == []
 
 
-def test_shape_errors_of_all_definitions_are_reported_without_rule_errors() -> None:
+def test_schema_errors_of_all_definitions_are_reported_without_rule_errors() -> None:
     assert errors_of(
         brand(name=""),
         store(brandId=NOWHERE, color=7),
@@ -128,12 +128,12 @@ def test_reference_to_invalid_definition_is_not_reported_as_unknown(invalid: Any
     assert {place for place, _, _ in errors_of(brand(**invalid), contact_form())} == {0}
 
 
-def test_reference_is_not_reported_as_unknown_if_a_file_is_unreadable() -> None:
+def test_reference_is_not_reported_as_unknown_if_file_is_unreadable() -> None:
     definitions = [store(), contact_form(), purchase()]
     unreadable = Problem("9", InputError("", "not_readable", "Invalid JSON."))
     assert errors_of(*definitions, unreadable=[unreadable]) == [(9, "", "not_readable")]
     assert len(errors_of(*definitions)) == 3
 
 
-def test_id_with_white_space_and_upper_case_is_found_by_references() -> None:
+def test_reference_matches_id_with_white_space_and_upper_case() -> None:
     assert errors_of(brand(id=f" {BRAND.upper()} "), contact_form()) == []

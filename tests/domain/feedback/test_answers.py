@@ -24,7 +24,7 @@ def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
 
 
 def validate(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
-    """Validate answers; each is a field's key and its value or values."""
+    """Validate answers, given as pairs of field key and value or values."""
     ids = {item.key: item.id for item in form.fields}
     return Questionnaire.of(form).validate(
         [
@@ -101,14 +101,14 @@ def test_invalid_value_is_rejected(kind: str, value: str, code: str) -> None:
     assert errors(form_of(field("a", kind)), ("a", value)) == [("/fields/0/values/0", code)]
 
 
-def test_valid_values_cover_every_type() -> None:
+def test_valid_examples_cover_every_field_type() -> None:
     selects = {"SINGLE_SELECT", "MULTI_SELECT"}
 
     assert {kind for kind, _ in VALID} | selects == set(FieldType)
 
 
 @pytest.mark.parametrize("kind", FieldType)
-def test_example_of_each_type_is_valid(kind: FieldType) -> None:
+def test_example_of_field_type_is_valid(kind: FieldType) -> None:
     example = kind.rules.example
     form = form_of(field("a", kind, values=[example]))
 
@@ -168,7 +168,7 @@ def test_number_of_values_must_be_within_limits(
         assert values(validate(form, ("m", chosen))) == {"m": chosen}
 
 
-def test_disabled_limits_are_ignored() -> None:
+def test_disabled_reply_limits_are_ignored() -> None:
     form = form_of(select("m", "a", "b", kind="MULTI_SELECT", minReplies=2, maxReplies=1))
 
     assert values(validate(form, ("m", ["a"]))) == {"m": ["a"]}
@@ -191,7 +191,7 @@ def test_required_field_must_be_answered() -> None:
     assert errors(form, ("a", "  ")) == [("/fields/0", "required")]
 
 
-def test_required_error_contains_the_field_id() -> None:
+def test_required_error_contains_field_id() -> None:
     form = form_of(field("a", required=True))
 
     with pytest.raises(InvalidInput) as raised:
@@ -274,7 +274,7 @@ def test_hidden_field_counts_as_unanswered_in_dependencies() -> None:
     }
 
 
-def test_dependencies_combine_by_the_operator_of_the_field() -> None:
+def test_dependencies_are_combined_by_field_operator() -> None:
     def is_visible(operator: str, *answers: tuple[str, Any]) -> bool:
         form = form_of(
             field("a"),
@@ -290,7 +290,7 @@ def test_dependencies_combine_by_the_operator_of_the_field() -> None:
     assert not is_visible("$or", ("a", "2"))
 
 
-def test_comparisons_combine_by_the_operator_of_the_dependency() -> None:
+def test_comparisons_are_combined_by_dependency_operator() -> None:
     def is_visible(operator: str, answer: str) -> bool:
         form = form_of(
             field("a"),
@@ -304,7 +304,7 @@ def test_comparisons_combine_by_the_operator_of_the_dependency() -> None:
     assert is_visible("$or", "5")
 
 
-def test_long_dependency_chain_is_evaluated_to_its_end() -> None:
+def test_long_dependency_chain_is_evaluated_completely() -> None:
     keys = [f"f{n}" for n in range(40)]
     chain = [depends(after, before, "1") for before, after in pairwise(keys)]
     form = form_of(*(field(key) for key in reversed(keys)), fieldDependencies=chain)
@@ -335,7 +335,7 @@ TRANSLATIONS: dict[str, Any] = {
         ("Other", "Other"),
     ],
 )
-def test_translated_value_is_stored_as_the_canonical_value(given: str, canonical: str) -> None:
+def test_translated_value_is_stored_as_canonical_value(given: str, canonical: str) -> None:
     form = form_of(
         select("what", "Food", "Price", "Other"),
         field("more", required=True),
@@ -382,7 +382,7 @@ def test_rating_is_scaled_to_0_to_10(kind: str, value: str, rating: int | None) 
     assert validate(form_of(field("a", kind)), ("a", value)).rating == rating
 
 
-def test_rating_is_the_first_in_display_order() -> None:
+def test_rating_is_first_rating_in_display_order() -> None:
     form = form_of(
         field("last", "NPS", verticalIndex=2),
         field("second", "NPS", verticalIndex=1, horizontalIndex=1),
@@ -407,7 +407,7 @@ def test_hidden_rating_field_is_ignored() -> None:
     assert validate(form, ("a", "No"), ("hidden", "9"), ("shown", "1")).rating == 2
 
 
-def test_first_email_and_phone_number_identify_the_respondent() -> None:
+def test_first_email_and_phone_number_identify_respondent() -> None:
     form = form_of(
         field("a", "EMAIL", verticalIndex=1),
         field("b", "EMAIL", verticalIndex=0),

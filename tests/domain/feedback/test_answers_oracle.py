@@ -120,7 +120,7 @@ def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[Submi
 # --- the oracle
 
 Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
-"""The errors; or the answers in display order, and the rating."""
+"""The errors, the answers in display order, and the rating. Without errors, the set is empty."""
 
 
 def number(text: str) -> Fraction | None:
@@ -165,7 +165,7 @@ def combined(operator: str, results: list[bool]) -> bool:
 
 
 def expected_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set[str]:
-    """Return the visible fields: start with all fields and iterate until a fixed point."""
+    """Return the visible fields. Start with all fields and iterate until nothing changes."""
     visible = {field.id for field in form.fields}
     while True:
         after = set()
@@ -267,7 +267,7 @@ def outcome(questionnaire: Questionnaire, given_answers: list[SubmittedAnswer]) 
 
 @settings(max_examples=500)
 @given(forms_and_submissions())
-def test_validation_result_equals_the_oracle(
+def test_validation_result_equals_oracle(
     case: tuple[SavedContactForm, list[SubmittedAnswer]],
 ) -> None:
     form, given_answers = case
@@ -278,7 +278,7 @@ def test_validation_result_equals_the_oracle(
 
 @settings(max_examples=200)
 @given(forms(), st.dictionaries(st.integers(0, 6), st.lists(st.sampled_from(WORDS), max_size=2)))
-def test_visible_fields_are_the_fixed_point(
+def test_visible_fields_equal_oracle_fixed_point(
     form: SavedContactForm, given_values: dict[int, list[str]]
 ) -> None:
     answers = {field_id(place): values for place, values in given_values.items()}

@@ -1,4 +1,4 @@
-"""The language of a public view."""
+"""The choice of the language of a public view."""
 
 import pytest
 from hypothesis import given
@@ -58,14 +58,14 @@ def test_region_falls_back_to_its_language() -> None:
     assert chosen("zh", "zh-TW", accept="zh-TW") == "zh-TW"
 
 
-def test_language_parameter_precedes_the_header() -> None:
+def test_language_parameter_precedes_header() -> None:
     assert chosen("fr", "de", asked="de", accept="fr") == "de"
     assert chosen("fr", "de", asked="de-AT", accept="fr") == "de"
     assert chosen("fr", asked="es", accept="fr") == "en"
 
 
 @given(st.text(alphabet="frenzhTW-_,;q=0.19* ", max_size=60) | st.text(max_size=60))
-def test_any_header_selects_a_language_of_the_form(header: str) -> None:
+def test_any_header_selects_language_of_form(header: str) -> None:
     assert chosen("fr", "zh-TW", accept=header) in {"en", "fr", "zh-TW"}
     assert chosen("fr", "zh-TW", asked=header) in {"en", "fr", "zh-TW"}
 

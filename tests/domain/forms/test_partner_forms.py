@@ -75,14 +75,14 @@ def survey_view(**more: Any) -> dict[str, Any]:
     return view
 
 
-def test_contact_form_has_exactly_the_contract_fields() -> None:
+def test_contact_form_has_exactly_contract_fields() -> None:
     view = contact_form_view(**EVERYTHING)
 
     assert set(view) == FORM_KEYS | {"brandId", "brandName"}
     assert set(view["generalStyle"]) == STYLE_KEYS
 
 
-def test_survey_has_exactly_the_contract_fields() -> None:
+def test_survey_has_exactly_contract_fields() -> None:
     view = survey_view(**EVERYTHING)
 
     assert set(view) == SURVEY_KEYS
@@ -90,7 +90,7 @@ def test_survey_has_exactly_the_contract_fields() -> None:
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_presentation_objects_have_exactly_the_contract_fields(view: Any) -> None:
+def test_presentation_objects_have_exactly_contract_fields(view: Any) -> None:
     form = view(**EVERYTHING)
 
     assert set(form["generalStyle"]["font"]) == {"name", "url"}
@@ -104,7 +104,7 @@ def test_presentation_objects_have_exactly_the_contract_fields(view: Any) -> Non
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_fields_groups_and_dependencies_have_exactly_the_contract_fields(view: Any) -> None:
+def test_fields_groups_and_dependencies_have_exactly_contract_fields(view: Any) -> None:
     form = view(**EVERYTHING)
 
     assert [set(item) for item in form["fields"]] == [FIELD_KEYS, FIELD_KEYS]
@@ -119,7 +119,7 @@ def test_fields_groups_and_dependencies_have_exactly_the_contract_fields(view: A
     ]
 
 
-def test_parts_reference_each_other_by_id() -> None:
+def test_fields_groups_and_dependencies_reference_each_other_by_id() -> None:
     form = contact_form_view(**EVERYTHING)
     happy, why = form["fields"]
     (dependency,) = form["fieldDependencies"]
@@ -145,7 +145,7 @@ def test_image_has_string_size_and_height(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["emailLogo", "emailCover"])
-def test_email_images_have_the_partner_shape(name: str) -> None:
+def test_email_image_matches_partner_schema(name: str) -> None:
     assert survey_view(**{name: IMAGE})[name]["height"] == "240"
     assert survey_view()[name] is None
 
@@ -179,7 +179,7 @@ def test_unset_survey_fields_have_defaults() -> None:
     assert view["solicitationThreshold"] == view["resolicitationDelay"] == 0
 
 
-def test_counts_and_names_are_current() -> None:
+def test_view_contains_current_count_and_names() -> None:
     form = contact_form_view()
     survey = survey_view(targets=[{"type": "STORE", "targetId": STORE}])
 
@@ -191,7 +191,7 @@ def test_counts_and_names_are_current() -> None:
     assert (survey["submissionCount"], survey["targets"][0]["targetName"]) == (12, "Lyon")
 
 
-def test_target_has_exactly_the_contract_fields() -> None:
+def test_target_has_exactly_contract_fields() -> None:
     view = survey_view(
         targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example.com/"}]
     )
@@ -209,7 +209,7 @@ def test_target_has_exactly_the_contract_fields() -> None:
     }
 
 
-def test_support_email_has_exactly_the_contract_fields() -> None:
+def test_support_email_has_exactly_contract_fields() -> None:
     record = {"host": "k1._domainkey", "type": "TXT", "value": "p=abc"}
     support = survey_view(
         supportEmail={"email": "help@example.com", "externalDnsConfig": {"dkim": record}}
@@ -233,7 +233,7 @@ def test_support_email_has_exactly_the_contract_fields() -> None:
     }
 
 
-def test_pre_redirect_config_has_exactly_the_contract_fields() -> None:
+def test_pre_redirect_config_has_exactly_contract_fields() -> None:
     config = survey_view(preRedirect=True, preRedirectConfig=PRE_REDIRECT)["preRedirectConfig"]
 
     assert config == {
@@ -276,7 +276,7 @@ def test_schema_requires_and_describes_every_field(model: Any) -> None:
             assert "description" in described or "$ref" in described, (part["title"], name)
 
 
-def test_saved_form_survives_serialization() -> None:
+def test_saved_form_is_unchanged_by_serialization() -> None:
     form, survey = saved_contact_form(**EVERYTHING), saved_survey(**EVERYTHING)
 
     assert SavedContactForm.model_validate_json(form.model_dump_json()) == form

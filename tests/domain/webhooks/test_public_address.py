@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chalicelib.domain.webhooks.public_address import is_public
 
 # https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry:
-# all entries that are not globally reachable, and reachable ones without possible receivers.
+# all ranges that are not globally reachable, and reachable ranges that cannot contain a receiver.
 SPECIAL = """
 0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
 192.0.0.0/29 192.0.0.8/32 192.0.0.9/32 192.0.0.10/32 192.0.0.170/32 192.0.0.171/32 192.0.2.0/24
@@ -34,7 +34,7 @@ def inside(network: IPv4Network | IPv6Network) -> st.SearchStrategy[int]:
 
 
 def stands_for_ipv4(address: IPv4Address | IPv6Address) -> bool:
-    """Covered by a separate test."""
+    """Return whether an IPv6 address embeds an IPv4 address. A separate test covers these."""
     mapped = IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96")
     return any(address in network for network in mapped)
 
@@ -66,7 +66,7 @@ def test_allocated_ipv6_addresses_are_public(address: IPv6Address) -> None:
 
 
 @given(st.one_of(st.ip_addresses(), inside(IPv6Network("2000::/3")).map(IPv6Address)))
-def test_public_address_is_global_in_the_standard_library(
+def test_public_address_is_global_in_standard_library(
     address: IPv4Address | IPv6Address,
 ) -> None:
     if is_public(address) and not stands_for_ipv4(address):
@@ -82,7 +82,7 @@ def test_public_address_is_global_in_the_standard_library(
 @given(IPV4)
 @example(IPv4Address("169.254.169.254"))
 @example(IPv4Address("8.8.8.8"))
-def test_embedded_ipv4_address_decides(address: IPv4Address) -> None:
+def test_ipv6_address_is_public_if_embedded_ipv4_address_is_public(address: IPv4Address) -> None:
     for prefix in ("::ffff:0:0", "64:ff9b::"):
         assert is_public(IPv6Address(int(IPv6Address(prefix)) | int(address))) == is_public(address)
 

@@ -29,7 +29,7 @@ def wait(retry_after: str | None, attempt: int = 1) -> timedelta:
 
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=7, max_size=7))
-def test_eight_attempts_take_about_a_day_with_growing_delays(chances: list[float]) -> None:
+def test_eight_attempts_span_22_to_26_hours_with_increasing_delays(chances: list[float]) -> None:
     waits = [backoff_delay(attempt, chance) for attempt, chance in enumerate(chances, 1)]
     assert min(waits) >= MINUTE
     assert timedelta(hours=22) < sum(waits, timedelta()) < timedelta(hours=26)
@@ -41,12 +41,12 @@ def test_delays_have_jitter() -> None:
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1, exclude_max=True))
-def test_delay_is_at_least_a_minute(attempt: int, chance: float) -> None:
+def test_delay_is_at_least_one_minute(attempt: int, chance: float) -> None:
     assert MINUTE <= backoff_delay(attempt, chance) <= SIX_HOURS * 1.15
 
 
 @pytest.mark.parametrize(("attempt", "allowed"), [(1, 1), (8, 8), (9, 8)])
-def test_last_attempt_ends_the_execution(attempt: int, allowed: int) -> None:
+def test_failed_last_attempt_ends_execution(attempt: int, allowed: int) -> None:
     decision = after_failure(
         attempt=attempt, attempts_allowed=allowed, now=NOW, status=503, retry_after="60"
     )
@@ -54,7 +54,7 @@ def test_last_attempt_ends_the_execution(attempt: int, allowed: int) -> None:
     assert decision.retry_at is None
 
 
-def test_status_410_stops_at_the_first_attempt() -> None:
+def test_status_410_stops_execution_at_first_attempt() -> None:
     decision = after_failure(attempt=1, attempts_allowed=8, now=NOW, status=410, retry_after="60")
     assert decision.verdict is Verdict.STOPPED
     assert decision.retry_at is None
@@ -78,7 +78,7 @@ def test_status_410_stops_at_the_first_attempt() -> None:
         ("Mon, 02 Mar 2026 12:00:00 GMT", SIX_HOURS),
     ],
 )
-def test_retry_after_is_clamped_between_a_minute_and_six_hours(
+def test_retry_after_is_clamped_to_one_minute_and_six_hours(
     retry_after: str, expected: timedelta
 ) -> None:
     assert wait(retry_after) == expected
@@ -100,6 +100,6 @@ def test_retry_after_date_is_parsed_and_clamped(timestamp: datetime) -> None:
 
 
 @given(st.text())
-def test_no_text_breaks_it(text: str) -> None:
+def test_any_retry_after_text_is_ignored_or_clamped(text: str) -> None:
     asked = retry_after_delay(text, NOW)
     assert asked is None or MINUTE <= asked <= SIX_HOURS

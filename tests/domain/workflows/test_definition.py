@@ -26,7 +26,7 @@ MAX_URL_LENGTH = "https://hooks.example.com/".ljust(2048, "a")
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Return a group of conditions that is nested so deep."""
+    """Return a group of conditions nested to this depth."""
     inner = RATED if depth == 1 else nested(depth - 1)
     return {"operator": "$and", "conditions": [inner]}
 
@@ -59,7 +59,7 @@ def test_replaced_workflow_keeps_its_creation_time() -> None:
     assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
 
 
-def test_all_shape_errors_are_reported_without_rule_errors() -> None:
+def test_all_schema_errors_are_reported_without_rule_errors() -> None:
     actions = [action_document(attempts=9, extra=1), {"key": "x"}]
     assert errors_of(name="", actions=actions, conditions="x") == [
         ("/name", "required"),
@@ -116,14 +116,14 @@ def test_url_that_is_not_public_https_is_rejected(url: str) -> None:
     assert errors_of(actions=[action_document(url=url)]) == [("/actions/0/url", "invalid_url")]
 
 
-def test_plain_local_url_is_accepted_if_allowed() -> None:
+def test_private_http_url_is_accepted_with_allow_private() -> None:
     url = "http://127.0.0.1:8080/hook"
     document = workflow_document(actions=[action_document(url=url)])
     assert parse_workflow_definition(document, allow_private=True).actions[0].url == url
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
-def test_header_that_frames_the_request_is_rejected(name: str) -> None:
+def test_framing_header_is_rejected(name: str) -> None:
     found = errors_of(actions=[action_document(headers={name: "x"})])
     assert found == [(f"/actions/0/headers/{name}", "not_allowed")]
 
@@ -174,7 +174,7 @@ def test_body_over_its_size_limit_is_rejected() -> None:
     assert errors_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
 
 
-def test_action_id_of_another_workflow_is_a_duplicate() -> None:
+def test_action_id_of_another_workflow_is_duplicate() -> None:
     other = workflow()
     document = workflow_document(actions=[action_document(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
@@ -239,7 +239,7 @@ def test_deeply_nested_definition_is_rejected(invalid: dict[str, Any]) -> None:
         ("store", "$exists", "true", None),
     ],
 )
-def test_condition_value_must_fit_its_subject(
+def test_condition_value_is_validated_by_subject(
     subject: str, operator: str, value: str, input_error: str | None
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}
@@ -255,7 +255,7 @@ def test_condition_value_must_fit_its_subject(
     ]
 
 
-def test_ids_are_compared_in_lower_case() -> None:
+def test_condition_ids_are_case_insensitive() -> None:
     condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
     document = workflow_document(conditions=[condition])
     (saved,) = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW).conditions

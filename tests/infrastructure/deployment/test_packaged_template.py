@@ -1,4 +1,4 @@
-"""The template of the packaged app, with the settings that Chalice does not have."""
+"""The packaged SAM template, completed with settings that Chalice does not support."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ Event = dict[str, Any]
 def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("package")
     code_package.copy_source(folder)
-    # Dependencies do not change the template, and fetching them takes seconds.
+    # Dependencies do not affect the template, and downloading them takes seconds.
     (folder / "requirements.txt").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STAGE", STAGE)
@@ -76,7 +76,7 @@ def test_queue_functions_have_no_reserved_concurrency(template: dict[str, Any]) 
         assert event["ScalingConfig"]["MaximumConcurrency"] >= 2
 
 
-def test_visibility_timeout_is_six_times_the_function_timeout(
+def test_visibility_timeout_is_at_least_six_function_timeouts(
     template: dict[str, Any],
 ) -> None:
     for function, event in queue_events(template):
@@ -97,14 +97,14 @@ def test_webhook_lease_is_between_function_timeout_and_visibility_timeout(
         assert timeout_s < executions.LEASE.total_seconds() <= hidden_s
 
 
-def test_fifo_batches_are_small_and_have_no_window(template: dict[str, Any]) -> None:
+def test_fifo_batches_have_at_most_10_messages_and_no_window(template: dict[str, Any]) -> None:
     for _, event in queue_events(template):
         if queue_properties(event).get("FifoQueue"):
             assert event["BatchSize"] <= 10
             assert event.get("MaximumBatchingWindowInSeconds", 0) == 0
 
 
-def test_every_function_has_the_uploaded_code_and_its_own_role(
+def test_every_function_has_uploaded_code_and_its_own_role(
     template: dict[str, Any],
 ) -> None:
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions(template).values()]
@@ -147,13 +147,13 @@ def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None
         assert str(problem["status"]) == answer["StatusCode"]
 
 
-def test_every_response_type_of_the_gateway_has_a_response() -> None:
+def test_every_response_type_of_gateway_has_response() -> None:
     gateway = get_session().get_service_model("apigateway")
     kinds = gateway.shape_for("GatewayResponseType").enum
     assert sorted(response.kind for response in gateway_responses.RESPONSES) == sorted(kinds)
 
 
-def test_copy_contains_no_byte_code(tmp_path: Path) -> None:
+def test_copied_source_contains_no_bytecode(tmp_path: Path) -> None:
     code_package.copy_source(tmp_path)
     names = {path.name for path in tmp_path.rglob("*")}
     assert "app.py" in names
@@ -161,14 +161,14 @@ def test_copy_contains_no_byte_code(tmp_path: Path) -> None:
     assert "__pycache__" not in names
 
 
-def test_copy_deletes_files_that_the_source_no_longer_has(tmp_path: Path) -> None:
+def test_source_copy_deletes_removed_files(tmp_path: Path) -> None:
     (tmp_path / "chalicelib").mkdir()
     (tmp_path / "chalicelib" / "gone.py").touch()
     code_package.copy_source(tmp_path)
     assert not (tmp_path / "chalicelib" / "gone.py").exists()
 
 
-def test_packaging_error_names_the_cause(tmp_path: Path) -> None:
+def test_packaging_error_contains_cause(tmp_path: Path) -> None:
     code_package.copy_source(tmp_path)
     (tmp_path / "app.py").write_text("import no_such_module_anywhere\n")
     with pytest.raises(DeploymentError, match="no_such_module_anywhere"):

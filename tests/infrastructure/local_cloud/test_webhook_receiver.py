@@ -1,4 +1,4 @@
-"""The demo's webhook receiver in its own process."""
+"""The demo's webhook receiver, run as a separate process."""
 
 import base64
 import json

@@ -65,7 +65,7 @@ def test_batch_fills_only_null_fields(account: str) -> None:
     )
 
 
-def test_missing_email_or_phone_is_part_of_the_pair(account: str) -> None:
+def test_rows_with_different_missing_pair_fields_create_separate_customers(account: str) -> None:
     batch = [
         {"email": "a@example.test"},
         {"email": "a@example.test", "phoneNumber": "+331"},
@@ -77,7 +77,7 @@ def test_missing_email_or_phone_is_part_of_the_pair(account: str) -> None:
     assert numbers(run_import(account, accepted.id)) == {"created": 5}
 
 
-def test_repeated_rows_create_once_and_then_fill(account: str) -> None:
+def test_repeated_rows_create_one_customer_and_fill_it(account: str) -> None:
     batch = [
         {"email": "a@example.test", "smsOptin": True},
         {"email": "A@example.test", "firstName": "Ana", "smsOptin": False, "emailOptin": True},
@@ -92,7 +92,7 @@ def test_repeated_rows_create_once_and_then_fill(account: str) -> None:
     assert (customer.sms_optin, customer.email_optin) == (True, False)
 
 
-def test_row_fills_the_oldest_customer_of_its_pair(account: str) -> None:
+def test_row_fills_oldest_customer_of_its_pair(account: str) -> None:
     oldest, younger = (
         create_customer(account, parse({"email": "a@example.test"}, CustomerBody)) for _ in "12"
     )
@@ -112,7 +112,7 @@ def test_redelivered_chunk_changes_nothing(account: str) -> None:
     assert (all_customers(account), read_import(account, accepted.id)) == before
 
 
-def test_repeated_batch_with_the_same_key_is_imported_once(account: str) -> None:
+def test_repeated_batch_with_same_key_is_imported_once(account: str) -> None:
     batch = {"batch": rows(3)}
     first = accept_batch(account, batch, idempotency_key="monday")
     assert accept_batch(account, batch, idempotency_key="monday") == first
@@ -129,7 +129,7 @@ def test_repeated_batch_with_the_same_key_is_imported_once(account: str) -> None
         accept_batch(account, batch, partial=True, idempotency_key="monday")
 
 
-def test_invalid_row_rejects_the_batch_unless_partial(account: str) -> None:
+def test_invalid_row_rejects_batch_unless_partial(account: str) -> None:
     batch = {"batch": [*rows(1), {"email": "nobody"}, 7, {}, *rows(1, first=1)]}
     with pytest.raises(InvalidInput) as caught:
         accept_batch(account, batch)
@@ -157,7 +157,7 @@ def test_import_is_not_found_by_another_account(account: str) -> None:
         read_import(new_id(), accepted.id)
 
 
-def test_row_that_makes_a_customer_too_large_fails_alone(account: str) -> None:
+def test_row_that_exceeds_customer_size_limit_does_not_fail_other_rows(account: str) -> None:
     large = {f"k{n}": "\u20ac" * 400 for n in range(24)}
     body = {"email": "a@example.test", "description": "\u20ac" * 2000}
     create_customer(account, parse(body, CustomerBody))
@@ -168,7 +168,7 @@ def test_row_that_makes_a_customer_too_large_fails_alone(account: str) -> None:
     assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
 
 
-def test_row_that_exceeds_the_combined_size_fails_alone(account: str) -> None:
+def test_row_that_exceeds_combined_size_limit_does_not_fail_other_rows(account: str) -> None:
     email = {"email": "a@example.test"}
     first = email | {"metadata": {f"k{n}": "\u20ac" * 400 for n in range(19)}}
     too_many = email | {"description": "\u20ac" * 2000, "company": "\u20ac" * 255}
@@ -189,7 +189,7 @@ def test_replaced_customer_keeps_its_idempotency_key(account: str) -> None:
     assert create_customer(account, body, idempotency_key="k").company == "Lumen"
 
 
-def test_accepted_batch_costs_one_request_plus_chunks_and_messages(account: str) -> None:
+def test_batch_acceptance_makes_one_request_plus_chunk_and_message_batches(account: str) -> None:
     accept_batch(account, {"batch": rows(1)})
     with counted_calls() as calls:
         accept_batch(account, {"batch": rows(49 * 26)})
@@ -202,7 +202,7 @@ def test_accepted_batch_costs_one_request_plus_chunks_and_messages(account: str)
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["new rows", "rows to fill"])
-def test_chunk_costs_at_most_three_requests(account: str, known: bool) -> None:
+def test_chunk_makes_at_most_three_requests(account: str, known: bool) -> None:
     if known:
         run_import(account, accept_batch(account, {"batch": [{"email": "p0@example.test"}]}).id)
     accept_batch(account, {"batch": rows(49)})

@@ -1,4 +1,4 @@
-"""Each AWS request of an import fails once, in every way; the result is always the same."""
+"""Each AWS request of an import fails once, with each kind of fault. The result does not change."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -52,8 +52,8 @@ REQUESTS = [
 
 
 def accept(account: str) -> str:
-    """Send the batch; repeat it with its idempotency key after an error."""
-    with contextlib.suppress(Exception, Killed):  # the injected fault: a 500 or 503 response
+    """Send the batch. Retry once with the same idempotency key after an error."""
+    with contextlib.suppress(Exception, Killed):  # the injected fault
         return accept_batch(account, BATCH, idempotency_key="key").id
     return accept_batch(account, BATCH, idempotency_key="key").id
 
@@ -74,7 +74,7 @@ def finish(account: str, import_id: str, time: Time) -> None:
     raise AssertionError("the import does not end")
 
 
-def test_import_sends_the_requests_that_these_tests_fail(
+def test_import_makes_listed_requests(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
@@ -86,7 +86,7 @@ def test_import_sends_the_requests_that_these_tests_fail(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_single_fault_does_not_change_the_result(
+def test_single_fault_does_not_change_result(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
@@ -104,7 +104,7 @@ def test_single_fault_does_not_change_the_result(
 
 
 def assert_nothing_is_left(account: str, time: Time) -> None:
-    """Check that chunks of unaccepted batches are removed and that nothing is requeued."""
+    """Check that chunks of unaccepted batches are deleted and that no message is requeued."""
     for _ in range(2):
         deliver_all(account)
         time.ahead += timedelta(days=1)
@@ -116,7 +116,7 @@ def test_unaccepted_batch_is_never_imported(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with faulty(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
-        accept_batch(account, BATCH)  # the chunks are saved, the header is not
+        accept_batch(account, BATCH)  # the chunks are saved, but not the header
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
         sweep(IMPORTS)
@@ -173,7 +173,7 @@ def test_failing_chunk_is_parked_without_blocking_others(
     assert all_customers(account) == []
 
 
-def test_parked_chunk_is_replayed_by_an_operator(
+def test_parked_chunk_is_replayed_by_operator(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
@@ -195,7 +195,7 @@ def test_parked_chunk_is_replayed_by_an_operator(
     assert [work for work in list_parked_work() if work.account_id == account] == []
 
 
-def test_message_that_always_kills_the_function_is_parked(account: str, time: Time) -> None:
+def test_chunk_that_always_kills_function_is_parked(account: str, time: Time) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     import_id = accepted.id
@@ -208,7 +208,7 @@ def test_message_that_always_kills_the_function_is_parked(account: str, time: Ti
     assert read_import(account, import_id).status == "FAILED"
 
 
-def test_replay_of_an_import_includes_every_parked_chunk(
+def test_replay_of_import_includes_every_parked_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -224,7 +224,7 @@ def test_replay_of_an_import_includes_every_parked_chunk(
     assert numbers(run_import(account, accepted.id)) == {"created": 105}
 
 
-def test_throttling_does_not_count_as_a_failure(
+def test_throttling_does_not_count_as_failure(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
@@ -236,7 +236,7 @@ def test_throttling_does_not_count_as_a_failure(
     assert numbers(read_import(account, accepted.id)) == {"created": 1}
 
 
-def test_record_in_a_transaction_does_not_stop_the_sweep(
+def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -259,7 +259,7 @@ def test_record_in_a_transaction_does_not_stop_the_sweep(
     assert len(IMPORT_QUEUE.queued_messages(account)) == 3
 
 
-def test_rescheduled_chunks_are_queued_when_the_sweep_fails(
+def test_rescheduled_chunks_are_queued_when_sweep_fails(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)

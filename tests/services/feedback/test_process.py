@@ -43,7 +43,7 @@ def work(opened: Opened) -> None:
 
 
 def respondents(opened: Opened) -> list[Customer]:
-    """Return the customers of the account, except the initial one."""
+    """Return the customers of the account, except the one that the fixture creates."""
     page = list_customers(opened.account_id, PageRequest(limit=100))
     assert page.meta.total_items == len(page.items)
     return [customer for customer in page.items if customer.id != opened.customer_id]
@@ -121,7 +121,7 @@ def test_tracker_takes_precedence_over_answers(opened: Opened) -> None:
     assert opened.customer.feedback_count == 1
 
 
-def test_too_long_phone_number_is_left_out(opened: Opened) -> None:
+def test_phone_number_over_length_limit_is_omitted(opened: Opened) -> None:
     answer_contact_form(opened, mail="zoe@example.test", phone="+33" + " " * 300 + "612345678")
     work(opened)
     (customer,) = respondents(opened)
@@ -185,7 +185,7 @@ def test_failed_feedback_does_not_block_others(
 @pytest.mark.parametrize(
     "body", ["", "x", "[]", "{}", '{"accountId": 1, "feedbackId": "x"}', '{"feedbackId": "x"}']
 )
-def test_malformed_message_is_left_for_dead_letter_queue(opened: Opened, body: str) -> None:
+def test_malformed_message_is_reported_as_failed(opened: Opened, body: str) -> None:
     answer_contact_form(opened)
     (good,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
     assert FEEDBACK_QUEUE.deliver([body, good]) == [body]

@@ -1,4 +1,4 @@
-"""Inject each fault into each AWS request of a feedback; the outcome is always the same."""
+"""Each AWS request of a feedback submission fails once, with each kind of fault."""
 
 import contextlib
 import json
@@ -33,18 +33,18 @@ pytestmark = pytest.mark.usefixtures("time", "submission_limit")
 
 REQUESTS = {
     "contact form": [
-        "BatchGetItem",  # the feedback of an earlier request with the key
-        "UpdateItem",  # counter of the source
+        "BatchGetItem",  # the feedback record of an earlier request with the same idempotency key
+        "UpdateItem",  # the submission counter of the source
         "PutItem",
         "SendMessageBatch",
-        "BatchGetItem",  # the feedback
+        "BatchGetItem",  # the feedback record
         "BatchGetItem",  # customers with the pair: none
         "TransactWriteItems",  # the new customer
         "BatchGetItem",  # existing customers
         "TransactWriteItems",
     ],
     "survey": [
-        "BatchGetItem",  # the tracker and the feedback
+        "BatchGetItem",  # the tracker and the feedback record
         "TransactWriteItems",
         "SendMessageBatch",
         "BatchGetItem",
@@ -71,7 +71,7 @@ def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
 
 
 def submit_at_last(submit: Callable[[], Feedback]) -> Feedback:
-    """Submit, and retry once with the same key."""
+    """Submit, and retry once with the same idempotency key."""
     with contextlib.suppress(Exception, Killed):  # the injected fault
         return submit()
     return submit()
@@ -95,7 +95,7 @@ def finish(opened: Opened, feedback_id: str, time: Time) -> None:
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_feedback_makes_the_listed_requests(
+def test_feedback_makes_listed_requests(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     submit = submission_of(opened, kind)
@@ -107,7 +107,7 @@ def test_feedback_makes_the_listed_requests(
 
 
 def warm(opened: Opened) -> None:
-    """Fill the caches, as the first requests do."""
+    """Fill the form and workflow caches."""
     for form in (
         get_contact_form(opened.contact_form_id),
         get_survey(opened.private_survey_id),

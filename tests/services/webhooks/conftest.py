@@ -11,13 +11,13 @@ from tests.web.opened import Opened, open_account
 
 @pytest.fixture
 def opened(account: str, time: Time, receiver: Receiver) -> Opened:
-    """A new account with forms that accept submissions, whose webhooks go to the receiver."""
+    """Create an account with forms. The receiver gets its webhooks."""
     return open_account()
 
 
 @pytest.fixture
 def two_actions(opened: Opened) -> None:
-    """A workflow with two actions, which the function has cached together with the secrets."""
+    """Add a workflow with two actions, and cache it together with the signing secrets."""
     react(opened.account_id, action_document(key="a"), action_document(key="b"))
     assert workflows_of(opened.account_id)
     assert signing_secrets_of(opened.account_id)

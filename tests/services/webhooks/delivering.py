@@ -36,7 +36,7 @@ def answered(status: int, **more: Any) -> WebhookResponse:
 
 @dataclass(frozen=True)
 class Got:
-    """A request that the receiver got, and the status that it responded with."""
+    """A request that the receiver got, and the status of its response."""
 
     url: str
     headers: dict[str, str]
@@ -50,7 +50,7 @@ class Got:
 
 @dataclass
 class Receiver:
-    """A receiver that responds with each of its answers, and then repeats the last one."""
+    """A receiver that returns its responses in order and then repeats the last one."""
 
     answers: list[WebhookResponse | BaseException] = field(default_factory=list)
     got: list[Got] = field(default_factory=list)
@@ -81,7 +81,7 @@ def only(opened: Opened) -> tuple[ExecutionState, bool, list[Attempt]]:
 
 
 def react(account_id: str, *actions: dict[str, Any], **document: Any) -> Any:
-    """Give the account a secret and a workflow, and return the workflow."""
+    """Create a webhook secret and a workflow for the account, and return the workflow."""
     rotate_webhook_secret(account_id)
     if actions:
         document["actions"] = list(actions)
@@ -89,7 +89,7 @@ def react(account_id: str, *actions: dict[str, Any], **document: Any) -> Any:
 
 
 def pass_time(account_id: str, time: Time, ahead: timedelta) -> None:
-    """Move time ahead, then sweep and deliver the webhooks that are due."""
+    """Move the clock ahead, then sweep and deliver the webhooks that are due."""
     time.ahead += ahead
     sweep(WEBHOOKS)
     bodies = WEBHOOK_QUEUE.queued_messages(account_id)

@@ -22,13 +22,13 @@ def after_time_outs(count: int) -> CircuitBreaker:
     return hosts
 
 
-def test_circuit_opens_at_the_third_timeout() -> None:
+def test_circuit_opens_at_third_timeout() -> None:
     assert after_time_outs(OPEN_AFTER_TIMEOUTS - 1).open_until("account", "host", NOW) is None
     until = after_time_outs(OPEN_AFTER_TIMEOUTS).open_until("account", "host", NOW)
     assert until == NOW + timedelta(minutes=1)
 
 
-def test_circuit_allows_an_attempt_after_a_minute() -> None:
+def test_circuit_allows_one_attempt_after_one_minute() -> None:
     hosts = after_time_outs(OPEN_AFTER_TIMEOUTS)
     assert hosts.open_until("account", "host", NOW + OPEN_FOR - MOMENT)
     assert hosts.open_until("account", "host", NOW + OPEN_FOR) is None
@@ -36,7 +36,7 @@ def test_circuit_allows_an_attempt_after_a_minute() -> None:
     assert hosts.open_until("account", "host", NOW + OPEN_FOR)
 
 
-def test_response_resets_the_timeouts() -> None:
+def test_response_resets_timeout_count() -> None:
     hosts = after_time_outs(OPEN_AFTER_TIMEOUTS - 1)
     hosts.note("account", "host", NOW, timed_out=False)
     hosts.note("account", "host", NOW, timed_out=True)

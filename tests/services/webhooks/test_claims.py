@@ -1,4 +1,4 @@
-"""Claims of executions: who may send, for how long, and who may record the outcome."""
+"""Claims of executions: exclusiveness, leases, and recording of outcomes."""
 
 import json
 from dataclasses import replace
@@ -40,16 +40,16 @@ from tests.web.opened import Opened, open_account
 
 SUCCESS = Outcome(ExecutionState.SUCCEEDED)
 OUTCOME = 1
-"""The second request of a delivery, after the claim."""
+"""Index of the request that records the outcome. The claim is request 0."""
 
 
 def pointer_of(opened: Opened) -> ExecutionPointer:
-    """Submit feedback and return the pointer of its only execution."""
+    """Submit feedback and return the pointer to its only execution."""
     (message,) = start(opened)
     return decode(ExecutionPointer, message)
 
 
-def test_claim_lasts_until_its_lease_ends(opened: Opened) -> None:
+def test_claim_blocks_other_claims_until_lease_ends(opened: Opened) -> None:
     react(opened.account_id)
     pointer, now = pointer_of(opened), clock.now().replace(microsecond=0)
     first = executions.claim(pointer, now)
@@ -60,7 +60,7 @@ def test_claim_lasts_until_its_lease_ends(opened: Opened) -> None:
     assert (second.attempt, list(second.interrupted)) == (2, [1])
 
 
-def test_only_the_last_claim_may_record_an_outcome(opened: Opened) -> None:
+def test_only_last_claim_may_record_outcome(opened: Opened) -> None:
     react(opened.account_id)
     pointer, now = pointer_of(opened), clock.now()
     first = executions.claim(pointer, now)
@@ -104,7 +104,7 @@ def lose_the_first_answer(patch: pytest.MonkeyPatch, operation: str) -> None:
 
 
 @pytest.mark.parametrize("attempts", [1, 8])
-def test_claim_with_a_lost_response_continues(
+def test_claim_with_lost_response_is_delivered_once(
     opened: Opened, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, attempts: int
 ) -> None:
     react(opened.account_id, action_document(attempts=attempts))
@@ -129,7 +129,7 @@ def test_outcome_is_recorded_only_with_its_claim_token(opened: Opened) -> None:
     assert executions.save_outcome(mine, [Attempt(1, now, status=200)], SUCCESS, now)
 
 
-def test_conflicts_do_not_lose_the_outcome(
+def test_outcome_is_recorded_despite_conflicts(
     opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     react(opened.account_id)
@@ -153,7 +153,7 @@ def test_conflicts_do_not_lose_the_outcome(
     assert len(receiver.got) == 1
 
 
-def test_outcome_with_a_lost_response_counts_as_recorded(
+def test_outcome_with_lost_response_counts_as_recorded(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     react(opened.account_id)
@@ -165,7 +165,7 @@ def test_outcome_with_a_lost_response_counts_as_recorded(
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 
 
-def test_execution_parked_during_an_attempt_marks_its_repeat(
+def test_execution_parked_during_attempt_marks_replay_as_repeat(
     opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     react(opened.account_id)
@@ -191,7 +191,7 @@ def test_execution_parked_during_an_attempt_marks_its_repeat(
     assert [(each.ambiguous, each.repeat) for each in attempts] == [(True, False), (False, True)]
 
 
-def test_failure_before_the_retry_delay_ends_is_not_counted(
+def test_failure_before_retry_delay_ends_is_not_counted(
     opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     react(opened.account_id)
@@ -211,7 +211,7 @@ def test_failure_before_the_retry_delay_ends_is_not_counted(
     assert only(opened)[0] == "SUCCEEDED"
 
 
-def test_execution_that_ends_without_an_attempt_counts_none(
+def test_execution_ended_without_attempt_does_not_increment_attempt_count(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     workflow = react(opened.account_id)
@@ -221,7 +221,7 @@ def test_execution_that_ends_without_an_attempt_counts_none(
     time.ahead += timedelta(minutes=10)
     sweep(WEBHOOKS)
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(opened.account_id))
-    # The cached workflow may still be enabled for a minute.
+    # The cached workflow may remain enabled for a minute.
     (row,) = executions_of(opened.account_id)
     execution, attempts = read_delivery(row.execution_id)
     assert execution.attempt == len(attempts) == len(receiver.got)
@@ -270,7 +270,7 @@ def test_deeply_nested_message_does_not_affect_other_messages(
     assert len(receiver.got) == 1
 
 
-def test_search_for_failed_deliveries_costs_two_requests(opened: Opened) -> None:
+def test_listing_failed_deliveries_makes_two_requests(opened: Opened) -> None:
     react(opened.account_id, *(action_document(key=f"a{n}") for n in range(20)))
     start(opened)
     with counted_calls() as calls:
@@ -278,4 +278,4 @@ def test_search_for_failed_deliveries_costs_two_requests(opened: Opened) -> None
     assert dict(calls) == {
         "dynamodb.GetItem": 1,
         "dynamodb.Query": 1,
-    }  # the account, its executions
+    }  # the account and its executions

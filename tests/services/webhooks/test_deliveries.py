@@ -1,4 +1,4 @@
-"""Test requests of a workflow action."""
+"""Test requests for a workflow action."""
 
 import pytest
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("account")
 @pytest.mark.parametrize(
     "name", ["X-Service-Webhook-Test", "x-service-webhook-test", "X_Service_Webhook_Test"]
 )
-def test_test_header_overrides_the_custom_header_of_an_action(
+def test_test_header_overrides_custom_header_of_action(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver = Receiver([answered(200)])

@@ -1,4 +1,4 @@
-"""Webhooks: one for each feedback and action, retried on schedule, never after a success."""
+"""Webhook delivery: one execution for each feedback record and action, with retries."""
 
 import json
 from datetime import timedelta
@@ -53,7 +53,9 @@ def test_each_matching_action_is_sent_once(opened: Opened, receiver: Receiver) -
     assert all(row.due_at is None and row.expires_at for row in executions_of(opened.account_id))
 
 
-def test_webhook_is_signed_and_system_headers_win(opened: Opened, receiver: Receiver) -> None:
+def test_webhook_is_signed_and_system_headers_override_custom_headers(
+    opened: Opened, receiver: Receiver
+) -> None:
     headers = {"user-agent": "x", "X-SERVICE-webhook-signature": "y", "x-own": "z"}
     react(opened.account_id, action_document(headers=headers, metadata={"k": "v"}))
     WEBHOOK_QUEUE.deliver(start(opened))
@@ -79,7 +81,7 @@ def test_webhook_is_signed_and_system_headers_win(opened: Opened, receiver: Rece
     assert json.loads(got.body)["metadata"] == {"k": "v"}
 
 
-def test_attempt_costs_two_requests(opened: Opened) -> None:
+def test_attempt_makes_two_requests(opened: Opened) -> None:
     react(opened.account_id)
     first, second = start(opened), start(opened)
     WEBHOOK_QUEUE.deliver(first)
@@ -88,7 +90,7 @@ def test_attempt_costs_two_requests(opened: Opened) -> None:
     assert dict(calls) == {"dynamodb.UpdateItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
-def test_workflows_add_two_requests_to_a_feedback_batch(opened: Opened) -> None:
+def test_workflows_add_two_requests_to_feedback_batch(opened: Opened) -> None:
     react(opened.account_id)
     start(opened)
     for _ in range(8):
@@ -103,14 +105,14 @@ def test_workflows_add_two_requests_to_a_feedback_batch(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("failure", [answered(500), answered(301), answered(404), NO_CONNECTION])
-def test_retry_has_the_same_body_and_a_new_signature(
+def test_retry_has_same_body_and_new_signature(
     opened: Opened, receiver: Receiver, time: Time, failure: WebhookResponse
 ) -> None:
     react(opened.account_id)
     receiver.answers = [failure, answered(204)]
     messages = start(opened)
     WEBHOOK_QUEUE.deliver(messages)
-    WEBHOOK_QUEUE.deliver(messages)  # stale: the retry delay has not ended
+    WEBHOOK_QUEUE.deliver(messages)  # duplicate message during the retry delay
     assert len(receiver.got) == 1
     pass_time(opened.account_id, time, timedelta(seconds=50))
     assert len(receiver.got) == 1
@@ -156,7 +158,7 @@ def test_execution_fails_after_eight_attempts_and_is_replayed(
         replay_delivery(failed.id)
 
 
-def test_number_of_attempts_is_set_by_the_action(
+def test_number_of_attempts_is_set_by_action(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id, action_document(attempts=2))
@@ -167,7 +169,7 @@ def test_number_of_attempts_is_set_by_the_action(
     assert (len(receiver.got), only(opened)[0]) == (2, "FAILED")
 
 
-def test_status_410_stops_the_execution(opened: Opened, receiver: Receiver, time: Time) -> None:
+def test_status_410_stops_execution(opened: Opened, receiver: Receiver, time: Time) -> None:
     react(opened.account_id)
     receiver.answers = [answered(410)]
     WEBHOOK_QUEUE.deliver(start(opened))
@@ -175,9 +177,7 @@ def test_status_410_stops_the_execution(opened: Opened, receiver: Receiver, time
     assert (len(receiver.got), only(opened)[0]) == (1, "STOPPED")
 
 
-def test_retry_after_delays_the_next_attempt(
-    opened: Opened, receiver: Receiver, time: Time
-) -> None:
+def test_retry_after_delays_next_attempt(opened: Opened, receiver: Receiver, time: Time) -> None:
     react(opened.account_id)
     receiver.answers = [answered(429, retry_after="3600"), answered(200)]
     WEBHOOK_QUEUE.deliver(start(opened))
@@ -199,7 +199,7 @@ def test_timeout_after_sending_is_ambiguous_and_its_retry_is_marked(
     assert [(each.ambiguous, each.repeat) for each in attempts] == [(True, False), (False, True)]
 
 
-def test_ambiguous_attempt_is_not_retried_when_one_is_allowed(
+def test_ambiguous_attempt_is_not_retried_if_one_attempt_is_allowed(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id, action_document(attempts=1))
@@ -210,7 +210,7 @@ def test_ambiguous_attempt_is_not_retried_when_one_is_allowed(
     assert (state, ambiguous, len(attempts), len(receiver.got)) == ("FAILED", True, 1, 1)
 
 
-def test_regenerated_secret_signs_later_attempts(
+def test_rotated_secret_signs_later_attempts(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id)
@@ -228,9 +228,7 @@ def test_regenerated_secret_signs_later_attempts(
         verify(secret, stamp, got.headers["X-Service-Webhook-Signature"], got.body, int(stamp))
 
 
-def test_retry_uses_the_current_url_and_headers(
-    opened: Opened, receiver: Receiver, time: Time
-) -> None:
+def test_retry_uses_current_url_and_headers(opened: Opened, receiver: Receiver, time: Time) -> None:
     workflow = react(opened.account_id)
     receiver.answers = [answered(500), answered(200)]
     WEBHOOK_QUEUE.deliver(start(opened))
@@ -243,7 +241,7 @@ def test_retry_uses_the_current_url_and_headers(
     assert first.body == second.body
 
 
-def test_disabled_workflow_sends_nothing_more(
+def test_disabled_workflow_stops_pending_execution(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     workflow = react(opened.account_id)
@@ -256,7 +254,7 @@ def test_disabled_workflow_sends_nothing_more(
     assert start(opened) == []
 
 
-def test_open_circuit_defers_only_the_unresponsive_host(
+def test_open_circuit_defers_only_unresponsive_host(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     react(opened.account_id)
@@ -274,7 +272,7 @@ def test_open_circuit_defers_only_the_unresponsive_host(
     assert {row.state for row in executions_of(opened.account_id)} == {"SUCCEEDED"}
 
 
-def test_missing_secret_defers_the_webhook(opened: Opened, receiver: Receiver, time: Time) -> None:
+def test_missing_secret_defers_webhook(opened: Opened, receiver: Receiver, time: Time) -> None:
     save_workflow(opened.account_id, workflow_document())
     WEBHOOK_QUEUE.deliver(start(opened))
     assert receiver.got == []
@@ -283,7 +281,7 @@ def test_missing_secret_defers_the_webhook(opened: Opened, receiver: Receiver, t
     assert len(receiver.got) == 1
 
 
-def test_execution_that_always_kills_the_function_is_parked(
+def test_execution_that_always_kills_function_is_parked(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     class Killed(BaseException):
@@ -338,7 +336,7 @@ def test_unclaimable_execution_is_parked_without_blocking_others(
 
 
 @pytest.mark.parametrize("body", ["", "x", "[]", "{}", '{"accountId": 1, "executionId": "x"}'])
-def test_unreadable_message_goes_to_the_dead_letter_queue(
+def test_unreadable_message_is_reported_as_failed(
     opened: Opened, receiver: Receiver, body: str
 ) -> None:
     react(opened.account_id)
@@ -354,7 +352,7 @@ def test_message_without_execution_is_dropped(opened: Opened) -> None:
     assert WEBHOOK_QUEUE.deliver([json.dumps(elsewhere)]) == []
 
 
-def test_messages_of_a_batch_are_sent_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_batch_are_sent_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
     from threading import Barrier
 
     together = Barrier(4, timeout=5)

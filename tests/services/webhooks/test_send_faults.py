@@ -1,6 +1,6 @@
-"""Each AWS request of a webhook fails once, in every way; the result is always one success.
+"""Each AWS request of a webhook fails once, with each kind of fault. The execution succeeds once.
 
-Nothing is sent after a recorded success, and a webhook that is sent twice is marked as a repeat.
+No request is sent after a recorded success, and a webhook that is sent twice is marked as a repeat.
 """
 
 from datetime import timedelta
@@ -50,7 +50,7 @@ def finish(opened: Opened, time: Time) -> None:
 
 
 def assert_sound(opened: Opened, receiver: Receiver) -> None:
-    """Check that both executions end with one success and that every repeat is marked."""
+    """Check that both executions succeed exactly once and that every repeat is marked."""
     rows = executions_of(opened.account_id)
     assert [row.state for row in rows] == ["SUCCEEDED"] * 2
     for row in rows:
@@ -66,9 +66,7 @@ def assert_sound(opened: Opened, receiver: Receiver) -> None:
         assert len([each for each in attempts if each.status == 200]) == 1
 
 
-def test_webhook_sends_the_requests_that_these_tests_fail(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_webhook_makes_listed_requests(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     answer_contact_form(opened)
     with faulty(monkeypatch) as requests:
         work(opened)
@@ -77,7 +75,7 @@ def test_webhook_sends_the_requests_that_these_tests_fail(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_single_fault_does_not_change_the_result(
+def test_single_fault_does_not_change_result(
     opened: Opened,
     receiver: Receiver,
     time: Time,
@@ -97,7 +95,7 @@ def test_single_fault_does_not_change_the_result(
     assert len(receiver.got) == sent
 
 
-def test_kill_during_the_attempt_causes_one_marked_repeat(
+def test_killed_attempt_is_repeated_once_and_marked(
     opened: Opened, receiver: Receiver, time: Time
 ) -> None:
     answer_contact_form(opened)

@@ -1,4 +1,4 @@
-"""Rows are built from DynamoDB items like PynamoDB builds them."""
+"""Rows are built from DynamoDB items in the same way as by PynamoDB."""
 
 import zlib
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pynamodb.models import Model
 
-from chalicelib.storage import (  # noqa: F401 - each module defines tables
+from chalicelib.storage import (  # noqa: F401 - importing a module registers its tables
     accounts,
     contact_forms,
     counters,
@@ -27,7 +27,7 @@ from chalicelib.storage.dynamodb.table import Table
 
 
 def tables(base: type[Table] = Table) -> list[type[Table]]:
-    """Return all models that derive from this one."""
+    """Return all direct and indirect subclasses of a table model."""
     return [each for table in base.__subclasses__() for each in [table, *tables(table)]]
 
 
@@ -61,6 +61,6 @@ def test_attributes_have_same_name_in_python_and_dynamodb(table: type[Table]) ->
     assert [each.attr_name for each in table.get_attributes().values()] == [*table.get_attributes()]
 
 
-def test_row_leaves_out_unknown_attributes() -> None:
+def test_row_omits_unknown_attributes() -> None:
     item = {"account_id": {"S": "a"}, "later": {"S": "b"}}
     assert counters.CounterRow.from_raw_data(item).attribute_values == {"account_id": "a"}

@@ -23,7 +23,7 @@ OPERATIONS = [
 
 
 class Tags(HTMLParser):
-    """Collects the tags of a page with their attributes and checks their nesting."""
+    """Collect the tags of a page with their attributes, and check their nesting."""
 
     VOID = {"meta", "br", "wbr"}
 
@@ -50,11 +50,11 @@ PAGE = Tags(HTML)
 DOCS = DocsPage(DOCUMENT)
 
 
-def test_page_is_generated_from_the_document() -> None:
+def test_page_is_generated_from_document() -> None:
     assert render(DOCUMENT) == HTML
 
 
-def test_page_is_complete_html() -> None:
+def test_page_is_well_formed_html() -> None:
     assert PAGE.open == []
     assert HTML.lstrip().lower().startswith("<!doctype html>")
 
@@ -70,7 +70,7 @@ def test_page_loads_nothing_from_other_hosts() -> None:
     assert not any("//" in address for address in PAGE.all("href"))
 
 
-def test_policy_allows_only_the_style_of_the_page(respondent: Partner) -> None:
+def test_policy_allows_only_style_of_page(respondent: Partner) -> None:
     style = re.search(r"<style>(.*?)</style>", HTML, re.DOTALL)
     assert style
     digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
@@ -106,7 +106,7 @@ def test_page_has_landmarks_headings_and_captions() -> None:
     ("path", "method", "operation"),
     [pytest.param(*each, id=each[2]["operationId"]) for each in OPERATIONS],
 )
-def test_operation_has_a_command(path: str, method: str, operation: dict[str, str]) -> None:
+def test_operation_has_curl_command(path: str, method: str, operation: dict[str, str]) -> None:
     words = shlex.split(DOCS.curl(path, method, operation).replace("\\\n", ""))
     assert words[0] == "curl"
     assert words[2].startswith(f"$BASE_URL{path}")
@@ -140,7 +140,7 @@ def test_type_is_described_in_words(schema: dict[str, object], words: str) -> No
     assert kind_of(schema).striptags() == words
 
 
-def test_fields_of_inner_objects_follow_their_object() -> None:
+def test_nested_object_fields_follow_parent_field() -> None:
     schema = {"$ref": "#/components/schemas/SurveyPage"}
     assert [row.name for row in DOCS.rows(schema)] == ["items", "meta"]
     opened = [(row.name, row.depth) for row in DOCS.rows(schema, deepest=1)]
@@ -155,7 +155,7 @@ def test_limits_and_defaults_are_described_in_words() -> None:
     assert limit.limits == ("1 to 100", "default 10")
 
 
-def test_page_needs_no_credentials(respondent: Partner) -> None:
+def test_page_requires_no_credentials(respondent: Partner) -> None:
     response = respondent.get("/docs")
     assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert response.headers["cache-control"] == "public, max-age=300"

@@ -1,4 +1,4 @@
-"""The app follows its OpenAPI document for generated requests, in process."""
+"""The app conforms to its OpenAPI document for generated requests, in process."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -44,7 +44,7 @@ OPERATIONS = [found.ok() for found in partners.get_all_operations()]
 
 @pytest.mark.parametrize("mode", schemathesis.GenerationMode)
 @pytest.mark.parametrize("operation", [pytest.param(each, id=each.label) for each in OPERATIONS])
-def test_responses_follow_the_document(
+def test_responses_conform_to_document(
     operation: schemathesis.APIOperation[Any, Any, Any, Any],
     mode: schemathesis.GenerationMode,
     with_customers: Partner,

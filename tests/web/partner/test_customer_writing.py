@@ -1,4 +1,4 @@
-"""Creating and importing customers over HTTP: what is refused and how, and what comes back."""
+"""Creating and importing customers over HTTP: validation errors and responses."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ TEXTS = [
 
 
 def created(partner: Partner, body: Any) -> dict[str, Any]:
-    """The customer that a body makes, after a check that it is read back the same."""
+    """Create a customer from the body, check that GET returns the same customer, and return it."""
     response = partner.post(CREATE, body)
     assert response.status == 201, response.body
     assert partner.get(f"{CREATE}?id={response.json['id']}").json == response.json
@@ -34,7 +34,7 @@ def created(partner: Partner, body: Any) -> dict[str, Any]:
 
 
 def refused(partner: Partner, body: Any) -> list[tuple[str, str]]:
-    """The faults of a body, after a check that a row of a batch has the same ones."""
+    """Return the errors of a customer. Check that a batch reports the same errors for its row."""
     errors = partner.post(CREATE, body).errors
     good = {"firstName": "Zoé"}
     assert partner.post(BATCH, {"batch": [good, body]}).errors == [
@@ -48,7 +48,7 @@ def refused(partner: Partner, body: Any) -> list[tuple[str, str]]:
     return errors
 
 
-def test_created_customer_has_the_defaults(partner: Partner) -> None:
+def test_created_customer_has_default_values(partner: Partner) -> None:
     body = {
         "firstName": " Zoé ",
         "lastName": "Martin",
@@ -83,14 +83,14 @@ def test_created_customer_has_the_defaults(partner: Partner) -> None:
     }
 
 
-def test_create_with_an_existing_pair_creates_another_customer(partner: Partner) -> None:
+def test_create_with_existing_pair_creates_another_customer(partner: Partner) -> None:
     first, second = (created(partner, {"email": "a@example.test"}) for _ in "12")
     assert first["id"] != second["id"]
     assert [c.id for c in all_customers(partner.account_id)] == [first["id"], second["id"]]
 
 
 @pytest.mark.parametrize("key", [None, "k"], ids=["without a key", "with a key"])
-def test_create_takes_two_requests(partner: Partner, key: str | None) -> None:
+def test_create_makes_two_aws_requests(partner: Partner, key: str | None) -> None:
     created(partner, {"firstName": "Warm"})
     headers = {"Idempotency-Key": key} if key else {}
     with counted_calls() as calls:
@@ -98,7 +98,7 @@ def test_create_takes_two_requests(partner: Partner, key: str | None) -> None:
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
-# What is no body, and what is no customer
+# Bodies that are not a customer or a batch
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -113,12 +113,12 @@ def test_invalid_json_is_rejected_as_malformed(known: Partner, path: str, body: 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
 @pytest.mark.parametrize("body", [None, 7, "text", True, [], [{"firstName": "Zoé"}]], ids=repr)
-def test_body_that_is_not_an_object_is_rejected(known: Partner, path: str, body: Any) -> None:
+def test_body_that_is_not_object_is_rejected(known: Partner, path: str, body: Any) -> None:
     assert known.post(path, body).errors == [("", "wrong_type")]
 
 
 @pytest.mark.parametrize("row", [None, 7, "text", False, [], [{"firstName": "Zoé"}]], ids=repr)
-def test_row_that_is_not_an_object_is_rejected(known: Partner, row: Any) -> None:
+def test_row_that_is_not_object_is_rejected(known: Partner, row: Any) -> None:
     assert known.post(BATCH, {"batch": [row]}).errors == [("/batch/0", "wrong_type")]
 
 
@@ -134,13 +134,13 @@ def test_row_that_is_not_an_object_is_rejected(known: Partner, row: Any) -> None
     ],
     ids=repr,
 )
-def test_batch_that_is_not_a_list_of_rows_is_rejected(
+def test_batch_that_is_not_list_of_rows_is_rejected(
     known: Partner, body: Any, input_error: tuple[str, str]
 ) -> None:
     assert known.post(BATCH, body).errors == [input_error]
 
 
-def test_errors_of_a_batch_and_its_rows_are_listed_together(known: Partner) -> None:
+def test_errors_of_batch_and_its_rows_are_listed_together(known: Partner) -> None:
     response = known.post(BATCH, {"batch": [{"email": "x"}, {"foo": 1}, {}], "x": 1})
     assert sorted(response.errors) == [
         ("/batch/0/email", "invalid_email"),
@@ -199,7 +199,7 @@ def test_null_and_blank_values_are_absent(known: Partner) -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_each_error_has_its_pointer_and_code(
+def test_error_has_pointer_and_code(
     known: Partner, body: Any, input_error: tuple[str, str]
 ) -> None:
     assert refused(known, body) == [input_error]
@@ -239,7 +239,7 @@ def test_every_language_is_accepted(known: Partner) -> None:
     assert known.post(BATCH, {"batch": rows}).json["rowCount"] == len(LANGUAGE_CODES)
 
 
-# Limits, on both sides
+# Limits: the largest accepted and the smallest rejected size
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -255,7 +255,7 @@ def test_description_has_at_most_2000_characters(known: Partner) -> None:
 
 
 def test_email_has_at_most_255_characters(known: Partner) -> None:
-    # The syntax allows 254 already.
+    # The email syntax allows at most 254 characters, so 255 characters are never valid.
     domain = ".".join(["d" * 60] * 3) + ".test"
     longest = "a" * (254 - len(domain) - 1) + "@" + domain
     assert created(known, {"email": longest})["email"] == longest
@@ -263,7 +263,7 @@ def test_email_has_at_most_255_characters(known: Partner) -> None:
     assert refused(known, {"email": "aa" + longest}) == [("/email", "too_long")]
 
 
-def test_metadata_has_at_most_50_keys_of_255_characters_with_500_each(known: Partner) -> None:
+def test_metadata_limits_number_and_length_of_fields(known: Partner) -> None:
     def metadata(keys: int = 2, key: int = 3, value: int = 1) -> dict[str, Any]:
         return {"metadata": {f"{n:0{key}}": "v" * value for n in range(keys)}}
 
@@ -275,7 +275,7 @@ def test_metadata_has_at_most_50_keys_of_255_characters_with_500_each(known: Par
 
 
 def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
-    """A body that makes a customer whose JSON is as large as this."""
+    """Return a body that creates a customer whose JSON has this size in bytes."""
     metadata = {f"{n:02}": "é" * 500 for n in range(30)}
     small = created(partner, {"metadata": metadata, "description": "x", "civility": "x"})
     compact = json.dumps(small, ensure_ascii=False, separators=(",", ":"))
@@ -332,7 +332,7 @@ def test_every_rejected_row_is_listed(known: Partner) -> None:
     assert {len(row["errors"]) for row in rejected} == {1, 2}
 
 
-# The request around the body
+# Media type, query parameters and idempotency keys
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -374,7 +374,7 @@ def test_invalid_idempotency_key_is_rejected(known: Partner, path: str, key: str
 NO_KEY = {"Idempotency-Key": "k" * 256}
 
 
-def test_errors_of_key_and_body_are_listed_together(known: Partner) -> None:
+def test_errors_of_idempotency_key_and_body_are_listed_together(known: Partner) -> None:
     response = known.post(CREATE, {"email": "x", "tpe": 1}, NO_KEY)
     assert response.errors == [
         ("Idempotency-Key", "invalid"),
@@ -397,7 +397,7 @@ def test_errors_of_key_and_body_are_listed_together(known: Partner) -> None:
         (b"", [("", "malformed")]),
     ],
 )
-def test_errors_of_parameter_key_and_rows_are_listed_together(
+def test_errors_of_query_parameter_idempotency_key_and_rows_are_listed_together(
     known: Partner, body: Any, errors: list[tuple[str, str]]
 ) -> None:
     response = known.post(f"{BATCH}?partial=yes", body, NO_KEY)
@@ -408,13 +408,13 @@ def test_errors_of_parameter_key_and_rows_are_listed_together(
     ]
 
 
-def test_errors_past_the_first_1000_are_counted_with_the_key_error(known: Partner) -> None:
+def test_unlisted_errors_are_counted_together_with_idempotency_key_error(known: Partner) -> None:
     response = known.post(BATCH, {"batch": [{}] * 1_500}, NO_KEY)
     assert (len(response.errors), response.json["faultCount"]) == (1_000, 1_501)
 
 
 @pytest.mark.parametrize("path", [CREATE, f"{BATCH}?partial=yes"])
-def test_media_type_and_size_are_checked_first(known: Partner, path: str) -> None:
+def test_media_type_and_size_are_checked_before_other_errors(known: Partner, path: str) -> None:
     text = known.post(path, b"{", NO_KEY | {"Content-Type": "text/plain"})
     large = known.post(path, b"[" * (4 * 1024 * 1024 + 1), NO_KEY)
     assert (text.status, large.status) == (415, 413)
@@ -437,7 +437,7 @@ def test_same_key_and_input_create_one_record(partner: Partner, path: str, key: 
     assert partner.post(path, body(), {"Idempotency-Key": f"other {key}"[:255]}).json != first.json
 
 
-def test_absent_values_do_not_change_the_input_hash(partner: Partner) -> None:
+def test_absent_values_do_not_change_input_hash(partner: Partner) -> None:
     named = {"Idempotency-Key": "k"}
     first = partner.post(CREATE, {"firstName": "Zoé"}, named)
     assert partner.post(CREATE, {"firstName": " Zoé", "email": None}, named).json == first.json
@@ -446,7 +446,7 @@ def test_absent_values_do_not_change_the_input_hash(partner: Partner) -> None:
     assert (again.status, again.json) == (201, batch.json)
 
 
-def test_idempotency_keys_belong_to_an_account_and_endpoint(
+def test_idempotency_key_is_scoped_to_account_and_endpoint(
     client: Client, partner: Partner
 ) -> None:
     named = {"Idempotency-Key": "k"}
@@ -457,14 +457,14 @@ def test_idempotency_keys_belong_to_an_account_and_endpoint(
     assert len({first.json["id"], other.json["id"], batch.json["id"]}) == 3
 
 
-def test_deeply_nested_rows_are_rejected(known: Partner) -> None:
+def test_deeply_nested_rows_cause_no_server_error(known: Partner) -> None:
     for depth in range(700, 1_000, 7):
         body = b'{"batch": [' + b"[" * depth + b"]" * depth + b"]}"
         response = known.post(f"{BATCH}?partial=true", body, {"Idempotency-Key": new_id()})
         assert response.status in (201, 400)
 
 
-def test_progress_is_read_by_the_batch_id(client: Client, partner: Partner) -> None:
+def test_import_progress_is_returned_by_import_id(client: Client, partner: Partner) -> None:
     batch = partner.post(BATCH, {"batch": [{"firstName": "Zoé"}, {"firstName": "Zoé"}]}).json
     path = f"{BATCH}?id={batch['id']}"
     assert partner.get(path).json["status"] == batch["status"] == "QUEUED"
@@ -478,7 +478,7 @@ def test_progress_is_read_by_the_batch_id(client: Client, partner: Partner) -> N
     assert partner.get(f"{BATCH}?id=7").errors == [("?id", "invalid_uuid")]
 
 
-# Texts, to the last code point
+# Unicode texts
 
 
 @pytest.mark.parametrize(
@@ -498,7 +498,7 @@ def test_lone_surrogate_is_rejected(known: Partner, body: str, pointer: str) -> 
 
 
 @pytest.mark.parametrize("body", ['{"\\ud800": 1}', '{"metadata": {"\\ud800": "v"}}'])
-def test_lone_surrogate_in_a_key_is_rejected(known: Partner, body: str) -> None:
+def test_lone_surrogate_in_field_name_is_rejected(known: Partner, body: str) -> None:
     ((pointer, code),) = known.post(CREATE, body.encode()).errors
     assert (code, pointer.isprintable()) == ("not_unicode", True)
     batch = f'{{"batch": [{body}]}}'.encode()
@@ -532,7 +532,7 @@ def trimmed(text: str) -> str:
 
 
 def naughty_bodies() -> list[dict[str, Any]]:
-    """Bodies that hold every string of the corpus, as texts, as values and as keys."""
+    """Return bodies that contain every corpus string as text, metadata value and metadata name."""
     bodies = []
     for number, text in enumerate(NAUGHTY):
         name = "firstName" if len(trimmed(text)) <= 255 else "description"

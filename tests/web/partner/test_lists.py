@@ -1,4 +1,4 @@
-"""List pages: page requests and meta."""
+"""List endpoints: page requests and page metadata."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/cust
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_empty_body_uses_the_defaults(partner: Partner, path: str) -> None:
+def test_empty_body_uses_defaults(partner: Partner, path: str) -> None:
     response = partner.post(path, b"", {"Content-Type": "text/plain"})
     assert response.status == 201
     assert response.json == {
@@ -92,7 +92,7 @@ def test_media_type_ignores_parameters_and_case(partner: Partner, media_type: st
     assert response.status == 201
 
 
-def test_page_past_the_end_is_empty_with_totals(partner: Partner) -> None:
+def test_page_past_end_is_empty_with_totals(partner: Partner) -> None:
     for _ in range(3):
         save_customer(partner.account_id, customer_document())
     meta = partner.post("/partners/customer/list", {"limit": 2, "page": 9}).json["meta"]

@@ -1,4 +1,4 @@
-"""Read endpoints: responses, access and shape."""
+"""Read endpoints: responses, access and errors."""
 
 import json
 
@@ -106,7 +106,7 @@ def test_unhandled_exception_reveals_no_details(
     assert "hunter2" not in json.dumps(response.json)
 
 
-def test_unsupported_method_returns_a_problem(loaded: Loaded) -> None:
+def test_unsupported_method_returns_problem_details(loaded: Loaded) -> None:
     response = loaded.partner.post("/partners/purchase", {})
     assert response.status == 405
     assert response.headers["content-type"] == "application/problem+json"

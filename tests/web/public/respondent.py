@@ -1,4 +1,4 @@
-"""A client of the public endpoints: reads views and submits multipart bodies."""
+"""A client of the public endpoints that reads views and submits multipart bodies."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ Parts = Sequence[tuple[str, str]]
 
 
 def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
-    """Return the parts as a browser encodes them."""
+    """Encode the parts as a browser does."""
     written = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
         for name, text in parts
@@ -32,11 +32,11 @@ def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class PublicClient:
-    """Calls the app with events of the API gateway.
+    """A client that calls the app with events of the API gateway.
 
     Attributes:
-        address: The source IP address.
-        base64: Whether bodies are Base64, as the gateway sends binary media types.
+        address: the source IP address.
+        base64: whether bodies are Base64, as the gateway sends binary media types.
     """
 
     address: str = "203.0.113.7"
@@ -68,7 +68,7 @@ class PublicClient:
         headers: dict[str, str] | None = None,
         **parts: str,
     ) -> Response:
-        """Submit the fields as one JSON part, with further parts."""
+        """Submit the fields as one JSON part, together with other parts."""
         listed = [("id", form_id), *parts.items(), ("fields", json.dumps(fields))]
         return self.submit(path, listed, headers)
 

@@ -29,7 +29,7 @@ def submit(opened: Opened, *parts: tuple[str, str]) -> Response:
 
 
 def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
-    """Two answers in each encoding."""
+    """Return the parts of two answers in each encoding."""
     items = [{"id": what, "values": ["Food"]}, {"id": note, "values": ["Très bien\r\n☃"]}]
     one, other = (json.dumps(item) for item in items)
     return {
@@ -54,7 +54,7 @@ def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
 
 @pytest.mark.parametrize("shape", shapes("", ""))
 @pytest.mark.parametrize("in_base64", [True, False], ids=["base64", "plain"])
-def test_every_encoding_is_equivalent(client: Client, shape: str, in_base64: bool) -> None:
+def test_every_multipart_encoding_is_accepted(client: Client, shape: str, in_base64: bool) -> None:
     opened = open_account()
     parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
     user = PublicClient(base64=in_base64)
@@ -76,7 +76,7 @@ def test_numbered_values_are_sorted() -> None:
     assert body.submission.fields[0].values == ["a", "b", "c"]
 
 
-def test_huge_item_number_is_accepted(opened: Opened) -> None:
+def test_large_item_index_is_accepted(opened: Opened) -> None:
     response = submit(
         opened,
         ("fields[999999999][id]", opened.fields["what"]),
@@ -259,13 +259,13 @@ _WORDS = st.sampled_from(
 
 @settings(max_examples=400)
 @given(st.lists(_WORDS | st.binary(max_size=8), max_size=40).map(b"".join))
-def test_random_body_never_raises(opened: Opened, body: bytes) -> None:
+def test_random_body_returns_client_error(opened: Opened, body: bytes) -> None:
     assert CLIENT.submit(SUBMIT_CONTACT, body).status in (400, 404, 413)
 
 
 @settings(max_examples=300)
 @given(st.data())
-def test_mutated_body_never_raises(opened: Opened, data: st.DataObject) -> None:
+def test_mutated_body_causes_no_server_error(opened: Opened, data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from(sorted(shapes("", ""))))
     parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
     body = bytearray(multipart([("id", opened.contact_form_id), *parts]))
@@ -292,6 +292,8 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
-def test_random_parts_never_raise(opened: Opened, parts: list[tuple[str, str]]) -> None:
+def test_random_parts_raise_only_invalid_input(
+    opened: Opened, parts: list[tuple[str, str]]
+) -> None:
     with contextlib.suppress(InvalidInput):
         parse_submission(parts, ContactFormSubmission)

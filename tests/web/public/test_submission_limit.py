@@ -1,4 +1,4 @@
-"""The limit of submissions per source and form."""
+"""The submission limit per source and form."""
 
 import pytest
 
@@ -102,7 +102,7 @@ def test_unavailable_counter_accepts_submissions(
         ({"STAGE": "prod", "SUBMISSIONS": "0"}, (0, 60)),
     ],
 )
-def test_limit_comes_from_environment(
+def test_submission_limit_is_read_from_environment(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], limit: tuple[int, int]
 ) -> None:
     for name, value in environment.items():

@@ -1,4 +1,4 @@
-"""Submissions: accepted and rejected ones, trackers and idempotency keys."""
+"""Submissions: validation, trackers and idempotency keys."""
 
 import json
 import random
@@ -90,7 +90,7 @@ def test_private_survey_submission_uses_tracker(fresh: Opened) -> None:
 @pytest.mark.parametrize(
     ("place", "context"), [("store", "store_id"), ("brand", "brand_id"), ("", "survey_id")]
 )
-def test_context_id_is_store_then_brand_then_survey(
+def test_context_id_is_first_of_store_brand_and_survey(
     fresh: Opened, place: str, context: str
 ) -> None:
     parts = {place: getattr(fresh, f"{place}_id")} if place else {}
@@ -251,7 +251,7 @@ def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: Opened) -> No
 def test_concurrent_duplicate_returns_first_response(
     fresh: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lookup of the key comes too early to find the feedback."""
+    """The lookup of the idempotency key happens before the first request stores its feedback."""
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):
@@ -266,7 +266,7 @@ def test_concurrent_duplicate_returns_first_response(
 def test_concurrent_duplicate_with_tracker_returns_first_response(
     fresh: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first read sees the used tracker, but not yet the feedback of the same transaction."""
+    """The first read returns the used tracker but not yet the feedback of the same transaction."""
     tracker, read = fresh.tracker(), feedback.find_with_tracker
     first = submit_private(fresh, tracker, headers=KEY)
     earlier_reads = iter([None])
@@ -324,7 +324,9 @@ def test_honeypot_is_ignored_with_tracker_or_if_blank(fresh: Opened) -> None:
     )
 
 
-def test_submission_succeeds_without_queue(fresh: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submission_succeeds_when_queue_is_unavailable(
+    fresh: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_queue() -> Any:
         raise EndpointConnectionError(endpoint_url="https://sqs")
 
@@ -340,7 +342,7 @@ def test_feedback_stores_respondent_language(fresh: Opened) -> None:
     assert [feedback.language for feedback in stored_feedback(fresh.contact_form_id)] == ["fr"]
 
 
-def test_submission_size_limit(fresh: Opened) -> None:
+def test_submission_over_256_kilobytes_is_rejected(fresh: Opened) -> None:
     def body(note: str) -> bytes:
         written = json.dumps(fresh.answered(note=note))
         return multipart([("id", fresh.contact_form_id), ("fields", written)])

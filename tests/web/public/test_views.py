@@ -23,7 +23,7 @@ from tests.web.public.respondent import PublicClient
 CLIENT = PublicClient()
 
 
-def test_contact_form_is_public(opened: Opened) -> None:
+def test_contact_form_view_requires_no_credentials(opened: Opened) -> None:
     response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id.upper()}")
     assert (response.status, response.headers["content-type"]) == (200, "application/json")
     assert response.json["id"] == opened.contact_form_id
@@ -31,7 +31,7 @@ def test_contact_form_is_public(opened: Opened) -> None:
     assert [store["id"] for store in response.json["storeList"]] == [opened.store_id]
 
 
-def test_disabled_form_is_shown(client: Client) -> None:
+def test_disabled_form_is_returned(client: Client) -> None:
     opened = open_account()
     opened.contact_form(enabled=False)
     opened.survey(enabled=False)
@@ -172,7 +172,7 @@ def test_error_response_allows_any_origin(opened: Opened, path: str) -> None:
     assert response.headers["cache-control"] == "no-store"
 
 
-def test_unhandled_exception_allows_any_origin_and_reveals_nothing(
+def test_unhandled_exception_allows_any_origin_and_reveals_no_details(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -237,7 +237,7 @@ def test_warm_view_with_tracker_makes_two_aws_requests(opened: Opened) -> None:
     assert dict(calls) == {"dynamodb.GetItem": 2}
 
 
-def test_form_is_loaded_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_form_is_loaded_once_per_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = open_account()
     path = f"{CONTACT}?id={opened.contact_form_id}"
     start = cached.wall_clock_s()

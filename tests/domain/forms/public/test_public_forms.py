@@ -58,14 +58,14 @@ def survey_view(
     return shown
 
 
-def test_contact_form_has_exactly_the_contract_fields() -> None:
+def test_contact_form_has_exactly_contract_fields() -> None:
     view = contact_form_view(**EVERYTHING)
 
     assert set(view) == FORM_KEYS | {"brandName"}
     assert set(view["generalStyle"]) == STYLE_KEYS
 
 
-def test_survey_has_exactly_the_contract_fields() -> None:
+def test_survey_has_exactly_contract_fields() -> None:
     view = survey_view(**EVERYTHING)
 
     assert set(view) == FORM_KEYS | set(
@@ -76,7 +76,7 @@ def test_survey_has_exactly_the_contract_fields() -> None:
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_fields_groups_and_dependencies_have_the_public_shape(view: Any) -> None:
+def test_fields_groups_and_dependencies_match_public_schema(view: Any) -> None:
     form = view(**EVERYTHING)
     happy, why = form["fields"]
     (group,) = form["fieldGroups"]
@@ -95,7 +95,7 @@ def test_fields_groups_and_dependencies_have_the_public_shape(view: Any) -> None
     assert (why["dependencies"], why["dependencyOf"]) == ([dependency], [])
 
 
-def test_images_have_the_public_shape_and_email_images_the_partner_shape() -> None:
+def test_images_match_public_schema_and_email_images_match_partner_schema() -> None:
     view = survey_view(logo=IMAGE, emailLogo=IMAGE, emailCover=IMAGE)
 
     assert view["logo"] == IMAGE
@@ -126,7 +126,7 @@ def test_contact_form_lists_its_brand_and_stores() -> None:
     assert view["storeList"] == [LYON, NICE]
 
 
-def test_survey_lists_the_stores_of_enabled_targets_once() -> None:
+def test_survey_lists_stores_of_enabled_targets_once() -> None:
     def stores(*targets: dict[str, Any]) -> Any:
         return survey_view(targets=list(targets))["storeList"]
 
@@ -170,7 +170,7 @@ def test_survey_without_context_has_send_mode_link() -> None:
         (BRAND, STORE, (None, None)),
     ],
 )
-def test_brand_of_the_store_precedes_the_given_brand(
+def test_store_brand_overrides_brand_parameter(
     store: str | None, brand: str | None, expected: tuple[str | None, str | None]
 ) -> None:
     context = SurveyContext.at(DIRECTORY, store_id=store, brand_id=brand)
@@ -208,7 +208,7 @@ TRANSLATED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_texts_fall_back_to_the_language_of_the_form(view: Any) -> None:
+def test_untranslated_texts_fall_back_to_form_language(view: Any) -> None:
     form = view("fr", **TRANSLATED)
     what, more = form["fields"]
 
@@ -233,7 +233,7 @@ def test_translated_values_align_with_values(language: str, translated: list[str
     assert more["values"] == more["translatedValues"] == []
 
 
-def test_right_to_left_language_is_supported() -> None:
+def test_right_to_left_translation_is_returned() -> None:
     view = contact_form_view("ar", **TRANSLATED)
 
     assert (view["language"], view["header"]["title"]) == ("ar", "مرحبا")
@@ -290,7 +290,7 @@ def test_public_view_omits_internal_fields() -> None:
     assert "createdat" not in shown
 
 
-def test_dependencies_are_equal_objects_everywhere() -> None:
+def test_field_dependencies_equal_form_dependencies() -> None:
     view = contact_form_view(
         fields=[select("a"), field("b"), field("c")],
         fieldDependencies=[depends("b", "a"), depends("c", "a"), depends("c", "b", "x")],
