@@ -81,9 +81,9 @@ def time(monkeypatch: pytest.MonkeyPatch) -> "Time":
 def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
     """Replace the sending of webhooks with a receiver that responds with 200 by default."""
     from chalicelib.services.webhooks import send
-    from tests.services.webhooks.delivering import Receiver, answered
+    from tests.services.webhooks.delivering import Receiver, response_with
 
-    receiver = Receiver([answered(200)])
+    receiver = Receiver([response_with(200)])
     monkeypatch.setattr(send, "post", receiver.post)
     # Moto copies all tables in a transaction and is not safe for concurrent threads.
     monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)

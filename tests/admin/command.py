@@ -21,6 +21,6 @@ def run(*arguments: str | Path) -> Any:
     return result
 
 
-def an_account(name: str = "Test") -> str:
+def new_account(name: str = "Test") -> str:
     """Create an account and return its id."""
     return create_account(name, new_id()).id

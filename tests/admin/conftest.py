@@ -2,10 +2,10 @@
 
 import pytest
 
-from admin.definitions import save as document_writing
+from admin.definitions import save
 
 
 @pytest.fixture(autouse=True)
-def _one_writer(monkeypatch: pytest.MonkeyPatch) -> None:
+def _single_writer(monkeypatch: pytest.MonkeyPatch) -> None:
     # Moto copies all tables in a transaction and is not safe for concurrent threads.
-    monkeypatch.setattr(document_writing, "MAX_WRITERS", 1)
+    monkeypatch.setattr(save, "MAX_WRITERS", 1)

@@ -1,4 +1,4 @@
-"""Comparison operators: at least one true and one false result for each."""
+"""Comparison operators: at least comparator true and comparator false result for each."""
 
 import pytest
 from hypothesis import given
@@ -64,14 +64,14 @@ def test_comparator_returns_expected_result(
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("$eq", "$ne"), ("$in", "$nin"), ("$gt", "$lte"), ("$gte", "$lt")]
+    ("comparator", "opposite"), [("$eq", "$ne"), ("$in", "$nin"), ("$gt", "$lte"), ("$gte", "$lt")]
 )
 @given(texts, texts)
 def test_opposite_comparators_return_opposite_results_for_single_value(
-    one: str, other: str, value: str, expected: str
+    comparator: str, opposite: str, value: str, expected: str
 ) -> None:
-    assert evaluate(Comparator(one), [value], expected) != evaluate(
-        Comparator(other), [value], expected
+    assert evaluate(Comparator(comparator), [value], expected) != evaluate(
+        Comparator(opposite), [value], expected
     )
 
 
@@ -85,7 +85,9 @@ def test_numbers_are_compared_numerically(left: int, right: int) -> None:
 def test_comparison_of_any_text_returns_boolean(
     comparators: list[Comparator], expected: str, values: list[str]
 ) -> None:
-    assert all(evaluate(one, values, expected) in (True, False) for one in comparators)
+    assert all(
+        evaluate(comparator, values, expected) in (True, False) for comparator in comparators
+    )
 
 
 @pytest.mark.parametrize("text", ["", "x", "1e5", "NaN", "Infinity", " 1", "1_0", "١", "1.", ".5"])

@@ -76,11 +76,18 @@ class Cloud:
         Args:
             function: the logical name, for example ``APIHandler``; empty selects all functions.
         """
-        marks = (str(self.emulator.temporary), f"-{function}-" if function else "ministack-lambda-")
-        listed = subprocess.run(
+        substrings = (
+            str(self.emulator.temporary),
+            f"-{function}-" if function else "ministack-lambda-",
+        )
+        process_lines = subprocess.run(
             ["ps", "-eww", "-o", "pid=,args="], check=True, capture_output=True, text=True
         ).stdout.splitlines()
-        return [int(line.split()[0]) for line in listed if all(mark in line for mark in marks)]
+        return [
+            int(line.split()[0])
+            for line in process_lines
+            if all(substring in line for substring in substrings)
+        ]
 
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue."""

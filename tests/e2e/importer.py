@@ -13,7 +13,7 @@ import httpx
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
-LONGEST_S = 420
+MAX_WAIT_S = 420
 """Maximum duration of an import. After a kill, a message is redelivered only after 90 seconds."""
 
 
@@ -44,7 +44,7 @@ class Importer:
 
     def finish(self, import_id: str) -> Any:
         """Wait until an import has ended and return its progress."""
-        deadline = time.monotonic() + LONGEST_S
+        deadline = time.monotonic() + MAX_WAIT_S
         while time.monotonic() < deadline:
             progress = self.progress(import_id)
             if progress.get("completedAt"):
@@ -57,8 +57,8 @@ class Importer:
         first = self.list_page(1)
         pages = range(2, first["meta"]["totalPages"] + 1)
         with ThreadPoolExecutor(4) as pool:
-            rest = list(pool.map(self.list_page, pages))
-        customers = [customer for page in (first, *rest) for customer in page["items"]]
+            other_pages = list(pool.map(self.list_page, pages))
+        customers = [customer for page in (first, *other_pages) for customer in page["items"]]
         assert len(customers) == first["meta"]["totalItems"]
         assert len({customer["id"] for customer in customers}) == len(customers)
         return customers
@@ -67,7 +67,7 @@ class Importer:
         return self.post("/partners/customer/list", {"limit": 100, "page": page})
 
 
-def importer_of_a_new_account(cloud: Cloud, clients: ExitStack) -> Importer:
+def create_importer(cloud: Cloud, clients: ExitStack) -> Importer:
     account = admin(cloud, "account", "create", "Import test").split()[-1]
     issued = admin(cloud, "key", "issue", account)
     key = re.search(r"fk_[0-9a-f]{24}", issued)

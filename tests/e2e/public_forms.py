@@ -35,8 +35,8 @@ class PublicForms:
         """Return an unused tracker of the private survey."""
         survey = self.cloud.demo["privateSurveyId"]
         for tracker in self.cloud.demo["trackers"]:
-            asked = {"survey": survey, "tracker": tracker}
-            if self.cloud.http.get("/public/survey", params=asked).status_code == 200:
+            params = {"survey": survey, "tracker": tracker}
+            if self.cloud.http.get("/public/survey", params=params).status_code == 200:
                 return str(tracker)
         raise AssertionError("every tracker of the demo is used")
 

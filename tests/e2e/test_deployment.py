@@ -29,12 +29,12 @@ def test_event_sources_accept_partial_batch_responses(cloud: Cloud) -> None:
 @pytest.mark.usefixtures("deployment")
 def test_gateway_responses_are_problem_details(cloud: Cloud) -> None:
     gateway = cloud.client("apigateway")
-    answers = [
+    responses = [
         gateway.get_gateway_response(restApiId=api["id"], responseType="THROTTLED")
         for api in gateway.get_rest_apis()["items"]
     ]
-    assert len(answers) == 2
-    for response in answers:
+    assert len(responses) == 2
+    for response in responses:
         assert response["statusCode"] == "429"
         assert "application/problem+json" in str(response["responseParameters"])
 

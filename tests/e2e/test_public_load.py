@@ -69,11 +69,11 @@ class OpenForm:
 @contextmanager
 def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
     """Kill processes of both functions at each share of accepted submissions in `KILLED_AT`."""
-    over = threading.Event()
+    finished = threading.Event()
 
     def kill() -> None:
-        for share in KILLED_AT:
-            while load.accepted.total() < share * SUBMISSIONS and not over.wait(0.05):
+        for fraction in KILLED_AT:
+            while load.accepted.total() < fraction * SUBMISSIONS and not finished.wait(0.05):
                 pass
             for function in ("ProcessFeedback", "APIHandler"):
                 for process in cloud.function_processes(function)[:KILLED_AT_ONCE]:
@@ -86,7 +86,7 @@ def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        finished.set()
         killer.join()
 
 
@@ -94,22 +94,22 @@ def open_forms(forms: PublicForms) -> list[OpenForm]:
     """Return the public forms of the demo's account."""
     demo = forms.cloud.demo
     headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
-    found = []
+    open_form_list = []
     for kind in ("contact-form", "survey"):
         page = forms.cloud.http.post(f"/partners/{kind}/list", json={"limit": 100}, headers=headers)
         for form in page.json()["items"]:
             if form["enabled"] and form.get("publiclyAvailable", True):
-                found.append(OpenForm(kind, form["id"], forms.view(kind, form["id"])))
-    return found
+                open_form_list.append(OpenForm(kind, form["id"], forms.view(kind, form["id"])))
+    return open_form_list
 
 
 def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, load: Load) -> None:
     """Submit with an idempotency key and retry until the submission is accepted."""
     answers = forms.answers(form.view)
     emails = {f["id"] for f in form.view["fields"] if f["type"] == "EMAIL"}
-    for response in answers:
-        if response["id"] in emails:
-            response["values"] = [f"load{number % RESPONDENTS}@example.test"]
+    for answer in answers:
+        if answer["id"] in emails:
+            answer["values"] = [f"load{number % RESPONDENTS}@example.test"]
     files = {"id": (None, form.id), "fields": (None, json.dumps(answers))}
     headers = {"Idempotency-Key": os.urandom(12).hex()}
     path = f"/public/{form.kind}/submit"
@@ -183,7 +183,7 @@ def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> 
             submit(forms, http, available[number % len(available)], number, load)
 
         list(pool.map(submit_one, range(SUBMISSIONS)))
-    taken_s = time.monotonic() - started
+    submission_s = time.monotonic() - started
 
     def is_finished() -> bool:
         if all(row["state"] == "DONE" for row in stored(cloud)):
@@ -194,18 +194,18 @@ def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> 
 
     wait_until(is_finished, within_s=600)
     rows = stored(cloud)
-    now = Counter(row["form_id"] for row in rows)
-    fast = sorted(load.durations_s)
+    after = Counter(row["form_id"] for row in rows)
+    durations_s = sorted(load.durations_s)
     print(  # noqa: T201 - report measurements
-        f"\n{SUBMISSIONS} submissions to {len(available)} forms in {taken_s:.0f} s,"
-        f" median {fast[len(fast) // 2]:.2f} s; sent again {dict(load.retried)};"
+        f"\n{SUBMISSIONS} submissions to {len(available)} forms in {submission_s:.0f} s,"
+        f" median {durations_s[len(durations_s) // 2]:.2f} s; sent again {dict(load.retried)};"
         f" killed {dict(load.killed)};"
-        f" all counted {time.monotonic() - started - taken_s:.0f} s later"
+        f" all counted {time.monotonic() - started - submission_s:.0f} s later"
     )
     assert load.killed.keys() == {"APIHandler", "ProcessFeedback"}
     assert load.accepted.total() == SUBMISSIONS
-    assert now - before == load.accepted
+    assert after - before == load.accepted
     assert not [row for row in rows if "due_at" in row]
     for form in available:
-        assert forms.submissions(form.kind, form.id) == now[form.id]
+        assert forms.submissions(form.kind, form.id) == after[form.id]
     assert feedback_counts(cloud) == sum("customer_id" in row for row in rows)

@@ -22,7 +22,7 @@ def run(cloud: Cloud, part: str) -> str:
         "API_KEY": demo["apiKey"],
         "API_SECRET": demo["apiSecret"],
     }
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-c", block.replace(".local/", f"{cloud.folder}/")],
         env=environment,
         cwd=ROOT,
@@ -30,7 +30,7 @@ def run(cloud: Cloud, part: str) -> str:
         text=True,
         check=True,
     )
-    return done.stdout
+    return result.stdout
 
 
 def test_first_request_returns_documented_response(cloud: Cloud) -> None:

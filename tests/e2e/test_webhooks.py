@@ -29,7 +29,7 @@ from tests.e2e.receiver_process import ReceiverProcess, free_port
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 1000)
 ACTIONS = 3
-LONGEST_S = 900  # a killed attempt is retried only after its lease ends
+MAX_WAIT_S = 900  # a killed attempt is retried only after its lease ends
 
 _SWEEP = """
 from chalicelib.services.work.kinds import ALL_WORK
@@ -112,12 +112,12 @@ def executions(cloud: Cloud, account: str) -> list[dict[str, Any]]:
 
 
 def rows_of(cloud: Cloud, execution_id: str) -> list[dict[str, Any]]:
-    found = cloud.client("dynamodb").query(
+    response = cloud.client("dynamodb").query(
         TableName=cloud.resource_name("executions"),
         KeyConditionExpression="execution_id = :e",
         ExpressionAttributeValues={":e": {"S": execution_id}},
     )
-    return [{n: next(iter(v.values())) for n, v in item.items()} for item in found["Items"]]
+    return [{n: next(iter(v.values())) for n, v in item.items()} for item in response["Items"]]
 
 
 def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
@@ -126,14 +126,14 @@ def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool
     With ``stalled``, executions whose message was lost with a killed function are due as well.
     """
     table = cloud.client("dynamodb")
-    waiting = "attribute_exists(account_id)" if stalled else "not_before > :now"
+    is_due = "attribute_exists(account_id)" if stalled else "not_before > :now"
     for row in rows:
         with contextlib.suppress(table.exceptions.ConditionalCheckFailedException):
             table.update_item(
                 TableName=cloud.resource_name("executions"),
                 Key={"execution_id": {"S": row["execution_id"]}, "part": {"S": "execution"}},
                 UpdateExpression="SET not_before = :now, due_at = :now",
-                ConditionExpression=f"#state = :pending AND {waiting} AND "
+                ConditionExpression=f"#state = :pending AND {is_due} AND "
                 "attribute_not_exists(leased_until)",
                 ExpressionAttributeNames={"#state": "state"},
                 ExpressionAttributeValues={
@@ -194,24 +194,26 @@ def test_documented_receiver_accepts_webhook_of_deployed_function(
 
 
 def test_every_webhook_succeeds_once_despite_killed_processes(
-    cloud: Cloud, sink: ReceiverProcess, tmp_path: Path
+    cloud: Cloud, receiver_process: ReceiverProcess, tmp_path: Path
 ) -> None:
-    owner = tenant(cloud, tmp_path, *(sink.url(f"/flaky/{n}") for n in range(ACTIONS)))
+    owner = tenant(cloud, tmp_path, *(receiver_process.url(f"/flaky/{n}") for n in range(ACTIONS)))
     expected = FEEDBACKS * ACTIONS
     started = time.monotonic()
     killed = 0
     with ThreadPoolExecutor(16) as pool:
-        submitting = [pool.submit(owner.submit) for _ in range(FEEDBACKS)]
+        submissions = [pool.submit(owner.submit) for _ in range(FEEDBACKS)]
         for share in (0.15, 0.3, 0.45):
-            wait_until(lambda share=share: len(sink.lines()) > share * expected, LONGEST_S)  # type: ignore[misc]
+            wait_until(
+                lambda share=share: len(receiver_process.lines()) > share * expected, MAX_WAIT_S
+            )  # type: ignore[misc]
             if share == 0.3:
-                sink.kill_and_restart()
+                receiver_process.kill_and_restart()
                 continue
             for process in cloud.function_processes("SendWebhook"):
                 os.kill(process, signal.SIGKILL)
                 killed += 1
-        for each in submitting:
-            each.result()
+        for submission in submissions:
+            submission.result()
     submitted_s = time.monotonic() - started
 
     before = 0
@@ -228,12 +230,12 @@ def test_every_webhook_succeeds_once_despite_killed_processes(
         time.sleep(2)
         return False
 
-    wait_until(all_ended, LONGEST_S)
-    taken_s = time.monotonic() - started
+    wait_until(all_ended, MAX_WAIT_S)
+    total_s = time.monotonic() - started
     assert killed
-    got: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in sink.lines():
-        got[line["id"]].append(line)
+    requests_by_id: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in receiver_process.lines():
+        requests_by_id[line["id"]].append(line)
         verify(
             owner.secret,
             line["timestamp"],
@@ -241,12 +243,12 @@ def test_every_webhook_succeeds_once_despite_killed_processes(
             line["body"].encode(),
             int(line["timestamp"]),
         )
-    kept = executions(cloud, owner.id)
-    assert Counter(row["state"] for row in kept) == {"SUCCEEDED": expected}
-    assert {row["execution_id"] for row in kept} == set(got)
+    rows = executions(cloud, owner.id)
+    assert Counter(row["state"] for row in rows) == {"SUCCEEDED": expected}
+    assert {row["execution_id"] for row in rows} == set(requests_by_id)
     repeated = 0
-    for row in kept:
-        lines = got[row["execution_id"]]
+    for row in rows:
+        lines = requests_by_id[row["execution_id"]]
         assert lines[-1]["status"] == 200
         if [line["status"] for line in lines].count(200) == 1:
             continue
@@ -257,27 +259,27 @@ def test_every_webhook_succeeds_once_despite_killed_processes(
         assert lines[-1]["at"] <= ended
     print(  # noqa: T201 - report measurements
         f"\n{FEEDBACKS} feedbacks, {expected} webhooks: submitted in {submitted_s:.0f} s, all"
-        f" delivered after {taken_s:.0f} s; {len(sink.lines())} requests, {killed} functions and"
-        f" the receiver killed, {repeated} delivered twice, each marked"
+        f" delivered after {total_s:.0f} s; {len(receiver_process.lines())} requests, {killed} functions"
+        f" and the receiver killed, {repeated} delivered twice, each marked"
     )
 
 
 def test_unresponsive_receiver_does_not_delay_other_accounts(
-    cloud: Cloud, sink: ReceiverProcess, tmp_path: Path
+    cloud: Cloud, receiver_process: ReceiverProcess, tmp_path: Path
 ) -> None:
     actions, submissions, deliveries = 3, 30, 5
-    silent = tenant(cloud, tmp_path, *[sink.url("/silent")] * actions)
-    healthy = tenant(cloud, tmp_path, sink.url("/healthy"))
+    silent = tenant(cloud, tmp_path, *[receiver_process.url("/silent")] * actions)
+    healthy = tenant(cloud, tmp_path, receiver_process.url("/healthy"))
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(silent.submit, range(submissions)))
-    wait_until(lambda: "/silent" in sink.paths())
+    wait_until(lambda: "/silent" in receiver_process.paths())
     delays_s = []
     for number in range(1, deliveries + 1):
         submitted = time.time()
         healthy.submit()
-        wait_until(lambda number=number: sink.paths().count("/healthy") == number)  # type: ignore[misc]
-        delays_s.append(round(sink.lines()[-1]["at"] - submitted, 3))
-    lines = sink.lines()
+        wait_until(lambda number=number: receiver_process.paths().count("/healthy") == number)  # type: ignore[misc]
+        delays_s.append(round(receiver_process.lines()[-1]["at"] - submitted, 3))
+    lines = receiver_process.lines()
     print(f"\nhealthy webhooks after {delays_s} s")  # noqa: T201 - report measurements
     ended = {line["id"] for line in lines if line["path"] == "/silent/ended"}
     # Without isolation, the other account would wait for the first attempt of every silent webhook.

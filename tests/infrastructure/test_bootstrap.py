@@ -57,7 +57,7 @@ class Machine:
 
     def make(self, target: str = ".venv/.requirements", **variables: str) -> tuple[int, str]:
         """Run make. Return its exit status and standard error, without lines written by make."""
-        done = subprocess.run(
+        result = subprocess.run(
             [shutil.which("make") or "make", target],
             cwd=self.project,
             env={
@@ -72,8 +72,8 @@ class Machine:
             capture_output=True,
             text=True,
         )
-        lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
-        return done.returncode, "\n".join(lines)
+        lines = [line for line in result.stderr.splitlines() if not line.startswith("make")]
+        return result.returncode, "\n".join(lines)
 
     @property
     def calls(self) -> list[str]:

@@ -22,8 +22,8 @@ EVERY_POLICY = [
 
 
 def statements(function: Function, stage: Stage) -> list[dict[str, Any]]:
-    found: Any = generate.policy(function, stage)["Statement"]
-    return list(found)
+    policy_statements: Any = generate.policy(function, stage)["Statement"]
+    return list(policy_statements)
 
 
 def test_generated_files_match_manifest() -> None:
@@ -65,12 +65,12 @@ def test_policy_has_no_wildcard_action(function: Function, stage: Stage) -> None
 
 @pytest.mark.parametrize(("function", "stage"), EVERY_POLICY)
 def test_policy_contains_only_resources_of_its_stage(function: Function, stage: Stage) -> None:
-    named = re.compile(
+    allowed_resource = re.compile(
         rf"arn:aws:(dynamodb:\*:\*:table/|sqs:\*:\*:)feedback-{stage.name}-[a-z.-]+(/index/[a-z_]+)?"
         rf"|arn:aws:logs:\*:\*:log-group:/aws/lambda/feedback-{stage.name}(-\*)?:\*"
     )
     resources = [resource for s in statements(function, stage) for resource in s["Resource"]]
-    assert not [resource for resource in resources if not named.fullmatch(resource)]
+    assert not [resource for resource in resources if not allowed_resource.fullmatch(resource)]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
@@ -130,9 +130,9 @@ def test_stale_policy_file_is_reported_and_deleted(
     monkeypatch.setattr(generate, "TEMPLATE", template)
     generate.write_files()
     assert generate.main(["--check"]) == 0
-    left_over = generate.POLICIES / "dev-gone.json"
-    left_over.write_text("{}")
-    assert generate.stale_files() == [left_over]
+    stale_file = generate.POLICIES / "dev-gone.json"
+    stale_file.write_text("{}")
+    assert generate.stale_files() == [stale_file]
     assert generate.main(["--check"]) == 1
     generate.write_files()
     assert len(list(generate.POLICIES.iterdir())) == len(EVERY_POLICY)

@@ -71,7 +71,9 @@ def contract(options: dict[str, Any]) -> Contract:
     return TYPES[options["type"]](options["name"], CONFIGURATION["session_options"], options)
 
 
-CONTRACTS: Final = {each["id"]: contract(each) for each in CONFIGURATION["contracts_options"]}
+CONTRACTS: Final = {
+    options["id"]: contract(options) for options in CONFIGURATION["contracts_options"]
+}
 
 
 def test_every_import_rule_has_test_violation() -> None:
@@ -87,7 +89,7 @@ def test_project_satisfies_import_rule(graph: grimp.ImportGraph, rule: str) -> N
 def test_import_rule_detects_violation(
     graph: grimp.ImportGraph, rule: str, importer: str, imported: str
 ) -> None:
-    planted = deepcopy(graph)
+    changed_graph = deepcopy(graph)
     importer = importer if importer.startswith("admin.") else f"chalicelib.{importer}"
-    planted.add_import(importer=importer, imported=imported)
-    assert not CONTRACTS[rule].check(planted, verbose=False).kept
+    changed_graph.add_import(importer=importer, imported=imported)
+    assert not CONTRACTS[rule].check(changed_graph, verbose=False).kept

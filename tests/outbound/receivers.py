@@ -99,12 +99,12 @@ def receiving(
             assert not thread.is_alive()
 
 
-def answering(answer: bytes) -> Callable[[Receiver, socket.socket], None]:
+def responding_with(response: bytes) -> Callable[[Receiver, socket.socket], None]:
     """Return a behaviour that reads a request and sends this response."""
 
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
-        connection.sendall(answer)
+        connection.sendall(response)
 
     return behave
 

@@ -29,7 +29,7 @@ class Killed(BaseException):
     """The process is killed. The service must not catch this."""
 
 
-_NOT_COUNTED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
+_NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
 """Requests that a process sends once (GetQueueUrl) or that only tests send."""
 
 
@@ -46,37 +46,37 @@ def faulty(
 ) -> Iterator[Requests]:
     """Record AWS requests in the block. Inject the fault into the request with this index."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
-    seen = Requests([])
+    recorded = Requests([])
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        if operation in _NOT_COUNTED:
+        if operation in _NOT_RECORDED:
             return real(client, operation, arguments)
-        place = len(seen.operations)
-        seen.operations.append(operation)
-        if place != number or fault is None:
+        index = len(recorded.operations)
+        recorded.operations.append(operation)
+        if index != number or fault is None:
             return real(client, operation, arguments)
         return _fail(fault, operation, arguments, lambda sent: real(client, operation, sent))
 
     with patch.context() as scope:
         scope.setattr(BaseClient, "_make_api_call", request)
-        yield seen
+        yield recorded
 
 
 def _fail(
     fault: InjectedFault,
     operation: str,
     arguments: dict[str, Any],
-    do: Callable[[dict[str, Any]], Any],
+    send: Callable[[dict[str, Any]], Any],
 ) -> Any:
     if fault is InjectedFault.KILLED_BEFORE:
         raise Killed
     if fault is InjectedFault.KILLED_AFTER:
-        do(arguments)
+        send(arguments)
         raise Killed
     if fault is InjectedFault.UNANSWERED:
         raise ReadTimeoutError(endpoint_url="x")
     if fault is InjectedFault.DONE_BUT_UNANSWERED:
-        do(arguments)
+        send(arguments)
         raise ReadTimeoutError(endpoint_url="x")
     if fault is InjectedFault.THROTTLED:
         raise _error(operation, "ThrottlingException")
@@ -86,48 +86,48 @@ def _fail(
         reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
         raise _error(operation, "TransactionCanceledException", CancellationReasons=reasons)
     if fault is InjectedFault.HALF_DONE and operation in _HALVES:
-        return _HALVES[operation](arguments, do)
-    return do(arguments)
+        return _HALVES[operation](arguments, send)
+    return send(arguments)
 
 
 def _error(operation: str, code: str, **more: Any) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": code}, **more}, operation)  # type: ignore[typeddict-item]
 
 
-def _half_of_a_batch_write(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
+def _half_of_a_batch_write(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
     ((table, writes),) = arguments["RequestItems"].items()
     half = (len(writes) + 1) // 2
-    answer = do({**arguments, "RequestItems": {table: writes[:half]}})
-    answer["UnprocessedItems"] = {table: writes[half:]} if writes[half:] else {}
-    return answer
+    response = send({**arguments, "RequestItems": {table: writes[:half]}})
+    response["UnprocessedItems"] = {table: writes[half:]} if writes[half:] else {}
+    return response
 
 
-def _half_of_a_batch_get(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
-    asked = copy.deepcopy(arguments["RequestItems"])
-    left = {}
-    for table, request in list(asked.items()):
+def _half_of_a_batch_get(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
+    sent_items = copy.deepcopy(arguments["RequestItems"])
+    unprocessed = {}
+    for table, request in list(sent_items.items()):
         half = len(request["Keys"]) // 2
         keys = request["Keys"]
-        left[table] = {**request, "Keys": keys[half:]}
+        unprocessed[table] = {**request, "Keys": keys[half:]}
         request["Keys"] = keys[:half]
         if not half:
-            del asked[table]
-    answer: Any = {"Responses": {}}
-    if asked:
-        answer = do({**arguments, "RequestItems": asked})
-    answer["UnprocessedKeys"] = left
-    return answer
+            del sent_items[table]
+    response: Any = {"Responses": {}}
+    if sent_items:
+        response = send({**arguments, "RequestItems": sent_items})
+    response["UnprocessedKeys"] = unprocessed
+    return response
 
 
-def _half_of_the_messages(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
+def _half_of_the_messages(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
     entries = arguments["Entries"]
     half = (len(entries) + 1) // 2
-    answer = do({**arguments, "Entries": entries[:half]})
-    answer["Failed"] = [
+    response = send({**arguments, "Entries": entries[:half]})
+    response["Failed"] = [
         {"Id": entry["Id"], "Code": "InternalError", "SenderFault": False}
         for entry in entries[half:]
     ]
-    return answer
+    return response
 
 
 _HALVES: dict[str, Callable[..., Any]] = {

@@ -37,10 +37,10 @@ def build_feedback(customer_id: str | None = None) -> Feedback:
     )
 
 
-def create_in_transaction(new: Feedback, input_hash: str | None) -> bool:
+def create_in_transaction(submitted: Feedback, input_hash: str | None) -> bool:
     try:
         with transaction() as write:
-            feedback.add(write, new, input_hash)
+            feedback.add(write, submitted, input_hash)
     except Contention:
         return False
     return True
@@ -56,9 +56,11 @@ EITHER_WAY = pytest.mark.parametrize(
 def test_find_returns_feedback_as_created(
     create: Create, input_hash: str | None, customer_id: str | None
 ) -> None:
-    new = build_feedback(customer_id)
-    assert create(new, input_hash)
-    assert feedback.find(new.id) == StoredFeedback(new, input_hash, FeedbackState.PENDING)
+    submitted = build_feedback(customer_id)
+    assert create(submitted, input_hash)
+    assert feedback.find(submitted.id) == StoredFeedback(
+        submitted, input_hash, FeedbackState.PENDING
+    )
 
 
 @EITHER_WAY
@@ -71,8 +73,8 @@ def test_create_with_existing_id_changes_nothing(create: Create) -> None:
 
 @EITHER_WAY
 def test_new_feedback_is_due_after_two_minutes(create: Create) -> None:
-    new = build_feedback()
-    create(new, None)
-    row = FeedbackRow.get(new.id)
-    assert row.due_at == new.created_at.timestamp() + 120
+    submitted = build_feedback()
+    create(submitted, None)
+    row = FeedbackRow.get(submitted.id)
+    assert row.due_at == submitted.created_at.timestamp() + 120
     assert row.work_shard

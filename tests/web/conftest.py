@@ -8,7 +8,7 @@ from chalice.test import Client
 
 from chalicelib.log import logger
 from chalicelib.services.caching import clear_caches
-from tests.web.one_of_each import Loaded, load
+from tests.web.loaded_account import LoadedAccount, load_records
 from tests.web.partner_client import ROOT, Partner, new_partner
 
 
@@ -30,15 +30,15 @@ def partner(client: Client) -> Partner:
 
 
 @pytest.fixture
-def loaded(partner: Partner) -> Loaded:
+def loaded(partner: Partner) -> LoadedAccount:
     """Create an account with one record of each kind."""
-    return load(partner)
+    return load_records(partner)
 
 
 @pytest.fixture(scope="module")
-def warm(client: Client) -> Loaded:
+def warm(client: Client) -> LoadedAccount:
     """Create an account whose credentials and names are cached, shared by the tests of a module."""
-    loaded = load(new_partner(client))
+    loaded = load_records(new_partner(client))
     loaded.partner.get(loaded.paths["contact form"])
     return loaded
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.log import logger
 from chalicelib.services.customers.save import save_customer
-from tests.web.loading import customer_document
+from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
 
 
@@ -15,7 +15,7 @@ def lines_of(log: StringIO) -> list[dict[str, Any]]:
 
 
 def test_request_writes_one_log_line(partner: Partner, log: StringIO) -> None:
-    customer = save_customer(partner.account_id, customer_document())
+    customer = save_customer(partner.account_id, customer_definition())
     partner.get("/partners/customer")
     log.truncate(0)
     log.seek(0)

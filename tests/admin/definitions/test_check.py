@@ -18,7 +18,7 @@ CUSTOMER = "c0000000-0000-4000-8000-000000000001"
 NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
-class NothingKnown:
+class EmptyService:
     """One account without any resources."""
 
     def has_account(self, account_id: str) -> bool:
@@ -46,21 +46,24 @@ def customer(**more: Any) -> dict[str, Any]:
 
 
 def contact_form(**more: Any) -> dict[str, Any]:
-    usual = {"kind": "contactForm", "id": new_id(), "brandId": BRAND, "name": "Form"}
-    return usual | {"language": "fr", **more}
+    defaults = {"kind": "contactForm", "id": new_id(), "brandId": BRAND, "name": "Form"}
+    return defaults | {"language": "fr", **more}
 
 
 def purchase(**more: Any) -> dict[str, Any]:
-    usual = {"kind": "purchase", "source": "Opera", "externalId": "1", "storeId": STORE}
-    return usual | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
+    defaults = {"kind": "purchase", "source": "Opera", "externalId": "1", "storeId": STORE}
+    return defaults | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
 
 
 def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tuple[int, str, str]]:
     """Return the position of the definition, the pointer and the code of every error."""
-    found = [RawDefinition(str(place), content) for place, content in enumerate(definitions)]
-    _, problems = check(found, ACCOUNT, NothingKnown(), unreadable)
+    raw_definitions = [
+        RawDefinition(str(place), content) for place, content in enumerate(definitions)
+    ]
+    _, problems = check(raw_definitions, ACCOUNT, EmptyService(), unreadable)
     return [
-        (int(each.origin), each.input_error.pointer, each.input_error.code) for each in problems
+        (int(problem.origin), problem.input_error.pointer, problem.input_error.code)
+        for problem in problems
     ]
 
 

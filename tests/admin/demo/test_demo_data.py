@@ -24,7 +24,7 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.parsing import parse
 
 
-class Nothing:
+class EmptyService:
     """A service that contains only the demo's accounts."""
 
     def has_account(self, account_id: str) -> bool:
@@ -38,14 +38,14 @@ class Nothing:
 
 
 @cache
-def checked() -> list[Definition]:
-    documents, problems = check(demo_definitions(), None, Nothing())
+def validated_definitions() -> list[Definition]:
+    definitions, problems = check(demo_definitions(), None, EmptyService())
     assert [str(problem) for problem in problems] == []
-    return documents
+    return definitions
 
 
 def of_kind(kind: Kind, account: str = MAIN_ACCOUNT) -> list[dict[str, Any]]:
-    return [d.content for d in checked() if (d.kind, d.account_id) == (kind, account)]
+    return [d.content for d in validated_definitions() if (d.kind, d.account_id) == (kind, account)]
 
 
 def forms() -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ def forms() -> list[dict[str, Any]]:
 
 
 def test_demo_data_has_documented_record_counts() -> None:
-    assert Counter(d.kind for d in checked() if d.account_id == MAIN_ACCOUNT) == {
+    assert Counter(d.kind for d in validated_definitions() if d.account_id == MAIN_ACCOUNT) == {
         Kind.BRAND: 2,
         Kind.STORE: 12,
         Kind.CUSTOMER: 260,
@@ -107,8 +107,8 @@ def test_demo_form_sets_every_field(form: dict[str, Any]) -> None:
         assert form[key], key
     for key in "fields fieldGroups fieldDependencies".split():
         assert form[key], key
-    emptied = [path for path, leaf in leaves(form, "") if leaf in ("", None, [], {})]
-    assert emptied == []
+    empty_leaves = [path for path, leaf in leaves(form, "") if leaf in ("", None, [], {})]
+    assert empty_leaves == []
 
 
 def leaves(value: Any, path: str) -> list[tuple[str, Any]]:

@@ -44,7 +44,7 @@ def group(index: int, *, pair: str | None = None, size_bytes: int | None = None)
 
 def chunk_sizes(groups: Sequence[RowGroup]) -> list[int]:
     chunks = pack_chunks(groups)
-    assert [each for chunk in chunks for each in chunk] == list(groups)
+    assert [group for chunk in chunks for group in chunk] == list(groups)
     assert all(len(groups_to_json(chunk)) < 400_000 for chunk in chunks)
     return [len(chunk) for chunk in chunks]
 
@@ -126,7 +126,9 @@ def test_progress_sums_chunk_counts() -> None:
         {"created": 1, "filled": 2, "unchanged": 3, "failed": 4},
         {"created": 10, "filled": 20, "unchanged": 30, "failed": 40},
     ]
-    result = progress(PENDING, *(ChunkProgress(ChunkState.DONE, **each) for each in counts))
+    result = progress(
+        PENDING, *(ChunkProgress(ChunkState.DONE, **counts_of_chunk) for counts_of_chunk in counts)
+    )
     assert (result.created, result.filled, result.unchanged, result.failed) == (11, 22, 33, 44)
 
 

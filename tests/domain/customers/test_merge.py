@@ -39,13 +39,13 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 
 @dataclass
-class PlainImporter:
+class ReferenceImporter:
     """A reference importer that fills unset fields row by row."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def take(self, row: dict[str, Any]) -> str:
+    def import_row(self, row: dict[str, Any]) -> str:
         email = row.get("email", "").lower()
         phone = row.get("phoneNumber", "")
         for filling in " .-()":
@@ -60,16 +60,16 @@ class PlainImporter:
             self.customers.append(given)
             return "created"
         customer = self.customers[known]
-        fresh = {
+        new_fields = {
             name: value
             for name, value in given.items()
             if name not in customer and name not in ("smsOptin", "emailOptin")
         }
-        customer |= fresh
-        return "filled" if fresh else "unchanged"
+        customer |= new_fields
+        return "filled" if new_fields else "unchanged"
 
 
-def in_interface_words(fields: dict[str, Any]) -> dict[str, Any]:
+def with_contract_names(fields: dict[str, Any]) -> dict[str, Any]:
     names = {name: str(f.alias) for name, f in CustomerBody.model_fields.items()}
     return {names.get(n, n): v for n, v in fields.items() if n != IMPORT_METADATA} | (
         {"metadata": fields[IMPORT_METADATA]} if IMPORT_METADATA in fields else {}
@@ -80,11 +80,11 @@ def in_interface_words(fields: dict[str, Any]) -> dict[str, Any]:
 def test_import_result_equals_reference_importer(
     batches: list[list[dict[str, Any]]],
 ) -> None:
-    plain = PlainImporter()
+    reference = ReferenceImporter()
     customers: list[dict[str, Any]] = []
     by_pair: dict[str, int] = {}
     for batch in batches:
-        predicted = [plain.take(row) for row in batch]
+        predicted = [reference.import_row(row) for row in batch]
         outcomes = [""] * len(batch)
         for group in group_rows(enumerate(parse(row, CustomerBody) for row in batch)):
             known = by_pair.get(group.pair) if group.pair else None
@@ -100,7 +100,7 @@ def test_import_result_equals_reference_importer(
             for row, outcome in zip(group.rows, effect.outcomes, strict=True):
                 outcomes[row.index] = outcome.value
         assert outcomes == predicted
-    assert [in_interface_words(customer) for customer in customers] == plain.customers
+    assert [with_contract_names(customer) for customer in customers] == reference.customers
 
 
 @given(st.sampled_from([None, *EMAILS]), st.sampled_from([None, *PHONES]))

@@ -425,12 +425,12 @@ def test_first_email_and_phone_number_identify_respondent() -> None:
 # --- the schema of an answer
 
 
-@pytest.mark.parametrize("many", [MAX_VALUES, MAX_VALUES + 1])
-def test_number_of_values_is_limited(many: int) -> None:
-    answer = {"id": NOWHERE, "values": ["x"] * many}
+@pytest.mark.parametrize("count", [MAX_VALUES, MAX_VALUES + 1])
+def test_number_of_values_is_limited(count: int) -> None:
+    answer = {"id": NOWHERE, "values": ["x"] * count}
 
-    if many <= MAX_VALUES:
-        assert len(SubmittedAnswer.model_validate(answer).values) == many
+    if count <= MAX_VALUES:
+        assert len(SubmittedAnswer.model_validate(answer).values) == count
     else:
         with pytest.raises(ValidationError):
             SubmittedAnswer.model_validate(answer)

@@ -7,58 +7,37 @@ import pytest
 
 from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.forms.survey import PartnerSurvey, SavedSurvey
+from tests.domain.forms.complete_form import (
+    COMPLETE_FORM,
+    STYLE_FIELDS,
+    SURVEY_STYLE_FIELDS,
+)
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
     IMAGE,
     NOW_TEXT,
     STORE,
-    depends,
-    field,
     saved_contact_form,
     saved_survey,
-    select,
 )
 
-FORM_KEYS = set(
+FORM_FIELDS = set(
     "id createdAt updatedAt name description language enabled autoTranslate submissionCount "
     "generalStyle header body footer externalLink submission logo footerLogo cover "
     "submissionImage fields fieldGroups fieldDependencies".split()
 )
-STYLE_KEYS = set(
-    "fieldRadius buttonRadius font titleColor subtitleColor groupColor textColor accentColor "
-    "dividerColor backgroundColor labelColor placeholderColor fieldBackgroundColor "
-    "fieldBorderColor buttonTextColor buttonBackgroundColor buttonBorderColor fieldOptionColor "
-    "logoPosition coverImagePosition submissionImagePosition".split()
-)
-SURVEY_STYLE_KEYS = STYLE_KEYS | set(
-    "zoneColor starBackgroundColor starFilledBackgroundColor starBorderColor cardBorderColor "
-    "cardBackgroundColor cardBorderRadius".split()
-)
-SURVEY_KEYS = FORM_KEYS | set(
+SURVEY_FIELDS = FORM_FIELDS | set(
     "targets publiclyAvailable supportEmail sendingChannels solicitationThreshold "
     "resolicitationDelay resolicitationMode preRedirect preRedirectConfig postRedirect "
     "postRedirectThreshold emailLogo emailCover".split()
 )
-FIELD_KEYS = set(
+FIELD_PROPERTIES = set(
     "id createdAt updatedAt dependencies dependencyOf group required label placeholder "
     "verticalIndex horizontalIndex values allowCustomValue allowMinReplies minReplies "
     "allowMaxReplies maxReplies operator type".split()
 )
 PRE_REDIRECT = {"type": "NPS", "threshold": 8}
-EVERYTHING: dict[str, Any] = {
-    "logo": IMAGE,
-    "footerLogo": IMAGE,
-    "cover": IMAGE,
-    "submissionImage": IMAGE,
-    "fieldGroups": [{"key": "visit", "name": "Your visit"}],
-    "fields": [
-        select("happy", group="visit"),
-        field("why", group="visit"),
-    ],
-    "fieldDependencies": [depends("why", "happy", "No")],
-    "translations": {"fr": {"header": {"title": "Bonjour"}}},
-}
 
 
 def contact_form_view(**more: Any) -> dict[str, Any]:
@@ -76,22 +55,22 @@ def survey_view(**more: Any) -> dict[str, Any]:
 
 
 def test_contact_form_has_exactly_contract_fields() -> None:
-    view = contact_form_view(**EVERYTHING)
+    view = contact_form_view(**COMPLETE_FORM)
 
-    assert set(view) == FORM_KEYS | {"brandId", "brandName"}
-    assert set(view["generalStyle"]) == STYLE_KEYS
+    assert set(view) == FORM_FIELDS | {"brandId", "brandName"}
+    assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
 def test_survey_has_exactly_contract_fields() -> None:
-    view = survey_view(**EVERYTHING)
+    view = survey_view(**COMPLETE_FORM)
 
-    assert set(view) == SURVEY_KEYS
-    assert set(view["generalStyle"]) == SURVEY_STYLE_KEYS
+    assert set(view) == SURVEY_FIELDS
+    assert set(view["generalStyle"]) == SURVEY_STYLE_FIELDS
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
 def test_presentation_objects_have_exactly_contract_fields(view: Any) -> None:
-    form = view(**EVERYTHING)
+    form = view(**COMPLETE_FORM)
 
     assert set(form["generalStyle"]["font"]) == {"name", "url"}
     assert set(form["header"]) == {"title", "subtitle"}
@@ -105,9 +84,9 @@ def test_presentation_objects_have_exactly_contract_fields(view: Any) -> None:
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
 def test_fields_groups_and_dependencies_have_exactly_contract_fields(view: Any) -> None:
-    form = view(**EVERYTHING)
+    form = view(**COMPLETE_FORM)
 
-    assert [set(item) for item in form["fields"]] == [FIELD_KEYS, FIELD_KEYS]
+    assert [set(item) for item in form["fields"]] == [FIELD_PROPERTIES, FIELD_PROPERTIES]
     assert [set(item) for item in form["fieldGroups"]] == [
         {"id", "createdAt", "updatedAt", "name", "verticalIndex"}
     ]
@@ -120,7 +99,7 @@ def test_fields_groups_and_dependencies_have_exactly_contract_fields(view: Any) 
 
 
 def test_fields_groups_and_dependencies_reference_each_other_by_id() -> None:
-    form = contact_form_view(**EVERYTHING)
+    form = contact_form_view(**COMPLETE_FORM)
     happy, why = form["fields"]
     (dependency,) = form["fieldDependencies"]
 
@@ -277,14 +256,14 @@ def test_schema_requires_and_describes_every_field(model: Any) -> None:
 
 
 def test_saved_form_is_unchanged_by_serialization() -> None:
-    form, survey = saved_contact_form(**EVERYTHING), saved_survey(**EVERYTHING)
+    form, survey = saved_contact_form(**COMPLETE_FORM), saved_survey(**COMPLETE_FORM)
 
     assert SavedContactForm.model_validate_json(form.model_dump_json()) == form
     assert SavedSurvey.model_validate_json(survey.model_dump_json()) == survey
 
 
 def test_partner_view_omits_public_fields() -> None:
-    text = json.dumps(contact_form_view(**EVERYTHING))
+    text = json.dumps(contact_form_view(**COMPLETE_FORM))
 
     assert "translations" not in text
     assert "originalname" not in text

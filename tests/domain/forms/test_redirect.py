@@ -50,7 +50,7 @@ def test_store_target_precedes_brand_target(
 
 
 @pytest.mark.parametrize(
-    ("threshold", "rating", "led"),
+    ("threshold", "rating", "is_redirected"),
     [
         (0, None, True),
         (0, 0, True),
@@ -64,11 +64,11 @@ def test_store_target_precedes_brand_target(
     ],
 )
 def test_rating_redirects_at_or_above_threshold(
-    threshold: int, rating: int | None, led: bool
+    threshold: int, rating: int | None, is_redirected: bool
 ) -> None:
     survey = saved_survey(targets=BOTH, postRedirect=True, postRedirectThreshold=threshold)
 
-    assert redirect_to(survey, AT_STORE, rating) == (STORE_PAGE if led else "")
+    assert redirect_to(survey, AT_STORE, rating) == (STORE_PAGE if is_redirected else "")
 
 
 @pytest.mark.parametrize("threshold", [None, 0, 5])

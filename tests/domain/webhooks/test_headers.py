@@ -29,8 +29,10 @@ def merged(custom: dict[str, str]) -> dict[str, str]:
 
 @given(st.sampled_from(sorted(SYSTEM)), st.data())
 def test_custom_header_never_replaces_system_header(name: str, data: st.DataObject) -> None:
-    ways = {"-": ["-", "_"]}
-    written = "".join(data.draw(st.sampled_from(ways.get(c, [c.lower(), c.upper()]))) for c in name)
+    variants = {"-": ["-", "_"]}
+    written = "".join(
+        data.draw(st.sampled_from(variants.get(c, [c.lower(), c.upper()]))) for c in name
+    )
     assert merged({written: "theirs"}) == SYSTEM
 
 
@@ -88,10 +90,10 @@ def test_invalid_or_framing_header_is_rejected(name: str, value: str) -> None:
     assert caught.value.name == name
 
 
-@pytest.mark.parametrize("again", ["x-a-b", "X_A_B", "x-a_B"])
-def test_duplicate_header_name_is_rejected(again: str) -> None:
+@pytest.mark.parametrize("duplicate", ["x-a-b", "X_A_B", "x-a_B"])
+def test_duplicate_header_name_is_rejected(duplicate: str) -> None:
     with pytest.raises(InvalidHeader, match="Duplicate"):
-        validate_headers({"X-A-B": "1", again: "1"})
+        validate_headers({"X-A-B": "1", duplicate: "1"})
 
 
 @pytest.mark.parametrize("value", ["", "a", "a b\tc", "Bearer ~!@#$%^&*()", "b" * 4096])

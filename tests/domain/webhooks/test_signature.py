@@ -94,8 +94,8 @@ def test_timestamp_that_is_not_number_is_rejected(timestamp: str) -> None:
 
 def test_verification_errors_share_base_class() -> None:
     assert all(
-        issubclass(refusal, WebhookVerificationError)
-        for refusal in (BadSignature, BadTimestamp, OutsideReplayWindow)
+        issubclass(error_class, WebhookVerificationError)
+        for error_class in (BadSignature, BadTimestamp, OutsideReplayWindow)
     )
 
 
@@ -105,7 +105,7 @@ def test_signature_module_imports_only_standard_library() -> None:
         "own = {name.partition('.')[0] for name in sys.modules}\n"
         "print(sorted(own - set(sys.stdlib_module_names) - {'__main__', 'chalicelib'}))\n"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "[]"
+    assert result.stdout.strip() == "[]"

@@ -26,9 +26,9 @@ from chalicelib.domain.webhooks.url import (
     ],
 )
 def test_public_https_url_is_parsed(url: str, parsed: tuple[str, int, str], authority: str) -> None:
-    taken = parse_webhook_url(url, allow_private=False)
-    assert taken == WebhookUrl("https", *parsed)
-    assert taken.authority == authority
+    parsed_url = parse_webhook_url(url, allow_private=False)
+    assert parsed_url == WebhookUrl("https", *parsed)
+    assert parsed_url.authority == authority
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_url_is_limited_to_2048_characters() -> None:
 def test_accepted_url_contains_no_white_space_or_control_characters(text: str) -> None:
     for url in (text, f"https://{text}", f"https://a.example/{text}"):
         try:
-            taken = parse_webhook_url(url, allow_private=True)
+            parsed_url = parse_webhook_url(url, allow_private=True)
         except InvalidWebhookUrl:
             continue
-        for part in (taken.host, taken.target, taken.authority):
+        for part in (parsed_url.host, parsed_url.target, parsed_url.authority):
             assert part.isascii()
             assert part.isprintable()
             assert " " not in part

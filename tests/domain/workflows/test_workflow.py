@@ -8,13 +8,13 @@ import pytest
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.workflows.workflow import raw_body, reactions
-from tests.domain.workflows.factories import action_document, feedback, workflow
+from tests.domain.workflows.factories import action_definition, feedback, workflow
 
 FORM, BRAND, STORE, FIELD = (derived_id(name) for name in ("form", "brand", "store", "field"))
 
 
 def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> bool:
-    given = {
+    submitted = {
         "kind": "SURVEY",
         "form_id": FORM,
         "brand_id": BRAND,
@@ -24,8 +24,8 @@ def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> 
             Answer(field_id=FIELD, key="what", type="MULTI_SELECT", values=["Food", "Price"]),
         ),
     }
-    found = workflow(conditions=conditions, operator=operator)
-    return found.reacts_to(feedback(**(given | fields)))
+    candidate = workflow(conditions=conditions, operator=operator)
+    return candidate.reacts_to(feedback(**(submitted | fields)))
 
 
 @pytest.mark.parametrize(
@@ -76,22 +76,25 @@ def test_nested_conditions_are_combined_by_operator() -> None:
 
 
 def test_workflow_without_conditions_starts_for_all_feedback_unless_disabled() -> None:
-    actions = [action_document(key="a"), action_document(key="b")]
+    actions = [action_definition(key="a"), action_definition(key="b")]
     on, off = workflow(actions=actions), workflow(enabled=False)
     started = list(reactions([off, on], feedback()))
-    assert [(found.id, action.key) for found, action in started] == [(on.id, "a"), (on.id, "b")]
+    assert [(candidate.id, action.key) for candidate, action in started] == [
+        (on.id, "a"),
+        (on.id, "b"),
+    ]
 
 
 def test_webhook_body_matches_contract() -> None:
-    found = workflow(
-        name="Élan", actions=[action_document(description="d", metadata={"k": "é\n€"})]
+    candidate = workflow(
+        name="Élan", actions=[action_definition(description="d", metadata={"k": "é\n€"})]
     )
-    given = feedback()
-    body = raw_body(found, found.actions[0], given.id, given.context_id)
+    submitted = feedback()
+    body = raw_body(candidate, candidate.actions[0], submitted.id, submitted.context_id)
     assert json.loads(body) == {
         "event": "workflow.action.webhook",
-        "workflow": {"id": found.id, "name": "Élan"},
-        "action": {"id": found.actions[0].id, "key": "crm", "description": "d"},
-        "feedback": {"id": given.id, "contextId": given.context_id},
+        "workflow": {"id": candidate.id, "name": "Élan"},
+        "action": {"id": candidate.actions[0].id, "key": "crm", "description": "d"},
+        "feedback": {"id": submitted.id, "contextId": submitted.context_id},
         "metadata": {"k": "é\n€"},
     }

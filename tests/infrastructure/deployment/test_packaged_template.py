@@ -13,7 +13,7 @@ from infrastructure.deployment import code_package, data_stack, gateway_response
 from infrastructure.deployment.progress import DeploymentError
 
 ROOT = Path(__file__).parents[3]
-ADDRESS = "s3://bucket/code.zip"
+CODE_URI = "s3://bucket/code.zip"
 # The names contain the stage, so they can be compared with those of the data stack.
 STAGE = "prod"
 
@@ -30,7 +30,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         patch.setenv("STAGE", STAGE)
         code_package.run_chalice("package", "--stage", STAGE, "out", folder=folder)
     packaged = json.loads((folder / "out" / "sam.json").read_text())
-    return code_package.complete(packaged, ADDRESS)
+    return code_package.complete(packaged, CODE_URI)
 
 
 def functions(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -53,14 +53,14 @@ def queue_events(template: dict[str, Any]) -> list[tuple[dict[str, Any], Event]]
 def queue_properties(event: Event) -> dict[str, Any]:
     arn = event["Queue"]["Fn::Sub"] if isinstance(event["Queue"], dict) else event["Queue"]
     name = arn.rsplit(":", 1)[-1]
-    found = [
+    queues = [
         resource["Properties"]
         for resource in cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"].values()
         if resource["Type"] == "AWS::SQS::Queue"
         and resource["Properties"]["QueueName"]["Fn::Sub"].replace("${Stage}", STAGE) == name
     ]
-    assert len(found) == 1, f"{name} is not a queue of the data stack"
-    properties: dict[str, Any] = found[0]
+    assert len(queues) == 1, f"{name} is not a queue of the data stack"
+    properties: dict[str, Any] = queues[0]
     return properties
 
 
@@ -87,14 +87,14 @@ def test_webhook_lease_is_between_function_timeout_and_visibility_timeout(
     template: dict[str, Any],
 ) -> None:
     stages = json.loads((ROOT / ".chalice" / "config.json").read_text())["stages"]
-    (hidden_s,) = (
+    (visibility_timeout_s,) = (
         queue["VisibilityTimeout"]
         for _, event in queue_events(template)
         if "webhooks" in str((queue := queue_properties(event))["QueueName"])
     )
     for stage in stages.values():
         timeout_s = stage["lambda_functions"]["send_webhook"]["lambda_timeout"]
-        assert timeout_s < executions.LEASE.total_seconds() <= hidden_s
+        assert timeout_s < executions.LEASE.total_seconds() <= visibility_timeout_s
 
 
 def test_fifo_batches_have_at_most_10_messages_and_no_window(template: dict[str, Any]) -> None:
@@ -108,7 +108,7 @@ def test_every_function_has_uploaded_code_and_its_own_role(
     template: dict[str, Any],
 ) -> None:
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions(template).values()]
-    assert {function["CodeUri"] for function in functions(template).values()} == {ADDRESS}
+    assert {function["CodeUri"] for function in functions(template).values()} == {CODE_URI}
     assert len(roles) == len(set(roles))
 
 
@@ -123,7 +123,7 @@ def test_queue_event_of_any_function_gets_partial_batch_responses() -> None:
             }
         }
     }
-    completed = functions(code_package.complete(packaged, ADDRESS))["AnyName"]
+    completed = functions(code_package.complete(packaged, CODE_URI))["AnyName"]
     assert completed["Events"]["E"]["Properties"] == {
         "Queue": "arn:aws:sqs:x:y:z",
         "BatchSize": 10,
@@ -134,17 +134,17 @@ def test_queue_event_of_any_function_gets_partial_batch_responses() -> None:
 
 
 def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None:
-    answers = [
+    responses = [
         resource["Properties"]
         for resource in template["Resources"].values()
         if resource["Type"] == "AWS::ApiGateway::GatewayResponse"
     ]
-    assert len(answers) == len(gateway_responses.RESPONSES)
-    for answer in answers:
-        problem = json.loads(answer["ResponseTemplates"]["application/json"])
+    assert len(responses) == len(gateway_responses.RESPONSES)
+    for response in responses:
+        problem = json.loads(response["ResponseTemplates"]["application/json"])
         assert problem["type"] == "about:blank"
         assert {"title", "detail", "requestId"} <= set(problem)
-        assert str(problem["status"]) == answer["StatusCode"]
+        assert str(problem["status"]) == response["StatusCode"]
 
 
 def test_every_response_type_of_gateway_has_response() -> None:

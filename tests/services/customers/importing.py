@@ -38,7 +38,7 @@ def all_customers(account_id: str) -> list[Customer]:
     return customers
 
 
-def numbers(progress: ImportProgress) -> dict[str, Any]:
+def outcome_counts(progress: ImportProgress) -> dict[str, Any]:
     """Return the nonzero counts of an import. Check that their sum equals the row count."""
     assert (
         progress.created + progress.filled + progress.unchanged + progress.failed

@@ -13,7 +13,7 @@ from chalicelib.services.customers.save import save_customer
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
-    numbers,
+    outcome_counts,
     run_import,
 )
 from tests.services.queues import IMPORT_QUEUE
@@ -32,7 +32,7 @@ def test_batch_creates_customers_in_row_order(account: str) -> None:
     progress = run_import(account, accepted.id)
     assert progress.status == "COMPLETED"
     assert progress.completed_at
-    assert numbers(progress) == {"created": 130}
+    assert outcome_counts(progress) == {"created": 130}
     assert [c.first_name for c in all_customers(account)] == [f"P{n}" for n in range(130)]
 
 
@@ -50,7 +50,7 @@ def test_batch_fills_only_null_fields(account: str) -> None:
         "theForkId": "tf-1",
     }
     accepted = accept_batch(account, {"batch": [row, row]})
-    assert numbers(run_import(account, accepted.id)) == {"filled": 1, "unchanged": 1}
+    assert outcome_counts(run_import(account, accepted.id)) == {"filled": 1, "unchanged": 1}
     (customer,) = all_customers(account)
     assert customer.updated_at >= existing.updated_at
     assert customer == existing.model_copy(
@@ -74,7 +74,7 @@ def test_rows_with_different_missing_pair_fields_create_separate_customers(accou
         {"firstName": "Nobody"},
     ]
     accepted = accept_batch(account, {"batch": batch})
-    assert numbers(run_import(account, accepted.id)) == {"created": 5}
+    assert outcome_counts(run_import(account, accepted.id)) == {"created": 5}
 
 
 def test_repeated_rows_create_one_customer_and_fill_it(account: str) -> None:
@@ -85,7 +85,11 @@ def test_repeated_rows_create_one_customer_and_fill_it(account: str) -> None:
         {"email": "a@example.test", "emailOptin": True},
     ]
     accepted = accept_batch(account, {"batch": batch})
-    assert numbers(run_import(account, accepted.id)) == {"created": 1, "filled": 2, "unchanged": 1}
+    assert outcome_counts(run_import(account, accepted.id)) == {
+        "created": 1,
+        "filled": 2,
+        "unchanged": 1,
+    }
     (customer,) = all_customers(account)
     assert (customer.first_name, customer.last_name) == ("Ana", "Lopes")
     assert customer.display_name == "Ana"
@@ -116,7 +120,7 @@ def test_repeated_batch_with_same_key_is_imported_once(account: str) -> None:
     batch = {"batch": rows(3)}
     first = accept_batch(account, batch, idempotency_key="monday")
     assert accept_batch(account, batch, idempotency_key="monday") == first
-    assert numbers(run_import(account, first.id)) == {"created": 3}
+    assert outcome_counts(run_import(account, first.id)) == {"created": 3}
     again = accept_batch(account, batch, idempotency_key="monday")
     assert (again.id, again.status, IMPORT_QUEUE.queued_messages(account)) == (
         first.id,
@@ -133,7 +137,7 @@ def test_invalid_row_rejects_batch_unless_partial(account: str) -> None:
     batch = {"batch": [*rows(1), {"email": "nobody"}, 7, {}, *rows(1, first=1)]}
     with pytest.raises(InvalidInput) as caught:
         accept_batch(account, batch)
-    assert [(fault.pointer, fault.code) for fault in caught.value.errors] == [
+    assert [(error.pointer, error.code) for error in caught.value.errors] == [
         ("/batch/1/email", "invalid_email"),
         ("/batch/2", "wrong_type"),
         ("/batch/3", "empty"),
@@ -142,7 +146,7 @@ def test_invalid_row_rejects_batch_unless_partial(account: str) -> None:
     accepted = accept_batch(account, batch, partial=True)
     assert accepted.row_count == 2
     assert [row.index for row in accepted.rejected] == [1, 2, 3]
-    assert numbers(run_import(account, accepted.id)) == {"created": 2}
+    assert outcome_counts(run_import(account, accepted.id)) == {"created": 2}
 
 
 def test_partial_batch_without_valid_rows_is_completed_immediately(account: str) -> None:
@@ -164,7 +168,7 @@ def test_row_that_exceeds_customer_size_limit_does_not_fail_other_rows(account: 
     batch = [{"email": "a@example.test", "metadata": large}, {"email": "b@example.test"}]
     accepted = accept_batch(account, {"batch": batch})
     progress = run_import(account, accepted.id)
-    assert (progress.status, numbers(progress)) == ("COMPLETED", {"created": 1, "failed": 1})
+    assert (progress.status, outcome_counts(progress)) == ("COMPLETED", {"created": 1, "failed": 1})
     assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
 
 
@@ -176,7 +180,7 @@ def test_row_that_exceeds_combined_size_limit_does_not_fail_other_rows(account: 
     batch = [first, too_many, email | {"firstName": "Zoé"}]
     accepted = accept_batch(account, {"batch": batch})
     progress = run_import(account, accepted.id)
-    assert numbers(progress) == {"created": 1, "filled": 1, "failed": 1}
+    assert outcome_counts(progress) == {"created": 1, "filled": 1, "failed": 1}
     assert [error.index for error in progress.errors] == [1]
     (customer,) = all_customers(account)
     assert (customer.first_name, customer.company) == ("Zoé", None)
@@ -184,8 +188,8 @@ def test_row_that_exceeds_combined_size_limit_does_not_fail_other_rows(account: 
 
 def test_replaced_customer_keeps_its_idempotency_key(account: str) -> None:
     body = parse({"email": "a@example.test"}, CustomerBody)
-    made = create_customer(account, body, idempotency_key="k")
-    save_customer(account, {"id": made.id, "email": "a@example.test", "company": "Lumen"})
+    created = create_customer(account, body, idempotency_key="k")
+    save_customer(account, {"id": created.id, "email": "a@example.test", "company": "Lumen"})
     assert create_customer(account, body, idempotency_key="k").company == "Lumen"
 
 

@@ -20,7 +20,7 @@ from chalicelib.services.work.sweep import sweep
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
-    numbers,
+    outcome_counts,
     run_import,
 )
 from tests.services.faults import InjectedFault, Killed, faulty
@@ -95,15 +95,15 @@ def test_single_fault_does_not_change_result(
         deliver_all(account)
     finish(account, import_id, time)
     progress = read_import(account, import_id)
-    assert (progress.status, numbers(progress)) == ("COMPLETED", EXPECTED)
+    assert (progress.status, outcome_counts(progress)) == ("COMPLETED", EXPECTED)
     customers = all_customers(account)
     assert sorted((c.first_name or "", c.company or "") for c in customers) == sorted(
         [(f"P{n}", "") for n in range(4)] + [("", "Lumen"), ("No pair", "")]
     )
-    assert_nothing_is_left(account, time)
+    assert_no_work_remains(account, time)
 
 
-def assert_nothing_is_left(account: str, time: Time) -> None:
+def assert_no_work_remains(account: str, time: Time) -> None:
     """Check that chunks of unaccepted batches are deleted and that no message is requeued."""
     for _ in range(2):
         deliver_all(account)
@@ -122,7 +122,7 @@ def test_unaccepted_batch_is_never_imported(
         sweep(IMPORTS)
         deliver_all(account)
     assert all_customers(account) == []
-    assert_nothing_is_left(account, time)
+    assert_no_work_remains(account, time)
 
 
 def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) -> None:
@@ -136,14 +136,14 @@ def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) 
     assert len(IMPORT_QUEUE.queued_messages(account)) == 1
 
 
-def always_cancelled(patch: pytest.MonkeyPatch, account: str) -> Any:
+def fail_customer_list_writes(patch: pytest.MonkeyPatch, account: str) -> Any:
     """Make every write to the account's list of customers fail."""
 
-    def refuse(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
+    def fail(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
         if account_id == account:
             raise RuntimeError("poison")
 
-    patch.setattr("chalicelib.services.customers.import_chunk.increment_total", refuse)
+    patch.setattr("chalicelib.services.customers.import_chunk.increment_total", fail)
 
 
 def test_failing_chunk_is_parked_without_blocking_others(
@@ -151,16 +151,16 @@ def test_failing_chunk_is_parked_without_blocking_others(
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     other = new_id()
-    others = accept_batch(other, {"batch": [{"firstName": "C"}]})
+    other_import = accept_batch(other, {"batch": [{"firstName": "C"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
-        always_cancelled(patch, account)
+        fail_customer_list_writes(patch, account)
         for _ in range(7):
             assert IMPORT_QUEUE.deliver(bodies) == []
             assert read_import(account, accepted.id).status == "QUEUED"
         assert IMPORT_QUEUE.deliver(bodies) == []
     progress = read_import(account, accepted.id)
-    assert (progress.status, numbers(progress)) == ("FAILED", {"failed": 2})
+    assert (progress.status, outcome_counts(progress)) == ("FAILED", {"failed": 2})
     assert [(error.index, error.code) for error in progress.errors] == [
         (0, "not_done"),
         (1, "not_done"),
@@ -168,7 +168,7 @@ def test_failing_chunk_is_parked_without_blocking_others(
     time.ahead += timedelta(hours=2)
     sweep(IMPORTS)
     deliver_all(other)
-    assert numbers(read_import(other, others.id)) == {"created": 1}
+    assert outcome_counts(read_import(other, other_import.id)) == {"created": 1}
     IMPORT_QUEUE.deliver(bodies)
     assert all_customers(account) == []
 
@@ -179,7 +179,7 @@ def test_parked_chunk_is_replayed_by_operator(
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
-        always_cancelled(patch, account)
+        fail_customer_list_writes(patch, account)
         for _ in range(8):
             IMPORT_QUEUE.deliver(bodies)
     (parked,) = [work for work in list_parked_work() if work.account_id == account]
@@ -189,7 +189,7 @@ def test_parked_chunk_is_replayed_by_operator(
     assert "RuntimeError" not in "".join(details)
     replay(parked.owner_id, parked.part)
     progress = run_import(account, accepted.id)
-    assert (progress.status, numbers(progress), progress.errors) == (
+    assert (progress.status, outcome_counts(progress), progress.errors) == (
         "COMPLETED", {"created": 1}, ()
     )  # fmt: skip
     assert [work for work in list_parked_work() if work.account_id == account] == []
@@ -201,7 +201,7 @@ def test_chunk_that_always_kills_function_is_parked(account: str, time: Time) ->
     import_id = accepted.id
     for receive_count in range(2, 9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _die)
+            patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _kill)
             with pytest.raises(Killed):
                 IMPORT_QUEUE.deliver(bodies, receive_count)
     IMPORT_QUEUE.deliver(bodies, 9)
@@ -217,11 +217,11 @@ def test_replay_of_import_includes_every_parked_chunk(
     bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
         patch.setattr("chalicelib.storage.dynamodb.work_records.MAX_CLAIMS", 1)
-        always_cancelled(patch, account)
+        fail_customer_list_writes(patch, account)
         IMPORT_QUEUE.deliver(bodies)
     assert len(list_parked_work()) == 100
     assert replay(accepted.id) == 105
-    assert numbers(run_import(account, accepted.id)) == {"created": 105}
+    assert outcome_counts(run_import(account, accepted.id)) == {"created": 105}
 
 
 def test_throttling_does_not_count_as_failure(
@@ -233,7 +233,7 @@ def test_throttling_does_not_count_as_failure(
         with faulty(monkeypatch, 0, InjectedFault.THROTTLED):
             assert IMPORT_QUEUE.deliver(bodies) == []
     finish(account, accepted.id, time)
-    assert numbers(read_import(account, accepted.id)) == {"created": 1}
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
 def test_transaction_conflict_of_one_record_does_not_stop_sweep(
@@ -243,19 +243,19 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(4)]})
     IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
-    cached: list[str] = []
+    failed_updates: list[str] = []
 
-    def hold_the_first(client: BaseClient, operation: str, arguments: Any) -> Any:
-        if operation == "UpdateItem" and not cached:
-            cached.append(operation)
+    def fail_first_update(client: BaseClient, operation: str, arguments: Any) -> Any:
+        if operation == "UpdateItem" and not failed_updates:
+            failed_updates.append(operation)
             raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
         return real(client, operation, arguments)
 
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
     with monkeypatch.context() as patch:
-        patch.setattr(BaseClient, "_make_api_call", hold_the_first)
+        patch.setattr(BaseClient, "_make_api_call", fail_first_update)
         sweep(IMPORTS)
-    assert cached
+    assert failed_updates
     assert len(IMPORT_QUEUE.queued_messages(account)) == 3
 
 
@@ -269,13 +269,13 @@ def test_rescheduled_chunks_are_queued_when_sweep_fails(
     reschedule = IMPORTS.records.reschedule
     seen: list[Any] = []
 
-    def fail_at_the_third(due: Any, now: datetime) -> Any:
+    def fail_third_reschedule(due: Any, now: datetime) -> Any:
         seen.append(due)
         if len(seen) == 3:
             raise Unavailable("busy")
         return reschedule(due, now)
 
-    monkeypatch.setattr(IMPORTS.records, "reschedule", fail_at_the_third)
+    monkeypatch.setattr(IMPORTS.records, "reschedule", fail_third_reschedule)
     with pytest.raises(Unavailable):
         sweep(IMPORTS)
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2
@@ -289,15 +289,15 @@ def test_unreachable_queue_is_called_once(
         accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(30)]})
     assert requests.operations.count("SendMessageBatch") == 1
     finish(account, accepted.id, time)
-    assert numbers(read_import(account, accepted.id)) == {"created": 30}
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 30}
 
 
 def test_unreadable_message_does_not_affect_other_messages(account: str, time: Time) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     (good,) = IMPORT_QUEUE.queued_messages(account)
     assert IMPORT_QUEUE.deliver([good, "{", good]) == ["{", good]
-    assert numbers(read_import(account, accepted.id)) == {"created": 1}
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
-def _die(_: object) -> None:
+def _kill(_: object) -> None:
     raise Killed

@@ -28,7 +28,7 @@ from chalicelib.storage.dynamodb.table import Table
 
 def tables(base: type[Table] = Table) -> list[type[Table]]:
     """Return all direct and indirect subclasses of a table model."""
-    return [each for table in base.__subclasses__() for each in [table, *tables(table)]]
+    return [attribute for table in base.__subclasses__() for attribute in [table, *tables(table)]]
 
 
 VALUES: dict[str, Any] = {
@@ -51,14 +51,16 @@ def example(table: type[Table]) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
 def test_row_equals_row_of_pynamodb(table: type[Table]) -> None:
     item = example(table)
-    stock = Model.from_raw_data.__func__(table, item)  # type: ignore[attr-defined]
-    assert table.from_raw_data(item).attribute_values == stock.attribute_values
-    assert set(stock.attribute_values) == set(item)
+    expected = Model.from_raw_data.__func__(table, item)  # type: ignore[attr-defined]
+    assert table.from_raw_data(item).attribute_values == expected.attribute_values
+    assert set(expected.attribute_values) == set(item)
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
 def test_attributes_have_same_name_in_python_and_dynamodb(table: type[Table]) -> None:
-    assert [each.attr_name for each in table.get_attributes().values()] == [*table.get_attributes()]
+    assert [attribute.attr_name for attribute in table.get_attributes().values()] == [
+        *table.get_attributes()
+    ]
 
 
 def test_row_omits_unknown_attributes() -> None:

@@ -79,18 +79,18 @@ def test_policy_allows_only_style_of_page(respondent: Partner) -> None:
 
 
 def test_links_have_targets() -> None:
-    places = PAGE.all("id")
-    assert len(set(places)) == len(places)
+    ids = PAGE.all("id")
+    assert len(set(ids)) == len(ids)
     for address in PAGE.all("href"):
-        assert address == "openapi.json" or address.removeprefix("#") in places
+        assert address == "openapi.json" or address.removeprefix("#") in ids
     for name in PAGE.all("aria-labelledby"):
-        assert name in places
+        assert name in ids
 
 
 def test_page_contains_every_operation_and_schema() -> None:
-    places = set(PAGE.all("id"))
-    assert {operation["operationId"] for _, _, operation in OPERATIONS} <= places
-    assert {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= places
+    ids = set(PAGE.all("id"))
+    assert {operation["operationId"] for _, _, operation in OPERATIONS} <= ids
+    assert {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= ids
 
 
 def test_page_has_landmarks_headings_and_captions() -> None:
@@ -104,7 +104,7 @@ def test_page_has_landmarks_headings_and_captions() -> None:
 
 @pytest.mark.parametrize(
     ("path", "method", "operation"),
-    [pytest.param(*each, id=each[2]["operationId"]) for each in OPERATIONS],
+    [pytest.param(*operation, id=operation[2]["operationId"]) for operation in OPERATIONS],
 )
 def test_operation_has_curl_command(path: str, method: str, operation: dict[str, str]) -> None:
     words = shlex.split(DOCS.curl(path, method, operation).replace("\\\n", ""))
@@ -143,11 +143,11 @@ def test_type_is_described_in_words(schema: dict[str, object], words: str) -> No
 def test_nested_object_fields_follow_parent_field() -> None:
     schema = {"$ref": "#/components/schemas/SurveyPage"}
     assert [row.name for row in DOCS.rows(schema)] == ["items", "meta"]
-    opened = [(row.name, row.depth) for row in DOCS.rows(schema, deepest=1)]
-    assert opened[0] == ("items", 0)
-    assert opened[1] == ("id", 1)
-    assert ("currentPage", 1) in opened
-    assert ("fieldRadius", 2) not in opened
+    nested_rows = [(row.name, row.depth) for row in DOCS.rows(schema, deepest=1)]
+    assert nested_rows[0] == ("items", 0)
+    assert nested_rows[1] == ("id", 1)
+    assert ("currentPage", 1) in nested_rows
+    assert ("fieldRadius", 2) not in nested_rows
 
 
 def test_limits_and_defaults_are_described_in_words() -> None:

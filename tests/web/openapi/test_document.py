@@ -77,10 +77,10 @@ def _closed() -> Json:
             return [closed(item) for item in node]
         if not isinstance(node, dict):
             return node
-        inside = {key: closed(value) for key, value in node.items()}
+        closed_node = {key: closed(value) for key, value in node.items()}
         if isinstance(node.get("properties"), dict) and isinstance(node.get("type"), str):
-            inside.setdefault("additionalProperties", False)
-        return inside
+            closed_node.setdefault("additionalProperties", False)
+        return closed_node
 
     return {"schemas": closed(SCHEMAS)}
 
@@ -161,9 +161,9 @@ def test_partner_operations_require_both_headers() -> None:
 @pytest.mark.parametrize("name", PARTNER_OPERATIONS)
 def test_error_response_is_problem_details_with_its_status(name: str) -> None:
     responses = OPERATIONS[name]["responses"]
-    particular = {"413", "415"} if name.startswith("POST") else {"404"}
+    specific_errors = {"413", "415"} if name.startswith("POST") else {"404"}
     errors = {status for status in responses if status >= "400"}
-    assert errors >= {"400", "401", "429", "503"} | particular
+    assert errors >= {"400", "401", "429", "503"} | specific_errors
     for status in errors:
         (content,) = responses[status]["content"].items()
         assert content[0] == "application/problem+json"
@@ -254,12 +254,12 @@ def test_app_imports_neither_jinja_nor_generator() -> None:
     program = (
         "import app, sys;print(sorted(m for m in sys.modules if m == 'jinja2' or 'openapi' in m))"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], cwd=Path(ROOT), capture_output=True, text=True, check=True
     )
     shipped = ["chalicelib.web.openapi"]
     shipped += [f"chalicelib.web.openapi.{module}" for module in ("operation", "routes")]
-    assert done.stdout.strip() == str(shipped)
+    assert result.stdout.strip() == str(shipped)
 
 
 def test_schemas_have_contract_names() -> None:
@@ -281,7 +281,7 @@ def test_submission_documents_honeypot(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if name.startswith("POST")])
 def test_unavailable_create_documents_unknown_outcome(name: str) -> None:
     operation = OPERATIONS[name]
-    creates = any(each["name"] == "Idempotency-Key" for each in operation["parameters"])
+    creates = any(parameter["name"] == "Idempotency-Key" for parameter in operation["parameters"])
     description = operation["responses"]["503"]["description"]
     assert ("may have been processed" in description) == creates
     assert creates == (not name.endswith("/list"))

@@ -19,7 +19,7 @@ EVENT: dict[str, Any] = {
 }
 
 
-def served(path: str, context: dict[str, str]) -> str:
+def body_of(path: str, context: dict[str, str]) -> str:
     """Call the function with an event of this gateway context and return the response body."""
     from app import app
 
@@ -61,11 +61,11 @@ DOMAIN = {"domainName": "a1b2.execute-api.eu-west-1.amazonaws.com"}
 
 def test_document_and_page_contain_server_address() -> None:
     address = "https://a1b2.execute-api.eu-west-1.amazonaws.com/prod"
-    document = json.loads(served("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
+    document = json.loads(body_of("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
     assert document["servers"] == [{"url": address}]
-    assert f"BASE_URL='{address}'" in served("/docs", {"path": "/prod/docs", **DOMAIN})
+    assert f"BASE_URL='{address}'" in body_of("/docs", {"path": "/prod/docs", **DOMAIN})
 
 
 def test_page_uses_placeholder_for_unknown_host() -> None:
-    page = served("/docs", {"path": "/local/docs", "apiId": "a1b2"})
+    page = body_of("/docs", {"path": "/local/docs", "apiId": "a1b2"})
     assert "BASE_URL='…/restapis/a1b2/local/_user_request_'" in page

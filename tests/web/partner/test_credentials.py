@@ -26,9 +26,9 @@ PATHS = [
 def test_every_partner_endpoint_requires_credentials(
     client: Client, method: str, path: str
 ) -> None:
-    stranger = Partner(client, "")
+    anonymous = Partner(client, "")
     # Neither the missing id nor the invalid JSON is reported instead of the missing credentials.
-    response = stranger.get(path) if method == "GET" else stranger.post(path, b"{", {})
+    response = anonymous.get(path) if method == "GET" else anonymous.post(path, b"{", {})
     assert response.status == 401
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json["title"] == "Unauthorized"
@@ -48,10 +48,10 @@ def test_unknown_key_and_wrong_secret_get_same_response(client: Client, partner:
         {"X-API-SECRET": secret},
         {},
     ]
-    answers = [Partner(client, "", headers).get("/partners/customer") for headers in wrong]
-    bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in answers]
+    responses = [Partner(client, "", headers).get("/partners/customer") for headers in wrong]
+    bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in responses]
     assert bodies == [bodies[0]] * len(wrong)
-    assert {response.status for response in answers} == {401}
+    assert {response.status for response in responses} == {401}
 
 
 def test_header_names_are_case_insensitive(client: Client, partner: Partner) -> None:
@@ -68,9 +68,11 @@ def test_revoked_key_is_rejected_after_cache_expires(partner: Partner) -> None:
 
 @pytest.mark.parametrize(("method", "path"), PATHS)
 def test_credentials_are_checked_before_media_type(client: Client, method: str, path: str) -> None:
-    stranger, declared = Partner(client, ""), {"Content-Type": "application/xml"}
+    anonymous, declared = Partner(client, ""), {"Content-Type": "application/xml"}
     response = (
-        stranger.get(path, declared) if method == "GET" else stranger.post(path, b"<a/>", declared)
+        anonymous.get(path, declared)
+        if method == "GET"
+        else anonymous.post(path, b"<a/>", declared)
     )
     assert response.status == 401
     assert response.headers["content-type"] == "application/problem+json"

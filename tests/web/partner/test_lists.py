@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.services.customers.save import save_customer
-from tests.web.loading import customer_document
+from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
 
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
@@ -94,7 +94,7 @@ def test_media_type_ignores_parameters_and_case(partner: Partner, media_type: st
 
 def test_page_past_end_is_empty_with_totals(partner: Partner) -> None:
     for _ in range(3):
-        save_customer(partner.account_id, customer_document())
+        save_customer(partner.account_id, customer_definition())
     meta = partner.post("/partners/customer/list", {"limit": 2, "page": 9}).json["meta"]
     assert meta == {
         "itemCount": 0,

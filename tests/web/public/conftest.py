@@ -8,19 +8,19 @@ from chalice.test import Client
 from chalicelib.domain import clock
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.settings import Settings
-from tests.web.opened import Opened, open_account
+from tests.web.seeded_account import SeededAccount, seed_account
 
 
 @pytest.fixture(scope="module")
-def opened(client: Client) -> Opened:
+def seeded(client: Client) -> SeededAccount:
     """Create an account with forms, shared by the tests of a module."""
-    return open_account()
+    return seed_account()
 
 
 @pytest.fixture
-def fresh(client: Client) -> Opened:
+def fresh(client: Client) -> SeededAccount:
     """Create an account whose forms the test may change."""
-    return open_account()
+    return seed_account()
 
 
 @pytest.fixture

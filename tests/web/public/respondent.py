@@ -15,18 +15,18 @@ Parts = Sequence[tuple[str, str]]
 
 def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
     """Encode the parts as a browser does."""
-    written = "".join(
+    encoded_parts = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
         for name, text in parts
     )
-    return f"{written}--{boundary}--\r\n".encode()
+    return f"{encoded_parts}--{boundary}--\r\n".encode()
 
 
 def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
     """Return answers by field id."""
     return [
-        {"id": name, "values": [given] if isinstance(given, str) else list(given)}
-        for name, given in values.items()
+        {"id": name, "values": [value] if isinstance(value, str) else list(value)}
+        for name, value in values.items()
     ]
 
 
@@ -44,11 +44,11 @@ class PublicClient:
     headers: dict[str, str] = field(default_factory=dict)
 
     def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
-        return self._ask("GET", path, None, headers or {})
+        return self._send("GET", path, None, headers or {})
 
     def preflight(self, path: str, headers: dict[str, str]) -> Response:
         """Send the preflight request of a browser."""
-        return self._ask("OPTIONS", path, None, headers)
+        return self._send("OPTIONS", path, None, headers)
 
     def submit(
         self,
@@ -58,7 +58,7 @@ class PublicClient:
         content_type: str = f"multipart/form-data; boundary={BOUNDARY}",
     ) -> Response:
         raw = body if isinstance(body, bytes) else multipart(body)
-        return self._ask("POST", path, raw, {"content-type": content_type} | (headers or {}))
+        return self._send("POST", path, raw, {"content-type": content_type} | (headers or {}))
 
     def submit_fields(
         self,
@@ -72,7 +72,9 @@ class PublicClient:
         listed = [("id", form_id), *parts.items(), ("fields", json.dumps(fields))]
         return self.submit(path, listed, headers)
 
-    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Response:
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> Response:
         from app import app
 
         route, _, query = path.partition("?")

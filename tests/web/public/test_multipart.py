@@ -14,29 +14,29 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.web.public.multipart import MAX_PARTS, parse_parts
 from chalicelib.web.public.submission_body import parse_submission
-from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
 from tests.web.partner_client import Response
 from tests.web.public.respondent import BOUNDARY, PublicClient, multipart
 from tests.web.public.stored import stored_feedback
+from tests.web.seeded_account import SUBMIT_CONTACT, SUBMIT_SURVEY, SeededAccount, seed_account
 
 CLIENT = PublicClient()
 NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 
-def submit(opened: Opened, *parts: tuple[str, str]) -> Response:
-    return CLIENT.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
+def submit(seeded: SeededAccount, *parts: tuple[str, str]) -> Response:
+    return CLIENT.submit(SUBMIT_CONTACT, [("id", seeded.contact_form_id), *parts])
 
 
 def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
     """Return the parts of two answers in each encoding."""
     items = [{"id": what, "values": ["Food"]}, {"id": note, "values": ["Très bien\r\n☃"]}]
-    one, other = (json.dumps(item) for item in items)
+    first, second = (json.dumps(item) for item in items)
     return {
         "one JSON array": [("fields", json.dumps(items, ensure_ascii=False))],
-        "a JSON object each": [("fields", one), ("fields", other)],
-        "a JSON object each, named as an array": [("fields[]", one), ("fields[]", other)],
-        "a JSON array each": [("fields", f"[{one}]"), ("fields", f"[{other}]")],
+        "a JSON object each": [("fields", first), ("fields", second)],
+        "a JSON object each, named as an array": [("fields[]", first), ("fields[]", second)],
+        "a JSON array each": [("fields", f"[{first}]"), ("fields", f"[{second}]")],
         "numbered texts": [
             ("fields[0][id]", what),
             ("fields[0][values][0]", "Food"),
@@ -55,12 +55,12 @@ def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
 @pytest.mark.parametrize("shape", shapes("", ""))
 @pytest.mark.parametrize("in_base64", [True, False], ids=["base64", "plain"])
 def test_every_multipart_encoding_is_accepted(client: Client, shape: str, in_base64: bool) -> None:
-    opened = open_account()
-    parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
+    seeded = seed_account()
+    parts = shapes(seeded.fields["what"], seeded.fields["note"])[shape]
     user = PublicClient(base64=in_base64)
-    response = user.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
+    response = user.submit(SUBMIT_CONTACT, [("id", seeded.contact_form_id), *parts])
     assert response.status == 204, response.body
-    (feedback,) = stored_feedback(opened.contact_form_id)
+    (feedback,) = stored_feedback(seeded.contact_form_id)
     assert [a.values for a in feedback.answers] == [["Food"], ["Très bien\r\n☃"]]
 
 
@@ -76,10 +76,10 @@ def test_numbered_values_are_sorted() -> None:
     assert body.submission.fields[0].values == ["a", "b", "c"]
 
 
-def test_large_item_index_is_accepted(opened: Opened) -> None:
+def test_large_item_index_is_accepted(seeded: SeededAccount) -> None:
     response = submit(
-        opened,
-        ("fields[999999999][id]", opened.fields["what"]),
+        seeded,
+        ("fields[999999999][id]", seeded.fields["what"]),
         ("fields[999999999][values][999999999]", "Food"),
     )
     assert response.status == 204
@@ -112,9 +112,9 @@ def test_large_item_index_is_accepted(opened: Opened) -> None:
     ],
 )
 def test_invalid_part_is_rejected(
-    opened: Opened, parts: Sequence[tuple[str, str]], errors: list[tuple[str, str]]
+    seeded: SeededAccount, parts: Sequence[tuple[str, str]], errors: list[tuple[str, str]]
 ) -> None:
-    assert submit(opened, *parts).errors == errors
+    assert submit(seeded, *parts).errors == errors
 
 
 @pytest.mark.parametrize(
@@ -128,26 +128,26 @@ def test_invalid_part_is_rejected(
     ],
 )
 def test_invalid_item_is_rejected(
-    opened: Opened, value: dict[str, Any], input_error: tuple[str, str]
+    seeded: SeededAccount, value: dict[str, Any], input_error: tuple[str, str]
 ) -> None:
-    item = {"id": opened.fields["what"], **value}
-    assert submit(opened, ("fields", json.dumps([item]))).errors == [input_error]
+    item = {"id": seeded.fields["what"], **value}
+    assert submit(seeded, ("fields", json.dumps([item]))).errors == [input_error]
 
 
-def test_too_many_answers_are_rejected(opened: Opened) -> None:
-    item = {"id": opened.fields["what"], "values": ["Food"]}
-    response = submit(opened, ("fields", json.dumps([item] * 1001)))
+def test_too_many_answers_are_rejected(seeded: SeededAccount) -> None:
+    item = {"id": seeded.fields["what"], "values": ["Food"]}
+    response = submit(seeded, ("fields", json.dumps([item] * 1001)))
     assert response.errors == [("/fields", "too_many")]
 
 
 @pytest.mark.parametrize("nothing", ["", " ", "null"])
-def test_empty_part_is_unset(opened: Opened, nothing: str) -> None:
-    fields = ("fields", json.dumps(opened.answered()))
-    response = submit(opened, ("store", nothing), ("brand", nothing), fields)
+def test_empty_part_is_unset(seeded: SeededAccount, nothing: str) -> None:
+    fields = ("fields", json.dumps(seeded.answered()))
+    response = submit(seeded, ("store", nothing), ("brand", nothing), fields)
     assert response.status == 204
 
 
-def test_id_is_required(opened: Opened) -> None:
+def test_id_is_required(seeded: SeededAccount) -> None:
     response = CLIENT.submit(SUBMIT_SURVEY, [("fields", "[]")])
     assert response.errors == [("/id", "required")]
 
@@ -168,8 +168,8 @@ def test_id_is_required(opened: Opened) -> None:
         (f'multipart/form-data; boundary="{BOUNDARY}"', 204),
     ],
 )
-def test_content_type_is_validated(opened: Opened, content_type: str, status: int) -> None:
-    body = multipart([("id", opened.contact_form_id), ("fields", json.dumps(opened.answered()))])
+def test_content_type_is_validated(seeded: SeededAccount, content_type: str, status: int) -> None:
+    body = multipart([("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answered()))])
     response = CLIENT.submit(SUBMIT_CONTACT, body, content_type=content_type)
     assert response.status == status
     assert response.headers["access-control-allow-origin"] == "*"
@@ -206,13 +206,13 @@ NAMED = 'Content-Disposition: form-data; name="store"'
     ],
 )
 def test_malformed_body_is_rejected(
-    opened: Opened, body: bytes, input_error: tuple[str, str]
+    seeded: SeededAccount, body: bytes, input_error: tuple[str, str]
 ) -> None:
     assert CLIENT.submit(SUBMIT_CONTACT, body).errors == [input_error]
 
 
-def test_truncated_body_is_rejected(opened: Opened) -> None:
-    whole = multipart([("id", opened.contact_form_id), ("fields", json.dumps(opened.answered()))])
+def test_truncated_body_is_rejected(seeded: SeededAccount) -> None:
+    whole = multipart([("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answered()))])
     end = whole.rindex(b"--")
     for length in range(end + 1):
         assert CLIENT.submit(SUBMIT_CONTACT, whole[:length]).status == 400, length
@@ -226,7 +226,7 @@ def test_standard_part_headers_are_accepted() -> None:
 
 
 @pytest.mark.parametrize("broken", ["☃", "%%%", "YQ", "====", "\ud800"])
-def test_malformed_base64_is_rejected(opened: Opened, broken: str) -> None:
+def test_malformed_base64_is_rejected(seeded: SeededAccount, broken: str) -> None:
     from app import app
 
     for in_base64 in (True, False):
@@ -259,16 +259,16 @@ _WORDS = st.sampled_from(
 
 @settings(max_examples=400)
 @given(st.lists(_WORDS | st.binary(max_size=8), max_size=40).map(b"".join))
-def test_random_body_returns_client_error(opened: Opened, body: bytes) -> None:
+def test_random_body_returns_client_error(seeded: SeededAccount, body: bytes) -> None:
     assert CLIENT.submit(SUBMIT_CONTACT, body).status in (400, 404, 413)
 
 
 @settings(max_examples=300)
 @given(st.data())
-def test_mutated_body_causes_no_server_error(opened: Opened, data: st.DataObject) -> None:
+def test_mutated_body_causes_no_server_error(seeded: SeededAccount, data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from(sorted(shapes("", ""))))
-    parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
-    body = bytearray(multipart([("id", opened.contact_form_id), *parts]))
+    parts = shapes(seeded.fields["what"], seeded.fields["note"])[shape]
+    body = bytearray(multipart([("id", seeded.contact_form_id), *parts]))
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(body)))
         end = data.draw(st.integers(start, min(len(body), start + 30)))
@@ -293,7 +293,7 @@ _JSON = st.recursive(
 @settings(max_examples=300)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
 def test_random_parts_raise_only_invalid_input(
-    opened: Opened, parts: list[tuple[str, str]]
+    seeded: SeededAccount, parts: list[tuple[str, str]]
 ) -> None:
     with contextlib.suppress(InvalidInput):
         parse_submission(parts, ContactFormSubmission)

@@ -37,7 +37,9 @@ from tests.domain.forms.factories import (
 ID = "abcdef00-0000-4000-8000-000000000001"
 
 
-def resaved(earlier: SavedContactForm, now: datetime = LATER, **more: Any) -> SavedContactForm:
+def replace_contact_form(
+    earlier: SavedContactForm, now: datetime = LATER, **more: Any
+) -> SavedContactForm:
     return build_contact_form(
         parse_contact_form_definition(contact_form(**more), DIRECTORY), now, earlier
     )
@@ -85,10 +87,10 @@ def test_schema_error_is_reported(more: dict[str, Any], input_error: tuple[str, 
 
 @pytest.mark.parametrize("definition", [None, [], "form", 3])
 def test_definition_that_is_not_object_is_rejected(definition: Any) -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as raised:
         parse_contact_form_definition(definition, DIRECTORY)
 
-    assert refused.value.errors[0].pointer == ""
+    assert raised.value.errors[0].pointer == ""
 
 
 @pytest.mark.parametrize("key", ["field_groups", "brand_id", "auto_translate"])
@@ -185,15 +187,15 @@ def test_omitted_vertical_index_defaults_to_position() -> None:
 def test_new_form_has_current_timestamps() -> None:
     form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "g"}])
 
-    for part in (form, *form.fields, *form.field_groups):
-        assert (part.created_at, part.updated_at) == (NOW_TEXT, NOW_TEXT)
+    for item in (form, *form.fields, *form.field_groups):
+        assert (item.created_at, item.updated_at) == (NOW_TEXT, NOW_TEXT)
 
 
 def test_replaced_form_keeps_timestamps_of_existing_fields_and_groups() -> None:
     before = saved_contact_form(
         fields=[field("same"), field("changed"), field("gone")], fieldGroups=[{"key": "g"}]
     )
-    after = resaved(
+    after = replace_contact_form(
         before,
         fields=[field("same"), field("changed", required=True), field("new")],
         fieldGroups=[{"key": "g"}],
@@ -211,7 +213,7 @@ def test_replaced_form_keeps_timestamps_of_existing_fields_and_groups() -> None:
 def test_form_saved_with_same_definition_is_unchanged() -> None:
     before = saved_contact_form(fields=[field("a")])
 
-    assert resaved(before, fields=[field("a")]) == before
+    assert replace_contact_form(before, fields=[field("a")]) == before
 
 
 def test_replaced_survey_keeps_timestamps_of_targets_and_support_email() -> None:
@@ -278,11 +280,11 @@ def test_reply_limits_must_be_satisfiable(limits: dict[str, Any], expected: list
     assert errors == [(pointer, "out_of_range") for pointer in expected]
 
 
-@pytest.mark.parametrize(("fewest", "refused"), [(1, False), (2, True)])
-def test_single_reply_field_rejects_minimum_above_one(fewest: int, refused: bool) -> None:
-    errors = contact_form_errors(fields=[field("a", allowMinReplies=True, minReplies=fewest)])
+@pytest.mark.parametrize(("minimum", "is_rejected"), [(1, False), (2, True)])
+def test_single_reply_field_rejects_minimum_above_one(minimum: int, is_rejected: bool) -> None:
+    errors = contact_form_errors(fields=[field("a", allowMinReplies=True, minReplies=minimum)])
 
-    assert errors == ([("/fields/0/minReplies", "out_of_range")] if refused else [])
+    assert errors == ([("/fields/0/minReplies", "out_of_range")] if is_rejected else [])
 
 
 @pytest.mark.parametrize(
@@ -584,6 +586,6 @@ def test_form_larger_than_50_kilobytes_is_rejected(letter: str) -> None:
         return saved_contact_form(header={"title": title})
 
     assert len(of_size(MAX_FORM_BYTES).model_dump_json().encode()) == MAX_FORM_BYTES == 51200
-    with pytest.raises(InputTooLarge) as refused:
+    with pytest.raises(InputTooLarge) as raised:
         of_size(MAX_FORM_BYTES + 1)
-    assert refused.value.limit == MAX_FORM_BYTES
+    assert raised.value.limit == MAX_FORM_BYTES

@@ -10,6 +10,7 @@ from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_sur
 from chalicelib.domain.forms.survey import Channel
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.language import Language
+from tests.domain.forms.complete_form import COMPLETE_FORM, STYLE_FIELDS, SURVEY_STYLE_FIELDS
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
@@ -24,18 +25,17 @@ from tests.domain.forms.factories import (
     saved_survey,
     select,
 )
-from tests.domain.forms.test_partner_forms import EVERYTHING, STYLE_KEYS, SURVEY_STYLE_KEYS
 
 LYON = {"id": STORE, "name": "Lyon", "color": "#fff"}
 NICE = {"id": SECOND_STORE, "name": "Nice", "color": ""}
 BRUGES = {"id": OTHER_STORE, "name": "Bruges", "color": ""}
 LUMEN = {"id": BRAND, "name": "Maison Lumen", "color": "#0b7285"}
 
-FORM_KEYS = set(
+FORM_FIELDS = set(
     "id language enabled autoTranslate generalStyle header body footer submission externalLink "
     "logo footerLogo cover submissionImage storeList fields fieldGroups fieldDependencies".split()
 )
-FIELD_KEYS = set(
+FIELD_PROPERTIES = set(
     "id key type required verticalIndex horizontalIndex allowMaxReplies allowMinReplies "
     "minReplies maxReplies values allowCustomValue operator label placeholder group "
     "translatedValues dependencies dependencyOf".split()
@@ -59,30 +59,30 @@ def survey_view(
 
 
 def test_contact_form_has_exactly_contract_fields() -> None:
-    view = contact_form_view(**EVERYTHING)
+    view = contact_form_view(**COMPLETE_FORM)
 
-    assert set(view) == FORM_KEYS | {"brandName"}
-    assert set(view["generalStyle"]) == STYLE_KEYS
+    assert set(view) == FORM_FIELDS | {"brandName"}
+    assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
 def test_survey_has_exactly_contract_fields() -> None:
-    view = survey_view(**EVERYTHING)
+    view = survey_view(**COMPLETE_FORM)
 
-    assert set(view) == FORM_KEYS | set(
+    assert set(view) == FORM_FIELDS | set(
         "preRedirect preRedirectConfig externalUrl sendMode store brand order emailLogo "
         "emailCover".split()
     )
-    assert set(view["generalStyle"]) == SURVEY_STYLE_KEYS
+    assert set(view["generalStyle"]) == SURVEY_STYLE_FIELDS
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
 def test_fields_groups_and_dependencies_match_public_schema(view: Any) -> None:
-    form = view(**EVERYTHING)
+    form = view(**COMPLETE_FORM)
     happy, why = form["fields"]
     (group,) = form["fieldGroups"]
     (dependency,) = form["fieldDependencies"]
 
-    assert set(happy) == set(why) == FIELD_KEYS
+    assert set(happy) == set(why) == FIELD_PROPERTIES
     assert group == {"id": group["id"], "key": "visit", "name": "Your visit", "verticalIndex": 0}
     assert dependency == {
         "id": dependency["id"],
@@ -279,7 +279,7 @@ def test_schema_requires_and_describes_every_field(model: Any) -> None:
 def test_public_view_omits_internal_fields() -> None:
     shown = json.dumps(
         [
-            contact_form_view(name="Secret", description="Secret", **EVERYTHING),
+            contact_form_view(name="Secret", description="Secret", **COMPLETE_FORM),
             survey_view(
                 name="Secret", description="Secret", supportEmail={"email": "secret@example.com"}
             ),

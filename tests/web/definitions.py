@@ -5,22 +5,22 @@ from typing import Any
 from chalicelib.domain.ids import new_id
 
 
-def customer_document(**fields: Any) -> dict[str, Any]:
+def customer_definition(**fields: Any) -> dict[str, Any]:
     """Return the definition of a customer."""
     return {"id": new_id(), "firstName": "Zoé", "lastName": "Martin", **fields}
 
 
-def brand_document(**fields: Any) -> dict[str, Any]:
+def brand_definition(**fields: Any) -> dict[str, Any]:
     """Return the definition of a brand."""
     return {"id": new_id(), "name": "Maison Lumen", "color": "#0a7d5a", **fields}
 
 
-def store_document(brand_id: str, **fields: Any) -> dict[str, Any]:
+def store_definition(brand_id: str, **fields: Any) -> dict[str, Any]:
     """Return the definition of a store."""
     return {"id": new_id(), "name": "Lyon Bellecour", "brandId": brand_id, **fields}
 
 
-def purchase_document(store_id: str, **fields: Any) -> dict[str, Any]:
+def purchase_definition(store_id: str, **fields: Any) -> dict[str, Any]:
     """Return the definition of a purchase."""
     return {
         "source": "Site",

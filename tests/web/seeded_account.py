@@ -16,7 +16,12 @@ from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.issue_tracker import issue_tracker
 from tests.domain.forms import factories as form_factories
 from tests.domain.forms.factories import field, select
-from tests.web.loading import brand_document, customer_document, purchase_document, store_document
+from tests.web.definitions import (
+    brand_definition,
+    customer_definition,
+    purchase_definition,
+    store_definition,
+)
 
 CONTACT = "/public/contact-form"
 SURVEY = "/public/survey"
@@ -42,7 +47,7 @@ def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Opened:
+class SeededAccount:
     """The ids of one account's records.
 
     Attributes:
@@ -60,15 +65,17 @@ class Opened:
 
     def answered(self, **values: str) -> list[dict[str, Any]]:
         """Return answers by field key. The required answer has a default."""
-        given = {"what": "Food", **values}
-        return [{"id": self.fields[key], "values": [value]} for key, value in given.items()]
+        answers = {"what": "Food", **values}
+        return [{"id": self.fields[key], "values": [value]} for key, value in answers.items()]
 
     def tracker(self, survey_id: str | None = None, **purchase: Any) -> str:
         """Issue a tracker of the private survey for a new purchase of the customer."""
         document = {"customerId": self.customer_id, **purchase}
-        bought = record_purchase(self.account_id, purchase_document(self.store_id, **document))
+        purchase_record = record_purchase(
+            self.account_id, purchase_definition(self.store_id, **document)
+        )
         survey = survey_id or self.private_survey_id
-        return issue_tracker(self.account_id, survey, bought.id, "SMS").id
+        return issue_tracker(self.account_id, survey, purchase_record.id, "SMS").id
 
     def contact_form(self, **document: Any) -> None:
         """Replace the contact form."""
@@ -90,7 +97,7 @@ class Opened:
             "enabled": True,
             "newReviewUri": REVIEW_PAGE,
         }
-        usual = {
+        defaults = {
             "enabled": True,
             "publiclyAvailable": survey_id != self.private_survey_id,
             "fields": questions(self.fields),
@@ -98,7 +105,7 @@ class Opened:
             "postRedirect": True,
             "postRedirectThreshold": 8,
         }
-        survey = form_factories.survey(id=survey_id or self.survey_id, **(usual | document))
+        survey = form_factories.survey(id=survey_id or self.survey_id, **(defaults | document))
         save_survey(self.account_id, survey)
         clear_caches()
 
@@ -117,16 +124,16 @@ class Opened:
         )
 
 
-def open_account() -> Opened:
+def seed_account() -> SeededAccount:
     """Create an account with forms that accept submissions."""
     account = create_account("Maison Lumen", new_id()).id
-    brand = save_brand(account, brand_document())
-    store = save_store(account, store_document(brand.id))
-    customer = save_customer(account, customer_document())
-    opened = Opened(
+    brand = save_brand(account, brand_definition())
+    store = save_store(account, store_definition(brand.id))
+    customer = save_customer(account, customer_definition())
+    seeded = SeededAccount(
         account, brand.id, store.id, new_id(), new_id(), new_id(), customer.id, fields()
     )
-    opened.contact_form()
-    opened.survey()
-    opened.survey(opened.private_survey_id)
-    return opened
+    seeded.contact_form()
+    seeded.survey()
+    seeded.survey(seeded.private_survey_id)
+    return seeded
