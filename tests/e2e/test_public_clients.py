@@ -67,15 +67,15 @@ def with_node(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
 CLIENTS = [with_curl, with_requests, with_httpx, with_node]
 
 
-def in_json(fields: Any) -> Parts:
+def as_json_array(fields: Any) -> Parts:
     return [("fields", json.dumps(fields, ensure_ascii=False))]
 
 
-def one_by_one(fields: Any) -> Parts:
+def as_json_objects(fields: Any) -> Parts:
     return [("fields", json.dumps(item)) for item in fields]
 
 
-def in_brackets(fields: Any) -> Parts:
+def as_indexed_parts(fields: Any) -> Parts:
     return [
         part
         for number, item in enumerate(fields)
@@ -86,15 +86,15 @@ def in_brackets(fields: Any) -> Parts:
     ]
 
 
-@pytest.mark.parametrize("shape", [in_json, one_by_one, in_brackets])
+@pytest.mark.parametrize("encoding", [as_json_array, as_json_objects, as_indexed_parts])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_contact_form_accepts_submission(
-    forms: PublicForms, tmp_path: Path, client: Any, shape: Any
+    forms: PublicForms, tmp_path: Path, client: Any, encoding: Any
 ) -> None:
     form_id = forms.cloud.demo["contactFormId"]
     view = forms.view("contact-form", form_id)
     before = forms.submissions("contact-form", form_id)
-    parts = [("id", form_id), ("store", view["storeList"][0]["id"]), *shape(forms.answers(view))]
+    parts = [("id", form_id), ("store", view["storeList"][0]["id"]), *encoding(forms.answers(view))]
     url = f"{forms.cloud.base_url}/public/contact-form/submit"
     assert client(url, parts, tmp_path) == (204, "")
     forms.wait_for(before + 1, "contact-form", form_id)
@@ -105,7 +105,7 @@ def test_survey_accepts_submission(forms: PublicForms, tmp_path: Path, client: A
     survey_id = forms.cloud.demo["surveyId"]
     view = forms.view("survey", survey_id)
     before = forms.submissions("survey", survey_id)
-    parts = [("id", survey_id), *in_json(forms.answers(view))]
+    parts = [("id", survey_id), *as_json_array(forms.answers(view))]
     status, body = client(f"{forms.cloud.base_url}/public/survey/submit", parts, tmp_path)
     assert status == 201, body
     assert set(json.loads(body)) == {"redirectTo"}
@@ -118,7 +118,7 @@ def test_browser_submits_plain_form_from_another_origin(forms: PublicForms) -> N
     before = forms.submissions("contact-form", form_id)
     inputs = "".join(
         f'<textarea name="{name}">{html.escape(text)}</textarea>'
-        for name, text in [("id", form_id), *in_brackets(forms.answers(view))]
+        for name, text in [("id", form_id), *as_indexed_parts(forms.answers(view))]
     )
     page_source = f"""<!doctype html><meta charset="utf-8"><form method="post"
         enctype="multipart/form-data" action="{forms.cloud.base_url}/public/contact-form/submit">
@@ -198,7 +198,7 @@ def test_tracker_accepts_one_of_many_concurrent_submissions(forms: PublicForms) 
     view = forms.view("survey", survey_id, tracker=tracker)
     assert view["order"]
     before = forms.submissions("survey", survey_id)
-    parts = [("id", survey_id), ("tracker", tracker), *in_json(forms.answers(view))]
+    parts = [("id", survey_id), ("tracker", tracker), *as_json_array(forms.answers(view))]
     url = f"{forms.cloud.base_url}/public/survey/submit"
     files = [(name, (None, text.encode())) for name, text in parts]
 
@@ -211,7 +211,7 @@ def test_tracker_accepts_one_of_many_concurrent_submissions(forms: PublicForms) 
         outcomes = list(pool.map(submit, range(12)))
     accepted_keys = [key for status, key in outcomes if status == 201]
     assert {status for status, _ in outcomes} == {201, 409}
-    assert len(set(accepted_keys)) == 1, "one submission, which may be answered twice"
+    assert len(set(accepted_keys)) == 1, "more than one submission was accepted"
     assert submit(int(accepted_keys[0][-1]))[0] == 201
     used = forms.cloud.http.get("/public/survey", params={"survey": survey_id, "tracker": tracker})
     assert used.status_code == 409

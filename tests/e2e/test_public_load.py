@@ -67,7 +67,7 @@ class OpenForm:
 
 
 @contextmanager
-def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
+def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
     """Kill processes of both functions at each share of accepted submissions in `KILLED_AT`."""
     finished = threading.Event()
 
@@ -94,13 +94,13 @@ def open_forms(forms: PublicForms) -> list[OpenForm]:
     """Return the public forms of the demo's account."""
     demo = forms.cloud.demo
     headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
-    open_form_list = []
+    public_forms = []
     for kind in ("contact-form", "survey"):
         page = forms.cloud.http.post(f"/partners/{kind}/list", json={"limit": 100}, headers=headers)
         for form in page.json()["items"]:
             if form["enabled"] and form.get("publiclyAvailable", True):
-                open_form_list.append(OpenForm(kind, form["id"], forms.view(kind, form["id"])))
-    return open_form_list
+                public_forms.append(OpenForm(kind, form["id"], forms.view(kind, form["id"])))
+    return public_forms
 
 
 def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, load: Load) -> None:
@@ -127,10 +127,10 @@ def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, 
         assert response.status_code >= 500, response.text
         load.retried[str(response.status_code)] += 1
         time.sleep(random.uniform(0.5, 2))
-    raise AssertionError("the submission is never answered")
+    raise AssertionError("the submission is never accepted")
 
 
-def stored(cloud: Cloud) -> list[dict[str, Any]]:
+def feedback_rows(cloud: Cloud) -> list[dict[str, Any]]:
     """Return all feedback rows without their JSON content."""
     pages = (
         cloud.client("dynamodb")
@@ -163,7 +163,7 @@ def feedback_counts(cloud: Cloud) -> int:
     )
 
 
-def sweep_as_if_later(cloud: Cloud) -> None:
+def sweep_ahead_of_time(cloud: Cloud) -> None:
     subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
 
 
@@ -171,11 +171,11 @@ def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> 
     cloud, load = forms.cloud, Load()
     available = open_forms(forms)
     assert len(available) >= 3
-    before = Counter(row["form_id"] for row in stored(cloud))
+    before = Counter(row["form_id"] for row in feedback_rows(cloud))
     started = time.monotonic()
     with (
         httpx.Client(base_url=cloud.base_url, timeout=TIMEOUT_S, trust_env=False) as http,
-        functions_killed(cloud, load),
+        kill_functions(cloud, load),
         ThreadPoolExecutor(CLIENTS) as pool,
     ):
 
@@ -186,14 +186,14 @@ def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> 
     submission_s = time.monotonic() - started
 
     def is_finished() -> bool:
-        if all(row["state"] == "DONE" for row in stored(cloud)):
+        if all(row["state"] == "DONE" for row in feedback_rows(cloud)):
             return True
-        sweep_as_if_later(cloud)
+        sweep_ahead_of_time(cloud)
         time.sleep(3)
         return False
 
     wait_until(is_finished, within_s=600)
-    rows = stored(cloud)
+    rows = feedback_rows(cloud)
     after = Counter(row["form_id"] for row in rows)
     durations_s = sorted(load.durations_s)
     print(  # noqa: T201 - report measurements

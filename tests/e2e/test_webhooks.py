@@ -62,7 +62,7 @@ class Tenant:
                 return
             assert response.status_code >= 500, response.text
             time.sleep(1)
-        raise AssertionError("the submission is never answered")
+        raise AssertionError("the submission is never accepted")
 
 
 def tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:
@@ -120,7 +120,7 @@ def rows_of(cloud: Cloud, execution_id: str) -> list[dict[str, Any]]:
     return [{n: next(iter(v.values())) for n, v in item.items()} for item in response["Items"]]
 
 
-def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
+def sweep_ahead_of_time(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
     """Run a sweep immediately, as if the retry delays of pending executions had ended.
 
     With ``stalled``, executions whose message was lost with a killed function are due as well.
@@ -225,7 +225,7 @@ def test_every_webhook_succeeds_once_despite_killed_processes(
         ended = len(rows) - len(pending)
         if ended == expected:
             return True
-        sweep_as_if_later(cloud, pending, stalled=ended == before)
+        sweep_ahead_of_time(cloud, pending, stalled=ended == before)
         before = ended
         time.sleep(2)
         return False
@@ -259,8 +259,8 @@ def test_every_webhook_succeeds_once_despite_killed_processes(
         assert lines[-1]["at"] <= ended
     print(  # noqa: T201 - report measurements
         f"\n{FEEDBACKS} feedbacks, {expected} webhooks: submitted in {submitted_s:.0f} s, all"
-        f" delivered after {total_s:.0f} s; {len(receiver_process.lines())} requests, {killed} functions"
-        f" and the receiver killed, {repeated} delivered twice, each marked"
+        f" delivered after {total_s:.0f} s; {len(receiver_process.lines())} requests,"
+        f" {killed} functions and the receiver killed, {repeated} delivered twice, each marked"
     )
 
 

@@ -99,14 +99,14 @@ def test_only_2xx_status_is_success(status: int) -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect_is_not_followed(status: int) -> None:
-    with receiving(responding_with(OK)) as elsewhere:
-        location = f"Location: http://127.0.0.1:{elsewhere.port}/"
-        moved = f"HTTP/1.1 {status} X\r\n{location}\r\nContent-Length: 0\r\n\r\n".encode()
-        with receiving(responding_with(moved)) as receiver:
+    with receiving(responding_with(OK)) as other_receiver:
+        location = f"Location: http://127.0.0.1:{other_receiver.port}/"
+        redirect = f"HTTP/1.1 {status} X\r\n{location}\r\nContent-Length: 0\r\n\r\n".encode()
+        with receiving(responding_with(redirect)) as receiver:
             response = send(receiver)
     assert response.status == status
     assert not response.is_success
-    assert (receiver.connections, elsewhere.connections) == (1, 0)
+    assert (receiver.connections, other_receiver.connections) == (1, 0)
 
 
 def test_interim_responses_are_skipped() -> None:
@@ -235,7 +235,7 @@ def test_endless_body_is_cut_off_immediately(start: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "flood",
+    "endless_data",
     [
         itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
         itertools.chain([b"HTTP/1.1 103 X\r\n"], itertools.repeat(b"X-A: b\r\n" * 1000)),
@@ -244,11 +244,11 @@ def test_endless_body_is_cut_off_immediately(start: bytes) -> None:
     ids=["interim", "interim headers", "status line"],
 )
 def test_endless_data_before_status_is_reported_as_bad_answer(
-    flood: "itertools.repeat[bytes]",
+    endless_data: "itertools.repeat[bytes]",
 ) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
-        for piece in flood:
+        for piece in endless_data:
             connection.sendall(piece)
             if receiver.ended.is_set():
                 return
@@ -270,7 +270,7 @@ def test_endless_data_before_status_is_reported_as_bad_answer(
         b"X-A: b\r\n" * 101 + b"\r\nlate",
         b"X-A: " + b"b" * 70_000 + b"\r\n\r\nlate",
     ],
-    ids=["none", "half of one", "no end", "too many", "too long"],
+    ids=["no headers", "cut off", "without end", "too many", "too long"],
 )
 def test_invalid_headers_do_not_change_status(status: int, headers: bytes) -> None:
     with receiving(responding_with(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
@@ -448,7 +448,7 @@ def test_connection_closed_before_status_is_reported_as_connection_lost(
 
 
 @pytest.mark.parametrize(
-    "noise",
+    "invalid_response",
     [
         b"SSH-2.0-OpenSSH\r\n\r\n",
         b"\x00\x01\x02\r\n",
@@ -456,8 +456,8 @@ def test_connection_closed_before_status_is_reported_as_connection_lost(
         b"HTTP/2.0 200 OK\r\n\r\n",
     ],
 )
-def test_non_http_response_is_reported_as_bad_answer(noise: bytes) -> None:
-    with receiving(responding_with(noise)) as receiver:
+def test_non_http_response_is_reported_as_bad_answer(invalid_response: bytes) -> None:
+    with receiving(responding_with(invalid_response)) as receiver:
         response = send(receiver)
     assert response.error is WebhookFailure.BAD_ANSWER
     assert response.is_ambiguous
@@ -538,8 +538,8 @@ def test_full_backlog_is_reported_as_connect_timeout() -> None:
 def test_forbidden_address_prevents_every_connection(
     addresses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[object] = []
-    monkeypatch.setattr(socket, "create_connection", lambda *args: opened.append(args))
+    connections: list[object] = []
+    monkeypatch.setattr(socket, "create_connection", lambda *args: connections.append(args))
     with receiving(responding_with(OK)) as receiver:
         response = post(
             f"https://a.example:{receiver.port}/",
@@ -550,7 +550,7 @@ def test_forbidden_address_prevents_every_connection(
         )
     assert response.error is WebhookFailure.FORBIDDEN_ADDRESS
     assert not response.was_sent
-    assert opened == []
+    assert connections == []
     assert receiver.connections == 0
 
 
@@ -656,7 +656,7 @@ def test_tls_checks_host_name_and_sends_it() -> None:
         (server_tls("127.0.0.1"), "Hostname mismatch"),
         (server_tls("a.example", expired=True), "certificate has expired"),
     ],
-    ids=["other authority", "other name", "the address's", "expired"],
+    ids=["self-signed", "other host", "IP address", "expired"],
 )
 def test_invalid_certificate_prevents_sending(tls: ssl.SSLContext, reason: str) -> None:
     with receiving(responding_with(OK), tls) as receiver:

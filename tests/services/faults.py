@@ -15,14 +15,14 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 class InjectedFault(StrEnum):
     """The way in which a request fails."""
 
-    REFUSED = "refused"
+    ACCESS_DENIED = "access denied"
     THROTTLED = "throttled"
     CONFLICT = "conflict"
-    UNANSWERED = "unanswered"
-    DONE_BUT_UNANSWERED = "done but unanswered"
-    HALF_DONE = "half done"
-    KILLED_BEFORE = "killed before"
-    KILLED_AFTER = "killed after"
+    TIMEOUT = "timeout"
+    TIMEOUT_AFTER_PROCESSING = "timeout after processing"
+    PARTIAL_SUCCESS = "partial success"
+    KILLED_BEFORE = "killed before request"
+    KILLED_AFTER = "killed after request"
 
 
 class Killed(BaseException):
@@ -41,7 +41,7 @@ class Requests:
 
 
 @contextmanager
-def faulty(
+def inject_fault(
     patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
     """Record AWS requests in the block. Inject the fault into the request with this index."""
@@ -73,20 +73,20 @@ def _fail(
     if fault is InjectedFault.KILLED_AFTER:
         send(arguments)
         raise Killed
-    if fault is InjectedFault.UNANSWERED:
+    if fault is InjectedFault.TIMEOUT:
         raise ReadTimeoutError(endpoint_url="x")
-    if fault is InjectedFault.DONE_BUT_UNANSWERED:
+    if fault is InjectedFault.TIMEOUT_AFTER_PROCESSING:
         send(arguments)
         raise ReadTimeoutError(endpoint_url="x")
     if fault is InjectedFault.THROTTLED:
         raise _error(operation, "ThrottlingException")
-    if fault is InjectedFault.REFUSED:
+    if fault is InjectedFault.ACCESS_DENIED:
         raise _error(operation, "AccessDeniedException")
     if fault is InjectedFault.CONFLICT and operation == "TransactWriteItems":
         reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
         raise _error(operation, "TransactionCanceledException", CancellationReasons=reasons)
-    if fault is InjectedFault.HALF_DONE and operation in _HALVES:
-        return _HALVES[operation](arguments, send)
+    if fault is InjectedFault.PARTIAL_SUCCESS and operation in _PARTIAL_OPERATIONS:
+        return _PARTIAL_OPERATIONS[operation](arguments, send)
     return send(arguments)
 
 
@@ -94,7 +94,7 @@ def _error(operation: str, code: str, **more: Any) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": code}, **more}, operation)  # type: ignore[typeddict-item]
 
 
-def _half_of_a_batch_write(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
+def _partial_batch_write(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
     ((table, writes),) = arguments["RequestItems"].items()
     half = (len(writes) + 1) // 2
     response = send({**arguments, "RequestItems": {table: writes[:half]}})
@@ -102,24 +102,24 @@ def _half_of_a_batch_write(arguments: dict[str, Any], send: Callable[..., Any]) 
     return response
 
 
-def _half_of_a_batch_get(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
-    sent_items = copy.deepcopy(arguments["RequestItems"])
+def _partial_batch_get(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
+    request_items = copy.deepcopy(arguments["RequestItems"])
     unprocessed = {}
-    for table, request in list(sent_items.items()):
+    for table, request in list(request_items.items()):
         half = len(request["Keys"]) // 2
         keys = request["Keys"]
         unprocessed[table] = {**request, "Keys": keys[half:]}
         request["Keys"] = keys[:half]
         if not half:
-            del sent_items[table]
+            del request_items[table]
     response: Any = {"Responses": {}}
-    if sent_items:
-        response = send({**arguments, "RequestItems": sent_items})
+    if request_items:
+        response = send({**arguments, "RequestItems": request_items})
     response["UnprocessedKeys"] = unprocessed
     return response
 
 
-def _half_of_the_messages(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
+def _partial_message_batch(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
     entries = arguments["Entries"]
     half = (len(entries) + 1) // 2
     response = send({**arguments, "Entries": entries[:half]})
@@ -130,8 +130,8 @@ def _half_of_the_messages(arguments: dict[str, Any], send: Callable[..., Any]) -
     return response
 
 
-_HALVES: dict[str, Callable[..., Any]] = {
-    "BatchWriteItem": _half_of_a_batch_write,
-    "BatchGetItem": _half_of_a_batch_get,
-    "SendMessageBatch": _half_of_the_messages,
+_PARTIAL_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "BatchWriteItem": _partial_batch_write,
+    "BatchGetItem": _partial_batch_get,
+    "SendMessageBatch": _partial_message_batch,
 }

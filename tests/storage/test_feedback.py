@@ -1,4 +1,4 @@
-"""The repository of feedback: creation by itself and in a transaction."""
+"""The repository of feedback: creation outside and inside a transaction."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -46,12 +46,12 @@ def create_in_transaction(submitted: Feedback, input_hash: str | None) -> bool:
     return True
 
 
-EITHER_WAY = pytest.mark.parametrize(
+EACH_CREATE_FUNCTION = pytest.mark.parametrize(
     "create", [feedback.create, create_in_transaction], ids=["alone", "in a transaction"]
 )
 
 
-@EITHER_WAY
+@EACH_CREATE_FUNCTION
 @pytest.mark.parametrize(("input_hash", "customer_id"), [(None, None), ("a1", "c1")])
 def test_find_returns_feedback_as_created(
     create: Create, input_hash: str | None, customer_id: str | None
@@ -63,7 +63,7 @@ def test_find_returns_feedback_as_created(
     )
 
 
-@EITHER_WAY
+@EACH_CREATE_FUNCTION
 def test_create_with_existing_id_changes_nothing(create: Create) -> None:
     first = build_feedback()
     create(first, "first")
@@ -71,7 +71,7 @@ def test_create_with_existing_id_changes_nothing(create: Create) -> None:
     assert feedback.find(first.id) == StoredFeedback(first, "first", FeedbackState.PENDING)
 
 
-@EITHER_WAY
+@EACH_CREATE_FUNCTION
 def test_new_feedback_is_due_after_two_minutes(create: Create) -> None:
     submitted = build_feedback()
     create(submitted, None)

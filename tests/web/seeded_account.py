@@ -63,7 +63,7 @@ class SeededAccount:
     customer_id: str
     fields: dict[str, str]
 
-    def answered(self, **values: str) -> list[dict[str, Any]]:
+    def answers(self, **values: str) -> list[dict[str, Any]]:
         """Return answers by field key. The required answer has a default."""
         answers = {"what": "Food", **values}
         return [{"id": self.fields[key], "values": [value]} for key, value in answers.items()]

@@ -45,7 +45,7 @@ def cost_of(send: SendRequest, loaded: LoadedAccount) -> dict[str, int]:
     ],
     ids=[
         "customer", "purchase", "contact form", "survey", "customers", "contact forms", "surveys",
-        "a page past the end",
+        "customers page past the end",
     ],
 )  # fmt: skip
 def test_read_endpoint_makes_expected_aws_requests(

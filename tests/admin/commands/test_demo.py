@@ -136,9 +136,9 @@ def test_interrupted_demo_run_is_completed(output: Path, monkeypatch: pytest.Mon
 def test_used_demo_trackers_are_replaced(output: Path) -> None:
     first, *others = demo(output)["trackers"]
     TrackerRow(first).update([TrackerRow.used_at.set("2026-11-20T10:00:00.000Z")])
-    again = demo(output)["trackers"]
-    assert again[:23] == others
-    assert again[23] not in (first, *others)
+    replaced_trackers = demo(output)["trackers"]
+    assert replaced_trackers[:23] == others
+    assert replaced_trackers[23] not in (first, *others)
 
 
 def test_demo_run_without_demo_file_issues_new_credentials(output: Path) -> None:

@@ -24,7 +24,7 @@ ALL = PageRequest(limit=100)
 
 
 class Definitions:
-    """One definition of each kind. Definitions come before the definitions that they reference."""
+    """One definition of each kind, each before the definitions that it references."""
 
     def __init__(self) -> None:
         self.brand, self.store, self.customer = new_id(), new_id(), new_id()
@@ -103,7 +103,7 @@ def test_second_load_changes_nothing(file: Path) -> None:
 
 def test_load_lists_every_error_and_writes_nothing(tmp_path: Path) -> None:
     account = new_account()
-    places_file, people_file = tmp_path / "places.yaml", tmp_path / "people.json"
+    places_file, customers_file = tmp_path / "places.yaml", tmp_path / "people.json"
     places_file.write_text(
         f"""
 kind: brand
@@ -117,10 +117,10 @@ colour: blue
 kind: shop
 """
     )
-    people_file.write_text(
+    customers_file.write_text(
         json.dumps([7, {"kind": "customer", "id": new_id(), "email": "nobody", "account": "x"}])
     )
-    result = run("load", places_file, people_file, "--account", account)
+    result = run("load", places_file, customers_file, "--account", account)
     assert result.exit_code == 1
     assert not result.stdout
     *errors, last = result.stderr.splitlines()
@@ -129,9 +129,9 @@ kind: shop
         f"{places_file}, definition 2, /name (required)",
         f"{places_file}, definition 2, /colour (unknown_key)",
         f"{places_file}, definition 3, /kind (not_allowed)",
-        f"{people_file}, definition 1 (wrong_type)",
-        f"{people_file}, definition 2, /account (invalid_uuid)",
-        f"{people_file}, definition 2, /email (invalid_email)",
+        f"{customers_file}, definition 1 (wrong_type)",
+        f"{customers_file}, definition 2, /account (invalid_uuid)",
+        f"{customers_file}, definition 2, /email (invalid_email)",
     ]
     assert last == "7 error(s); nothing was written."
     assert places.load_directory(account).places == ()
@@ -160,8 +160,8 @@ def test_unreadable_file_causes_no_unknown_references(tmp_path: Path, file: Path
 def test_load_validates_form_rules_before_writing(file: Path) -> None:
     account, definitions = new_account(), Definitions()
     survey, brand = definitions.all()[1], definitions.all()[5]
-    faulty = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
-    result = run("load", write_jsonl([faulty, brand], file), "--account", account)
+    invalid_survey = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
+    result = run("load", write_jsonl([invalid_survey, brand], file), "--account", account)
     assert "/preRedirectConfig" in result.stderr
     assert "/postRedirectThreshold" in result.stderr
     assert places.load_directory(account).places == ()

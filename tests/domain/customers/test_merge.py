@@ -52,17 +52,17 @@ class ReferenceImporter:
             phone = phone.replace(filling, "")
         phone = "+" + phone[2:] if phone.startswith("00") else phone
         names = [row[name] for name in ("firstName", "lastName") if name in row]
-        given = {"displayName": " ".join(names)} | row if names else dict(row)
+        submitted = {"displayName": " ".join(names)} | row if names else dict(row)
         known = self.pairs.get((email, phone))
         if known is None:
             if email or phone:
                 self.pairs[email, phone] = len(self.customers)
-            self.customers.append(given)
+            self.customers.append(submitted)
             return "created"
         customer = self.customers[known]
         new_fields = {
             name: value
-            for name, value in given.items()
+            for name, value in submitted.items()
             if name not in customer and name not in ("smsOptin", "emailOptin")
         }
         customer |= new_fields

@@ -24,14 +24,17 @@ def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
 
 
 def validate(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
-    """Validate answers, given as pairs of field key and value or values."""
+    """Validate answers, submitted as pairs of field key and value or values."""
     ids = {item.key: item.id for item in form.fields}
     return Questionnaire.of(form).validate(
         [
             SubmittedAnswer.model_validate(
-                {"id": ids.get(key, key), "values": [given] if isinstance(given, str) else given}
+                {
+                    "id": ids.get(key, key),
+                    "values": [submitted] if isinstance(submitted, str) else submitted,
+                }
             )
-            for key, given in answers
+            for key, submitted in answers
         ]
     )
 
@@ -326,7 +329,7 @@ TRANSLATIONS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("given", "canonical"),
+    ("submitted", "canonical"),
     [
         ("Food", "Food"),
         ("Cuisine", "Food"),
@@ -335,14 +338,14 @@ TRANSLATIONS: dict[str, Any] = {
         ("Other", "Other"),
     ],
 )
-def test_translated_value_is_stored_as_canonical_value(given: str, canonical: str) -> None:
+def test_translated_value_is_stored_as_canonical_value(submitted: str, canonical: str) -> None:
     form = form_of(
         select("what", "Food", "Price", "Other"),
         field("more", required=True),
         fieldDependencies=[depends("more", "what", "Price")],
         **TRANSLATIONS,
     )
-    answers = [("what", given), *([("more", "x")] if canonical == "Price" else [])]
+    answers = [("what", submitted), *([("more", "x")] if canonical == "Price" else [])]
 
     assert values(validate(form, *answers))["what"] == [canonical]
 

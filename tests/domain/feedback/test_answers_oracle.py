@@ -120,7 +120,7 @@ def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[Submi
 # --- the oracle
 
 Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
-"""The errors, the answers in display order, and the rating. Without errors, the set is empty."""
+"""A tuple of the errors, the answers in display order, and the rating."""
 
 
 def number(text: str) -> Fraction | None:

@@ -49,7 +49,7 @@ def test_no_other_module_branches_on_field_type() -> None:
         str(module.relative_to(ROOT)): lines_that_branch(module.read_text()) for module in MODULES
     }
 
-    assert {module: found for module, found in lines.items() if found} == {}
+    assert {module: line_numbers for module, line_numbers in lines.items() if line_numbers} == {}
 
 
 @pytest.mark.parametrize(

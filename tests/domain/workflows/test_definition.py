@@ -46,8 +46,8 @@ def test_omitted_values_have_defaults() -> None:
 
 def test_omitted_action_id_is_derived() -> None:
     document = workflow_definition()
-    first, again = (build_workflow(parse_workflow_definition(document), NOW) for _ in range(2))
-    assert first.actions[0].id == again.actions[0].id
+    first, second = (build_workflow(parse_workflow_definition(document), NOW) for _ in range(2))
+    assert first.actions[0].id == second.actions[0].id
 
 
 def test_replaced_workflow_keeps_its_creation_time() -> None:
@@ -144,7 +144,7 @@ def test_more_than_50_headers_are_rejected() -> None:
         ({"headers": {"X" * 100: "x"}}, {"headers": {"X" * 101: "x"}}, f"headers/{'X' * 101}"),
         ({"headers": {"X": "x" * 4096}}, {"headers": {"X": "x" * 4097}}, "headers/X"),
     ],
-    ids=["url", "header's name", "header's value"],
+    ids=["url", "header name", "header value"],
 )
 def test_text_over_its_maximum_length_is_rejected(
     longest: dict[str, Any], too_long: dict[str, Any], pointer: str

@@ -47,7 +47,7 @@ def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> 
         ("source", "$contains", "urv", True),
     ],
 )
-def test_condition_compares_its_subject(
+def test_condition_is_evaluated_against_its_subject(
     subject: str, operator: str, value: str, expected: bool
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}

@@ -121,8 +121,8 @@ def test_repeated_batch_with_same_key_is_imported_once(account: str) -> None:
     first = accept_batch(account, batch, idempotency_key="monday")
     assert accept_batch(account, batch, idempotency_key="monday") == first
     assert outcome_counts(run_import(account, first.id)) == {"created": 3}
-    again = accept_batch(account, batch, idempotency_key="monday")
-    assert (again.id, again.status, IMPORT_QUEUE.queued_messages(account)) == (
+    repeated = accept_batch(account, batch, idempotency_key="monday")
+    assert (repeated.id, repeated.status, IMPORT_QUEUE.queued_messages(account)) == (
         first.id,
         "COMPLETED",
         [],

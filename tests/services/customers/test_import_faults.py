@@ -23,7 +23,7 @@ from tests.services.customers.importing import (
     outcome_counts,
     run_import,
 )
-from tests.services.faults import InjectedFault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
 
@@ -78,7 +78,7 @@ def test_import_makes_listed_requests(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
-    with faulty(monkeypatch) as requests:
+    with inject_fault(monkeypatch) as requests:
         accept(account)
         IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert requests.operations == REQUESTS
@@ -90,7 +90,7 @@ def test_single_fault_does_not_change_result(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
-    with faulty(monkeypatch, number, fault):
+    with inject_fault(monkeypatch, number, fault):
         import_id = accept(account)
         deliver_all(account)
     finish(account, import_id, time)
@@ -115,7 +115,7 @@ def assert_no_work_remains(account: str, time: Time) -> None:
 def test_unaccepted_batch_is_never_imported(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with faulty(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
+    with inject_fault(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
         accept_batch(account, BATCH)  # the chunks are saved, but not the header
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
@@ -230,7 +230,7 @@ def test_throttling_does_not_count_as_failure(
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     for _ in range(9):
-        with faulty(monkeypatch, 0, InjectedFault.THROTTLED):
+        with inject_fault(monkeypatch, 0, InjectedFault.THROTTLED):
             assert IMPORT_QUEUE.deliver(bodies) == []
     finish(account, accepted.id, time)
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
@@ -285,7 +285,7 @@ def test_unreachable_queue_is_called_once(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
-    with faulty(monkeypatch, 3, InjectedFault.UNANSWERED) as requests:
+    with inject_fault(monkeypatch, 3, InjectedFault.TIMEOUT) as requests:
         accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(30)]})
     assert requests.operations.count("SendMessageBatch") == 1
     finish(account, accepted.id, time)

@@ -17,12 +17,12 @@ from tests.web.seeded_account import SeededAccount
 
 
 def answer_contact_form(seeded: SeededAccount, **answers: str) -> Feedback:
-    body = {"id": seeded.contact_form_id, "fields": seeded.answered(**answers)}
+    body = {"id": seeded.contact_form_id, "fields": seeded.answers(**answers)}
     return submit_contact_form(parse(body, ContactFormSubmission), SubmissionMetadata())
 
 
 def answer_survey(seeded: SeededAccount, tracker: str | None = None, **answers: str) -> Feedback:
-    body: dict[str, Any] = {"id": seeded.survey_id, "fields": seeded.answered(**answers)}
+    body: dict[str, Any] = {"id": seeded.survey_id, "fields": seeded.answers(**answers)}
     if tracker:
         body |= {"id": seeded.private_survey_id, "tracker": tracker}
     return submit_survey(parse(body, SurveySubmission), SubmissionMetadata())

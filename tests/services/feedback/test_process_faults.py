@@ -23,7 +23,7 @@ from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.faults import InjectedFault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.feedback.submitting import respondents
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE
@@ -58,13 +58,13 @@ CASES = [(kind, number) for kind, requests in REQUESTS.items() for number in ran
 def submission_of(seeded: SeededAccount, kind: str) -> Callable[[], Feedback]:
     metadata = SubmissionMetadata(Respondent(address="203.0.113.7"), idempotency_key="key")
     if kind == "contact form":
-        fields = seeded.answered(mail="zoe@example.test", nps="9")
+        fields = seeded.answers(mail="zoe@example.test", nps="9")
         form = parse({"id": seeded.contact_form_id, "fields": fields}, ContactFormSubmission)
         return lambda: submit_contact_form(form, metadata)
     body = {
         "id": seeded.private_survey_id,
         "tracker": seeded.tracker(),
-        "fields": seeded.answered(nps="9"),
+        "fields": seeded.answers(nps="9"),
     }
     survey = parse(body, SurveySubmission)
     return lambda: submit_survey(survey, metadata)
@@ -85,8 +85,8 @@ def deliver_all(seeded: SeededAccount) -> None:
 def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
     """Sweep and deliver until the feedback is processed."""
     for _ in range(30):
-        submitted = feedback.find(feedback_id)
-        if submitted and submitted.state == "DONE":
+        stored = feedback.find(feedback_id)
+        if stored and stored.state == "DONE":
             return
         time.ahead += timedelta(hours=1)
         sweep(FEEDBACK)
@@ -100,7 +100,7 @@ def test_feedback_makes_listed_requests(
 ) -> None:
     submit = submission_of(seeded, kind)
     fill_caches(seeded)
-    with faulty(monkeypatch) as requests:
+    with inject_fault(monkeypatch) as requests:
         submit()
         FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     assert requests.operations == REQUESTS[kind]
@@ -128,7 +128,7 @@ def test_injected_fault_has_no_lasting_effect(
 ) -> None:
     submit = submission_of(seeded, kind)
     fill_caches(seeded)
-    with faulty(monkeypatch, number, fault):
+    with inject_fault(monkeypatch, number, fault):
         submitted = submit_with_retry(submit)
         deliver_all(seeded)
     finish(seeded, submitted.id, time)
@@ -160,11 +160,11 @@ def test_tracker_and_feedback_are_written_atomically(
     body = {
         "id": seeded.private_survey_id,
         "tracker": tracker,
-        "fields": seeded.answered(),
+        "fields": seeded.answers(),
     }
     survey = parse(body, SurveySubmission)
     fill_caches(seeded)
-    with faulty(monkeypatch, number, fault), contextlib.suppress(Killed):
+    with inject_fault(monkeypatch, number, fault), contextlib.suppress(Killed):
         submit_survey(survey, SubmissionMetadata())
     with contextlib.suppress(Conflict):
         submit_survey(survey, SubmissionMetadata())
@@ -213,8 +213,8 @@ def test_sweeper_requeues_only_due_feedback(seeded: SeededAccount, time: Time) -
     time.ahead += timedelta(minutes=3)
     sweep(FEEDBACK)
     sweep(FEEDBACK)
-    (again,) = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
-    assert json.loads(again) == json.loads(message)
+    (requeued,) = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    assert json.loads(requeued) == json.loads(message)
     time.ahead += timedelta(minutes=1)
     sweep(FEEDBACK)
     assert FEEDBACK_QUEUE.queued_messages(seeded.account_id) == []

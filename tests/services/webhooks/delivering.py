@@ -23,7 +23,7 @@ LONG_DELAY = timedelta(hours=7)
 """Longer than any delay between two attempts."""
 
 TIMED_OUT = WebhookResponse(
-    10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No answer."
+    10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No response."
 )
 NO_CONNECTION = WebhookResponse(
     5_000, was_sent=False, error=WebhookFailure.NO_CONNECTION, detail="Refused."

@@ -23,7 +23,7 @@ from chalicelib.services.workflows.manage import set_workflow_enabled
 from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE
 from tests.domain.workflows.factories import action_definition
-from tests.services.faults import InjectedFault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
@@ -143,7 +143,7 @@ def test_outcome_is_recorded_despite_conflicts(
         if operation != "TransactWriteItems" or len(conflicts) == 5:
             return real(client, operation, arguments)
         conflicts.append(operation)
-        with faulty(monkeypatch, 0, InjectedFault.CONFLICT):
+        with inject_fault(monkeypatch, 0, InjectedFault.CONFLICT):
             return client._make_api_call(operation, arguments)  # type: ignore[attr-defined]
 
     with monkeypatch.context() as patch:
@@ -162,7 +162,7 @@ def test_outcome_with_lost_response_counts_as_recorded(
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     messages = trigger_webhooks(seeded)
     caplog.clear()
-    with faulty(monkeypatch, OUTCOME, InjectedFault.DONE_BUT_UNANSWERED):
+    with inject_fault(monkeypatch, OUTCOME, InjectedFault.TIMEOUT_AFTER_PROCESSING):
         WEBHOOK_QUEUE.deliver(messages)
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.services.webhooks.deliveries import read_delivery
 from chalicelib.services.work.kinds import FEEDBACK, WEBHOOKS
 from chalicelib.services.work.sweep import sweep
-from tests.services.faults import InjectedFault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
@@ -72,7 +72,7 @@ def test_webhook_makes_listed_requests(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(seeded)
-    with faulty(monkeypatch) as requests:
+    with inject_fault(monkeypatch) as requests:
         process_and_deliver(seeded)
     assert requests.operations == REQUESTS
 
@@ -88,7 +88,7 @@ def test_single_fault_does_not_change_result(
     fault: InjectedFault,
 ) -> None:
     answer_contact_form(seeded)
-    with faulty(monkeypatch, number, fault):
+    with inject_fault(monkeypatch, number, fault):
         process_and_deliver(seeded)
     finish(seeded, time)
     assert_delivered_once(seeded, receiver)

@@ -59,7 +59,7 @@ def test_page_is_well_formed_html() -> None:
     assert HTML.lstrip().lower().startswith("<!doctype html>")
 
 
-def test_page_loads_nothing_from_other_hosts() -> None:
+def test_page_loads_no_resources_from_other_hosts() -> None:
     used = {tag for tag, _ in PAGE.tags}
     assert used.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "video", "base"})
     assert PAGE.all("src") + PAGE.all("srcset") + PAGE.all("style") == []

@@ -89,7 +89,7 @@ def test_create_with_existing_pair_creates_another_customer(partner: Partner) ->
     assert [c.id for c in all_customers(partner.account_id)] == [first["id"], second["id"]]
 
 
-@pytest.mark.parametrize("key", [None, "k"], ids=["without a key", "with a key"])
+@pytest.mark.parametrize("key", [None, "k"], ids=["without key", "with key"])
 def test_create_makes_two_aws_requests(partner: Partner, key: str | None) -> None:
     create_customer(partner, {"firstName": "Warm"})
     headers = {"Idempotency-Key": key} if key else {}
@@ -434,8 +434,8 @@ def test_same_key_and_input_create_one_record(partner: Partner, path: str, key: 
     headers = {"Idempotency-Key": key}
     first = partner.post(path, body(), headers)
     assert first.status == 201
-    again = partner.post(path, json.dumps(body(), indent=3, sort_keys=True).encode(), headers)
-    assert (again.status, again.json) == (201, first.json)
+    repeated = partner.post(path, json.dumps(body(), indent=3, sort_keys=True).encode(), headers)
+    assert (repeated.status, repeated.json) == (201, first.json)
     response = partner.post(path, body(firstName="Zoe"), headers)
     assert (response.status, response.json["title"]) == (422, "Unprocessable Content")
     assert partner.post(path, body(), {"Idempotency-Key": f"other {key}"[:255]}).json != first.json
@@ -446,8 +446,8 @@ def test_absent_values_do_not_change_input_hash(partner: Partner) -> None:
     first = partner.post(CREATE, {"firstName": "Zoé"}, headers)
     assert partner.post(CREATE, {"firstName": " Zoé", "email": None}, headers).json == first.json
     batch = partner.post(BATCH, {"batch": [{"firstName": "Zoé"}]}, headers)
-    again = partner.post(BATCH, {"batch": [{"firstName": " Zoé", "email": None}]}, headers)
-    assert (again.status, again.json) == (201, batch.json)
+    repeated = partner.post(BATCH, {"batch": [{"firstName": " Zoé", "email": None}]}, headers)
+    assert (repeated.status, repeated.json) == (201, batch.json)
 
 
 def test_idempotency_key_is_scoped_to_account_and_endpoint(

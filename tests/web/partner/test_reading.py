@@ -38,11 +38,11 @@ def test_upper_case_id_is_accepted_and_returned_in_lower_case(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "bad", ["", "x", "{%s}", "urn:uuid:%s", "0" * 32, "00000000-0000-0000-0000-00000000000g"]
+    "invalid_id", ["", "x", "{%s}", "urn:uuid:%s", "0" * 32, "00000000-0000-0000-0000-00000000000g"]
 )
-def test_invalid_id_is_rejected(loaded: LoadedAccount, kind: str, bad: str) -> None:
+def test_invalid_id_is_rejected(loaded: LoadedAccount, kind: str, invalid_id: str) -> None:
     route, _, identifier = loaded.paths[kind].partition("=")
-    value = bad.replace("%s", identifier)
+    value = invalid_id.replace("%s", identifier)
     assert loaded.partner.get(f"{route}={value}").errors == [("?id", "invalid_uuid")]
 
 

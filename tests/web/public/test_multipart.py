@@ -28,22 +28,22 @@ def submit(seeded: SeededAccount, *parts: tuple[str, str]) -> Response:
     return CLIENT.submit(SUBMIT_CONTACT, [("id", seeded.contact_form_id), *parts])
 
 
-def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
+def encodings(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
     """Return the parts of two answers in each encoding."""
     items = [{"id": what, "values": ["Food"]}, {"id": note, "values": ["Très bien\r\n☃"]}]
     first, second = (json.dumps(item) for item in items)
     return {
         "one JSON array": [("fields", json.dumps(items, ensure_ascii=False))],
-        "a JSON object each": [("fields", first), ("fields", second)],
-        "a JSON object each, named as an array": [("fields[]", first), ("fields[]", second)],
-        "a JSON array each": [("fields", f"[{first}]"), ("fields", f"[{second}]")],
-        "numbered texts": [
+        "one JSON object per part": [("fields", first), ("fields", second)],
+        "one JSON object per fields[] part": [("fields[]", first), ("fields[]", second)],
+        "one JSON array per part": [("fields", f"[{first}]"), ("fields", f"[{second}]")],
+        "indexed text parts": [
             ("fields[0][id]", what),
             ("fields[0][values][0]", "Food"),
             ("fields[1][id]", note),
             ("fields[1][values][0]", "Très bien\r\n☃"),
         ],
-        "texts in any order, with gaps": [
+        "indexed text parts, unordered with gaps": [
             ("fields[7][values][]", "Très bien\r\n☃"),
             ("fields[7][id]", note),
             ("fields[2][values]", "Food"),
@@ -52,11 +52,13 @@ def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
     }
 
 
-@pytest.mark.parametrize("shape", shapes("", ""))
+@pytest.mark.parametrize("encoding", encodings("", ""))
 @pytest.mark.parametrize("in_base64", [True, False], ids=["base64", "plain"])
-def test_every_multipart_encoding_is_accepted(client: Client, shape: str, in_base64: bool) -> None:
+def test_every_multipart_encoding_is_accepted(
+    client: Client, encoding: str, in_base64: bool
+) -> None:
     seeded = seed_account()
-    parts = shapes(seeded.fields["what"], seeded.fields["note"])[shape]
+    parts = encodings(seeded.fields["what"], seeded.fields["note"])[encoding]
     user = PublicClient(base64=in_base64)
     response = user.submit(SUBMIT_CONTACT, [("id", seeded.contact_form_id), *parts])
     assert response.status == 204, response.body
@@ -140,10 +142,10 @@ def test_too_many_answers_are_rejected(seeded: SeededAccount) -> None:
     assert response.errors == [("/fields", "too_many")]
 
 
-@pytest.mark.parametrize("nothing", ["", " ", "null"])
-def test_empty_part_is_unset(seeded: SeededAccount, nothing: str) -> None:
-    fields = ("fields", json.dumps(seeded.answered()))
-    response = submit(seeded, ("store", nothing), ("brand", nothing), fields)
+@pytest.mark.parametrize("empty_value", ["", " ", "null"])
+def test_empty_part_is_unset(seeded: SeededAccount, empty_value: str) -> None:
+    fields = ("fields", json.dumps(seeded.answers()))
+    response = submit(seeded, ("store", empty_value), ("brand", empty_value), fields)
     assert response.status == 204
 
 
@@ -169,7 +171,7 @@ def test_id_is_required(seeded: SeededAccount) -> None:
     ],
 )
 def test_content_type_is_validated(seeded: SeededAccount, content_type: str, status: int) -> None:
-    body = multipart([("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answered()))])
+    body = multipart([("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))])
     response = CLIENT.submit(SUBMIT_CONTACT, body, content_type=content_type)
     assert response.status == status
     assert response.headers["access-control-allow-origin"] == "*"
@@ -212,21 +214,23 @@ def test_malformed_body_is_rejected(
 
 
 def test_truncated_body_is_rejected(seeded: SeededAccount) -> None:
-    whole = multipart([("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answered()))])
-    end = whole.rindex(b"--")
+    complete_body = multipart(
+        [("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))]
+    )
+    end = complete_body.rindex(b"--")
     for length in range(end + 1):
-        assert CLIENT.submit(SUBMIT_CONTACT, whole[:length]).status == 400, length
-    assert CLIENT.submit(SUBMIT_CONTACT, whole[: end + 2]).status == 204
+        assert CLIENT.submit(SUBMIT_CONTACT, complete_body[:length]).status == 400, length
+    assert CLIENT.submit(SUBMIT_CONTACT, complete_body[: end + 2]).status == 204
 
 
 def test_standard_part_headers_are_accepted() -> None:
-    usual = f"{NAMED}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 1"
-    body = part(f"{usual}\r\nContent-Transfer-Encoding: 8bit") + END
+    part_headers = f"{NAMED}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 1"
+    body = part(f"{part_headers}\r\nContent-Transfer-Encoding: 8bit") + END
     assert parse_parts(body, TYPE) == [("store", "x")]
 
 
-@pytest.mark.parametrize("broken", ["☃", "%%%", "YQ", "====", "\ud800"])
-def test_malformed_base64_is_rejected(seeded: SeededAccount, broken: str) -> None:
+@pytest.mark.parametrize("invalid_base64", ["☃", "%%%", "YQ", "====", "\ud800"])
+def test_malformed_base64_is_rejected(seeded: SeededAccount, invalid_base64: str) -> None:
     from app import app
 
     for in_base64 in (True, False):
@@ -240,7 +244,7 @@ def test_malformed_base64_is_rejected(seeded: SeededAccount, broken: str) -> Non
                 "resourcePath": SUBMIT_CONTACT,
                 "path": SUBMIT_CONTACT,
             },
-            "body": broken,
+            "body": invalid_base64,
             "isBase64Encoded": in_base64,
         }
         assert app(event, None)["statusCode"] == 400
@@ -266,8 +270,8 @@ def test_random_body_returns_client_error(seeded: SeededAccount, body: bytes) ->
 @settings(max_examples=300)
 @given(st.data())
 def test_mutated_body_causes_no_server_error(seeded: SeededAccount, data: st.DataObject) -> None:
-    shape = data.draw(st.sampled_from(sorted(shapes("", ""))))
-    parts = shapes(seeded.fields["what"], seeded.fields["note"])[shape]
+    encoding = data.draw(st.sampled_from(sorted(encodings("", ""))))
+    parts = encodings(seeded.fields["what"], seeded.fields["note"])[encoding]
     body = bytearray(multipart([("id", seeded.contact_form_id), *parts]))
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(body)))

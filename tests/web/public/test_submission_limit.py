@@ -17,13 +17,13 @@ CLIENT, OTHER_CLIENT = PublicClient("203.0.113.7"), PublicClient("203.0.113.8")
 
 def submit(fresh: SeededAccount, user: PublicClient = CLIENT, **parts: str) -> int:
     return user.submit_fields(
-        SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered(), **parts
+        SUBMIT_CONTACT, fresh.contact_form_id, fresh.answers(), **parts
     ).status
 
 
 def test_submission_over_limit_is_rejected(fresh: SeededAccount) -> None:
     assert [submit(fresh), submit(fresh)] == [204, 204]
-    response = CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered())
+    response = CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answers())
     assert (response.status, response.headers["retry-after"]) == (429, "40")
     assert response.headers["access-control-allow-origin"] == "*"
     assert len(stored_feedback(fresh.contact_form_id)) == 2
@@ -32,7 +32,7 @@ def test_submission_over_limit_is_rejected(fresh: SeededAccount) -> None:
 def test_limit_is_per_source_and_form(fresh: SeededAccount) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     assert submit(fresh, OTHER_CLIENT) == 204
-    survey = CLIENT.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answered())
+    survey = CLIENT.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answers())
     assert survey.status == 201
 
 
@@ -65,9 +65,7 @@ def test_invalid_submission_is_not_counted(fresh: SeededAccount) -> None:
 def test_repeated_idempotency_key_is_not_counted(fresh: SeededAccount) -> None:
     key = {"idempotency-key": "k1"}
     for _ in range(4):
-        response = CLIENT.submit_fields(
-            SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered(), key
-        )
+        response = CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answers(), key)
         assert response.status == 204
     assert len(stored_feedback(fresh.contact_form_id)) == 1
     assert submit(fresh) == 204
@@ -78,7 +76,7 @@ def test_submission_with_tracker_is_not_counted(fresh: SeededAccount) -> None:
         response = CLIENT.submit_fields(
             SUBMIT_SURVEY,
             fresh.private_survey_id,
-            fresh.answered(),
+            fresh.answers(),
             tracker=fresh.tracker(),
         )
         assert response.status == 201

@@ -35,14 +35,14 @@ CLIENT = PublicClient()
 
 def submit_contact(seeded: SeededAccount, fields: Any = None, **parts: Any) -> Response:
     headers = parts.pop("headers", None)
-    submitted = seeded.answered() if fields is None else fields
+    submitted = seeded.answers() if fields is None else fields
     return CLIENT.submit_fields(SUBMIT_CONTACT, seeded.contact_form_id, submitted, headers, **parts)
 
 
 def submit_survey(seeded: SeededAccount, fields: Any = None, **parts: Any) -> Response:
     headers = parts.pop("headers", None)
     survey_id = parts.pop("survey_id", seeded.survey_id)
-    submitted = seeded.answered() if fields is None else fields
+    submitted = seeded.answers() if fields is None else fields
     return CLIENT.submit_fields(SUBMIT_SURVEY, survey_id, submitted, headers, **parts)
 
 
@@ -55,7 +55,7 @@ def submit_private(
 
 
 def test_contact_form_submission_is_stored(fresh: SeededAccount) -> None:
-    response = submit_contact(fresh, fresh.answered(note=" Merci ", nps="9"), store=fresh.store_id)
+    response = submit_contact(fresh, fresh.answers(note=" Merci ", nps="9"), store=fresh.store_id)
     assert (response.status, response.body) == (204, "")
     assert response.headers["access-control-allow-origin"] == "*"
     (feedback,) = stored_feedback(fresh.contact_form_id)
@@ -69,7 +69,7 @@ def test_contact_form_submission_is_stored(fresh: SeededAccount) -> None:
 
 
 def test_public_survey_submission_is_stored(fresh: SeededAccount) -> None:
-    response = submit_survey(fresh, fresh.answered(nps="8"), store=fresh.store_id)
+    response = submit_survey(fresh, fresh.answers(nps="8"), store=fresh.store_id)
     assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     (feedback,) = stored_feedback(fresh.survey_id)
     assert (feedback.source, feedback.store_id) == ("Survey", fresh.store_id)
@@ -78,7 +78,7 @@ def test_public_survey_submission_is_stored(fresh: SeededAccount) -> None:
 
 def test_private_survey_submission_uses_tracker(fresh: SeededAccount) -> None:
     tracker = fresh.tracker()
-    response = submit_private(fresh, tracker.upper(), fresh.answered(nps="10"))
+    response = submit_private(fresh, tracker.upper(), fresh.answers(nps="10"))
     assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     (feedback,) = stored_feedback(fresh.private_survey_id)
     assert (feedback.tracker_id, feedback.context_id) == (tracker, tracker)
@@ -123,13 +123,13 @@ def test_redirect_depends_on_threshold(
         postRedirect=post_redirect,
         **({} if threshold is None else {"postRedirectThreshold": threshold}),
     )
-    fields = fresh.answered(nps=nps) if nps else fresh.answered()
+    fields = fresh.answers(nps=nps) if nps else fresh.answers()
     response = submit_survey(fresh, fields, store=fresh.store_id)
     assert response.json == {"redirectTo": REVIEW_PAGE if redirects else ""}
 
 
 def test_redirect_is_empty_without_matching_target(seeded: SeededAccount) -> None:
-    assert submit_survey(seeded, seeded.answered(nps="10")).json == {"redirectTo": ""}
+    assert submit_survey(seeded, seeded.answers(nps="10")).json == {"redirectTo": ""}
 
 
 @pytest.mark.parametrize("submit", [submit_contact, submit_survey])
@@ -234,16 +234,16 @@ def test_repeated_idempotency_key_returns_first_response(fresh: SeededAccount, k
             fresh.private_survey_id,
         ),
     }[kind]
-    fields = fresh.answered(nps="9")
+    fields = fresh.answers(nps="9")
     first = submit(fresh, fields, headers=KEY, store=fresh.store_id)
-    again = submit(fresh, fields, headers=KEY, store=fresh.store_id)
-    assert (again.status, again.body) == (first.status, first.body)
+    second = submit(fresh, fields, headers=KEY, store=fresh.store_id)
+    assert (second.status, second.body) == (first.status, first.body)
     assert first.status in (201, 204)
-    other = submit(fresh, fresh.answered(nps="8"), headers=KEY, store=fresh.store_id)
+    other = submit(fresh, fresh.answers(nps="8"), headers=KEY, store=fresh.store_id)
     assert other.status == 422
     assert len(stored_feedback(form_id)) == 1
-    without = submit(fresh, fields, store=fresh.store_id)
-    assert without.status == (409 if kind == "private survey" else first.status)
+    without_key = submit(fresh, fields, store=fresh.store_id)
+    assert without_key.status == (409 if kind == "private survey" else first.status)
 
 
 def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: SeededAccount) -> None:
@@ -251,8 +251,8 @@ def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: SeededAccount
     first = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
     fresh.survey(fresh.private_survey_id, enabled=False)
     fresh.contact_form(enabled=False)
-    again = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
-    assert [a.status for a in first] == [a.status for a in again] == [201, 204]
+    second = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
+    assert [a.status for a in first] == [a.status for a in second] == [201, 204]
     assert submit_contact(fresh, headers={"idempotency-key": "k2"}).status == 409
 
 
@@ -263,11 +263,11 @@ def test_concurrent_duplicate_returns_first_response(
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):
-        early_reads = iter([None])
-        monkeypatch.setattr(feedback, "find", lambda id_, early=early_reads: next(early, find(id_)))
-        again = submit_survey(fresh, headers=KEY, store=store)
-        assert again.status == status
-        assert (again.body == first.body) == (status == 201)
+        stale_reads = iter([None])
+        monkeypatch.setattr(feedback, "find", lambda id_, stale=stale_reads: next(stale, find(id_)))
+        second = submit_survey(fresh, headers=KEY, store=store)
+        assert second.status == status
+        assert (second.body == first.body) == (status == 201)
     assert len(stored_feedback(fresh.survey_id)) == 1
 
 
@@ -277,15 +277,15 @@ def test_concurrent_duplicate_with_tracker_returns_first_response(
     """The first read returns the used tracker but not yet the feedback of the same transaction."""
     tracker, read = fresh.tracker(), feedback.find_with_tracker
     first = submit_private(fresh, tracker, headers=KEY)
-    earlier_reads = iter([None])
+    stale_reads = iter([None])
 
     def find_with_tracker(feedback_id: str, tracker_id: str) -> Any:
         stored, used = read(feedback_id, tracker_id)
-        return next(earlier_reads, stored), used
+        return next(stale_reads, stored), used
 
     monkeypatch.setattr(feedback, "find_with_tracker", find_with_tracker)
-    again = submit_private(fresh, tracker, headers=KEY)
-    assert (again.status, again.body) == (first.status, first.body) == (201, first.body)
+    second = submit_private(fresh, tracker, headers=KEY)
+    assert (second.status, second.body) == (first.status, first.body) == (201, first.body)
 
 
 def test_idempotency_key_is_scoped_to_form_and_operation(fresh: SeededAccount) -> None:
@@ -301,7 +301,9 @@ def test_invalid_idempotency_key_is_rejected(seeded: SeededAccount, key: str) ->
 
 
 @pytest.mark.parametrize("path", [SUBMIT_CONTACT, SUBMIT_SURVEY])
-def test_response_lists_errors_of_key_and_parts(seeded: SeededAccount, path: str) -> None:
+def test_response_lists_errors_of_idempotency_key_and_parts(
+    seeded: SeededAccount, path: str
+) -> None:
     parts = [("id", "x"), ("store", "y"), ("colour", "red"), ("fields", '[{"values": [1]}]')]
     assert CLIENT.submit(path, parts, {"idempotency-key": ""}).errors == [
         ("Idempotency-Key", "invalid"),
@@ -313,11 +315,11 @@ def test_response_lists_errors_of_key_and_parts(seeded: SeededAccount, path: str
     ]
 
 
-@pytest.mark.parametrize("trap", ["https://spam.example", "x"])
-def test_submission_with_honeypot_is_discarded(fresh: SeededAccount, trap: str) -> None:
-    fields = fresh.answered(nps="9")
-    assert submit_contact(fresh, fields, homepage=trap).status == 204
-    response = submit_survey(fresh, fields, homepage=trap, store=fresh.store_id)
+@pytest.mark.parametrize("honeypot_value", ["https://spam.example", "x"])
+def test_submission_with_honeypot_is_discarded(fresh: SeededAccount, honeypot_value: str) -> None:
+    fields = fresh.answers(nps="9")
+    assert submit_contact(fresh, fields, homepage=honeypot_value).status == 204
+    response = submit_survey(fresh, fields, homepage=honeypot_value, store=fresh.store_id)
     assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     assert stored_feedback(fresh.contact_form_id) == stored_feedback(fresh.survey_id) == []
 
@@ -352,7 +354,7 @@ def test_feedback_stores_respondent_language(fresh: SeededAccount) -> None:
 
 def test_submission_over_256_kilobytes_is_rejected(fresh: SeededAccount) -> None:
     def body(note: str) -> bytes:
-        encoded_fields = json.dumps(fresh.answered(note=note))
+        encoded_fields = json.dumps(fresh.answers(note=note))
         return multipart([("id", fresh.contact_form_id), ("fields", encoded_fields)])
 
     characters = random.Random(1).choices(string.ascii_letters + string.digits, k=256 * 1024)

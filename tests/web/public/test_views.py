@@ -128,7 +128,7 @@ def test_unknown_form_is_not_found(seeded: SeededAccount, path: str) -> None:
         ("", "☃;;q=,,", "en"),
     ],
 )
-def test_view_language_follows_request(
+def test_view_language_is_selected_by_request(
     client: Client, query: str, header: str | None, language: str
 ) -> None:
     seeded = seed_account()
@@ -151,9 +151,9 @@ def test_public_view_is_cacheable(seeded: SeededAccount) -> None:
     path = f"{CONTACT}?id={seeded.contact_form_id}"
     first = CLIENT.get(path)
     assert first.headers["cache-control"] == "public, max-age=60"
-    again = CLIENT.get(path, {"if-none-match": first.headers["etag"]})
-    assert (again.status, again.body) == (304, "")
-    assert again.headers["access-control-allow-origin"] == "*"
+    conditional = CLIENT.get(path, {"if-none-match": first.headers["etag"]})
+    assert (conditional.status, conditional.body) == (304, "")
+    assert conditional.headers["access-control-allow-origin"] == "*"
     assert CLIENT.get(path, {"if-none-match": '"other"'}).body == first.body
 
 

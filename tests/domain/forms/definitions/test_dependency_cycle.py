@@ -8,7 +8,7 @@ from chalicelib.domain.forms.definitions.dependency_cycle import Edge, edges_on_
 nodes = st.sampled_from("abcdefgh")
 
 
-def leads_to(edges: list[Edge], start: str, goal: str) -> bool:
+def is_reachable(edges: list[Edge], start: str, goal: str) -> bool:
     reached, before = {start}, None
     while reached != before:
         before = set(reached)
@@ -19,7 +19,7 @@ def leads_to(edges: list[Edge], start: str, goal: str) -> bool:
 @given(st.lists(st.tuples(nodes, nodes), max_size=16))
 def test_edge_is_on_cycle_if_path_returns_to_its_start(edges: list[Edge]) -> None:
     assert edges_on_cycles(edges) == {
-        (start, end) for start, end in edges if leads_to(edges, end, start)
+        (start, end) for start, end in edges if is_reachable(edges, end, start)
     }
 
 
