@@ -70,26 +70,26 @@ class SeededAccount:
 
     def tracker(self, survey_id: str | None = None, **purchase: Any) -> str:
         """Issue a tracker of the private survey for a new purchase of the customer."""
-        document = {"customerId": self.customer_id, **purchase}
-        purchase_record = record_purchase(
-            self.account_id, purchase_definition(self.store_id, **document)
+        definition = {"customerId": self.customer_id, **purchase}
+        saved_purchase = record_purchase(
+            self.account_id, purchase_definition(self.store_id, **definition)
         )
         survey = survey_id or self.private_survey_id
-        return issue_tracker(self.account_id, survey, purchase_record.id, "SMS").id
+        return issue_tracker(self.account_id, survey, saved_purchase.id, "SMS").id
 
-    def contact_form(self, **document: Any) -> None:
+    def contact_form(self, **definition: Any) -> None:
         """Replace the contact form."""
         save_contact_form(
             self.account_id,
             form_factories.contact_form(
                 id=self.contact_form_id,
                 brandId=self.brand_id,
-                **({"enabled": True, "fields": questions(self.fields)} | document),
+                **({"enabled": True, "fields": questions(self.fields)} | definition),
             ),
         )
         clear_caches()
 
-    def survey(self, survey_id: str | None = None, **document: Any) -> None:
+    def survey(self, survey_id: str | None = None, **definition: Any) -> None:
         """Replace the public survey, or the survey with this id."""
         target = {
             "type": "STORE",
@@ -105,7 +105,7 @@ class SeededAccount:
             "postRedirect": True,
             "postRedirectThreshold": 8,
         }
-        survey = form_factories.survey(id=survey_id or self.survey_id, **(defaults | document))
+        survey = form_factories.survey(id=survey_id or self.survey_id, **(defaults | definition))
         save_survey(self.account_id, survey)
         clear_caches()
 

@@ -24,7 +24,7 @@ def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
 
 
 def validate(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
-    """Validate answers, submitted as pairs of field key and value or values."""
+    """Validate answers, passed as pairs of field key and value or values."""
     ids = {item.key: item.id for item in form.fields}
     return Questionnaire.of(form).validate(
         [
