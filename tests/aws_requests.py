@@ -6,15 +6,15 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 
 
-def sent_to(client: Any, method: str, **arguments: Any) -> tuple[str, str]:
+def destination_of(client: Any, method: str, **arguments: Any) -> tuple[str, str]:
     """Return the URL that this client calls, and the region and service of its signature."""
     requests: list[AWSPreparedRequest] = []
 
-    def answer(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
+    def respond(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
         requests.append(request)
         return AWSResponse(request.url, 200, HTTPHeaders(), _Empty())
 
-    client.meta.events.register_first("before-send.*.*", answer)
+    client.meta.events.register_first("before-send.*.*", respond)
     getattr(client, method)(**arguments)
     (request,) = requests
     signed = request.headers["Authorization"].decode()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.services.moved_time import Time
     from tests.services.webhooks.delivering import Receiver
 
-# Before any project import: no test may reach a real account.
+# Set before any project import, so that no test can reach a real AWS account.
 os.environ.update(
     {
         "STAGE": "test",
@@ -61,7 +61,7 @@ def cloud() -> Iterator[None]:
 
 @pytest.fixture
 def account(cloud: None) -> str:
-    """The id of a new account, with empty caches."""
+    """Return the id of a new account, after the caches are cleared."""
     from chalicelib.domain.ids import new_id
     from chalicelib.services.caching import clear_caches
 
@@ -71,7 +71,7 @@ def account(cloud: None) -> str:
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> "Time":
-    """The service's clock, which the test moves."""
+    """Replace the service's clock with one that the test moves."""
     from tests.services.moved_time import move_time
 
     return move_time(monkeypatch)
@@ -79,13 +79,13 @@ def time(monkeypatch: pytest.MonkeyPatch) -> "Time":
 
 @pytest.fixture
 def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
-    """The receiver of every webhook; it responds with 200 until the test sets its answers."""
+    """Replace the sending of webhooks with a receiver that responds with 200 by default."""
     from chalicelib.services.webhooks import send
-    from tests.services.webhooks.delivering import Receiver, answered
+    from tests.services.webhooks.delivering import Receiver, response_with
 
-    receiver = Receiver([answered(200)])
+    receiver = Receiver([response_with(200)])
     monkeypatch.setattr(send, "post", receiver.post)
-    # Moto copies whole tables in a transaction, which two threads cannot do at once.
+    # Moto copies all tables in a transaction and is not safe for concurrent threads.
     monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)
     send.hosts.forget()
     return receiver

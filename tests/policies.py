@@ -1,4 +1,4 @@
-"""Restrict functions in tests to the permissions of their policies on AWS."""
+"""Restrict functions in tests to the AWS permissions of their policies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from botocore.client import BaseClient
 from infrastructure.functions import FUNCTIONS
 
 _FUNCTIONS: Final = {function.name: function for function in FUNCTIONS}
-_OF_A_TRANSACTION: Final = {
+_TRANSACTION_ACTIONS: Final = {
     "Put": "PutItem",
     "Update": "UpdateItem",
     "Delete": "DeleteItem",
@@ -20,7 +20,7 @@ _OF_A_TRANSACTION: Final = {
 
 
 class NotAllowed(BaseException):
-    """The function's policy lacks a permission. Not an `Exception`, which a worker would catch."""
+    """The function's policy lacks a permission. A worker would catch an `Exception`."""
 
 
 _function: ContextVar[str | None] = ContextVar("function", default=None)
@@ -37,7 +37,7 @@ def allowed(function: str) -> Iterator[None]:
 
 
 def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Check every request to AWS made inside such blocks."""
+    """Check every AWS request inside an `allowed` block."""
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
@@ -53,13 +53,13 @@ def _require(function: str, client: BaseClient, operation: str, arguments: dict[
     permissions = _FUNCTIONS[function]
     is_queue = client.meta.service_model.service_name == "sqs"
     rights = permissions.queues if is_queue else permissions.tables
-    for resource, action in _asked(operation, arguments):
+    for resource, action in _required_permissions(operation, arguments):
         if action not in rights.get(resource, ()):
             raise NotAllowed(f"{function}: {action} on {resource}")
 
 
-def _asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return pairs of resource and action for a request, named as in policies."""
+def _required_permissions(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return pairs of resource and action for a request, with the names that policies use."""
     if "QueueUrl" in arguments:
         yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
     elif "QueueName" in arguments:
@@ -70,7 +70,7 @@ def _asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str
     elif "TransactItems" in arguments:
         for item in arguments["TransactItems"]:
             ((kind, write),) = item.items()
-            yield _short(write["TableName"]), _OF_A_TRANSACTION[kind]
+            yield _short(write["TableName"]), _TRANSACTION_ACTIONS[kind]
     else:
         index = f"/{arguments['IndexName']}" if "IndexName" in arguments else ""
         yield _short(arguments["TableName"]) + index, operation

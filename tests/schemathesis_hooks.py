@@ -1,6 +1,6 @@
-"""Rules that a schema cannot express, so that schemathesis does not report them as failures.
+"""Filters for failures that schemathesis reports because a schema cannot express the rule.
 
-Loaded by the in-process tests and by the command that tests the deployed service.
+Both the in-process tests and the schemathesis command against the deployed service load them.
 """
 
 import json
@@ -16,46 +16,51 @@ from schemathesis.openapi.checks import RejectedPositiveData
 def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> bool:
     """Return whether this is a failure of the service."""
     if isinstance(failure, RejectedPositiveData):
-        return not (_says_nothing(response) or _key_was_used_before(response))
+        return not (_rejects_empty_customer(response) or _rejects_reused_idempotency_key(response))
     if isinstance(failure, AcceptedNegativeData):
         return not (
             response.status_code == 413  # payload too large, before validation
-            or _names_the_bad_rows(response)
-            or _was_trimmed(case.body)
-            or _differs_in_what_is_ignored(case)
+            or _accepts_partial_batch(response)
+            or _has_surrounding_white_space(case.body)
+            or _is_invalid_only_in_ignored_parts(case)
         )
     return True
 
 
-def _says_nothing(response: Any) -> bool:
-    """Return whether a customer consists only of blank strings and nulls, which count as absent."""
+def _rejects_empty_customer(response: Any) -> bool:
+    """Return whether the service rejected a customer with only blank strings and nulls."""
     errors = _body(response).get("errors", [])
     return bool(errors) and all(error["code"] == "empty" for error in errors)
 
 
-def _key_was_used_before(response: Any) -> bool:
+def _rejects_reused_idempotency_key(response: Any) -> bool:
     return bool(response.status_code == 422)
 
 
-def _names_the_bad_rows(response: Any) -> bool:
+def _accepts_partial_batch(response: Any) -> bool:
     """Return whether a partial batch was accepted with rejected rows."""
     return bool(response.status_code == 201 and _body(response).get("rejected"))
 
 
-def _was_trimmed(value: Any) -> bool:
+def _has_surrounding_white_space(value: Any) -> bool:
     """Return whether a string has leading or trailing white space, which its length excludes."""
     if isinstance(value, dict):
-        return any(map(_was_trimmed, [*value, *value.values()]))
+        return any(map(_has_surrounding_white_space, [*value, *value.values()]))
     if isinstance(value, list):
-        return any(map(_was_trimmed, value))
+        return any(map(_has_surrounding_white_space, value))
     return isinstance(value, str) and value != value.strip()
 
 
-def _differs_in_what_is_ignored(case: Any) -> bool:
-    """Skip cases with unknown query parameters or missing credentials, which the tests replace."""
-    broken = {place for place, part in case.meta.components.items() if part.mode.is_negative}
+def _is_invalid_only_in_ignored_parts(case: Any) -> bool:
+    """Return whether a case is invalid only in unknown query parameters or headers.
+
+    The service ignores unknown query parameters, and the tests replace the credential headers.
+    """
+    invalid_locations = {
+        place for place, part in case.meta.components.items() if part.mode.is_negative
+    }
     known = {name: case.query[name] for name in case.query or {} if name in ("id", "partial")}
-    return broken <= {ParameterLocation.QUERY, ParameterLocation.HEADER} and all(
+    return invalid_locations <= {ParameterLocation.QUERY, ParameterLocation.HEADER} and all(
         str(value).lower() in ("true", "false") for value in known.values()
     )
 

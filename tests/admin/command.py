@@ -1,4 +1,4 @@
-"""Running the command line in process."""
+"""Run the operator command line in process."""
 
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,16 @@ from chalicelib.services.accounts.manage import create_account
 
 
 def run(*arguments: str | Path) -> Any:
-    """The result of ``python -m admin`` with these arguments; a bug in it is raised."""
+    """Run ``python -m admin`` with these arguments and return the result.
+
+    Unhandled exceptions are raised.
+    """
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
 
 
-def an_account(name: str = "Test") -> str:
-    """The id of a new account."""
+def new_account(name: str = "Test") -> str:
+    """Create an account and return its id."""
     return create_account(name, new_id()).id

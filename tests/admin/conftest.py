@@ -1,11 +1,11 @@
-"""What holds for all tests of the command line."""
+"""Fixtures for all tests of the operator command line."""
 
 import pytest
 
-from admin.definitions import save as document_writing
+from admin.definitions import save
 
 
 @pytest.fixture(autouse=True)
-def _one_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Moto copies whole tables in a transaction, which two threads cannot do at once.
-    monkeypatch.setattr(document_writing, "MAX_WRITERS", 1)
+def _single_writer(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Moto copies all tables in a transaction and is not safe for concurrent threads.
+    monkeypatch.setattr(save, "MAX_WRITERS", 1)

@@ -1,4 +1,4 @@
-"""Errors of the service and of AWS, as one line."""
+"""Errors of the service and of AWS, printed as one line."""
 
 from collections.abc import Iterator
 
@@ -20,11 +20,11 @@ def fresh_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.cache_clear()
 
 
-def refused(code: str) -> ScanError:
+def rejected_by_aws(code: str) -> ScanError:
     return ScanError("Failed", ClientError({"Error": {"Code": code, "Message": "No."}}, "Scan"))
 
 
-def unanswered() -> Unavailable:
+def unavailable_aws() -> Unavailable:
     error = Unavailable("The database does not answer.")
     error.__cause__ = EndpointConnectionError(endpoint_url="http://127.0.0.1:1/")
     return error
@@ -34,10 +34,22 @@ def unanswered() -> Unavailable:
     ("error", "line"),
     [
         (ScanError("Failed", NoCredentialsError()), "No AWS credentials found. "),
-        (refused("ResourceNotFoundException"), "AWS in eu-west-1 has no tables for the stage "),
-        (refused("UnrecognizedClientException"), "AWS in eu-west-1 rejected the credentials "),
-        (refused("AccessDeniedException"), "AWS in eu-west-1 returned AccessDeniedException: No."),
-        (unanswered(), "AWS in eu-west-1 does not respond: Could not connect to the endpoint "),
+        (
+            rejected_by_aws("ResourceNotFoundException"),
+            "AWS in eu-west-1 has no tables for the stage ",
+        ),
+        (
+            rejected_by_aws("UnrecognizedClientException"),
+            "AWS in eu-west-1 rejected the credentials ",
+        ),
+        (
+            rejected_by_aws("AccessDeniedException"),
+            "AWS in eu-west-1 returned AccessDeniedException: No.",
+        ),
+        (
+            unavailable_aws(),
+            "AWS in eu-west-1 does not respond: Could not connect to the endpoint ",
+        ),
         (
             InvalidInput([InputError("/a", "x", "Bad."), InputError("", "y", "So.")]),
             "/a: Bad.; /: So.",
@@ -46,18 +58,20 @@ def unanswered() -> Unavailable:
     ],
 )
 def test_error_is_printed_as_one_line(error: Exception, line: str) -> None:
-    told = one_line_message(error)
-    assert told.startswith(line)
-    assert "\n" not in told
+    message = one_line_message(error)
+    assert message.startswith(line)
+    assert "\n" not in message
 
 
-def test_custom_endpoint_is_named_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_error_names_custom_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
-    assert one_line_message(unanswered()).startswith("The endpoint http://127.0.0.1:4566 does not")
+    assert one_line_message(unavailable_aws()).startswith(
+        "The endpoint http://127.0.0.1:4566 does not"
+    )
 
 
 @pytest.mark.usefixtures("cloud", "fresh_settings")
-def test_missing_stage_is_reported_without_a_traceback() -> None:
+def test_missing_stage_is_reported_without_traceback() -> None:
     from chalicelib.storage.dynamodb.table import forget_connection
 
     forget_connection()

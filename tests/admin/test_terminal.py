@@ -1,4 +1,4 @@
-"""Nothing that is shown gives the operator's terminal orders."""
+"""Terminal output: control characters in data are escaped."""
 
 from unicodedata import category
 
@@ -6,11 +6,17 @@ import pytest
 
 from admin.terminal import notices, results, show_table
 from chalicelib.services.webhooks import deliveries
-from tests.admin.command import an_account, run
+from tests.admin.command import new_account, run
 from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
-from tests.services.webhooks.delivering import Receiver, answered, executions_of, react, start
-from tests.web.opened import open_account
+from tests.services.webhooks.delivering import (
+    Receiver,
+    add_workflow,
+    executions_of,
+    response_with,
+    trigger_webhooks,
+)
+from tests.web.seeded_account import seed_account
 
 CONTROLS = [character for character in map(chr, range(0x110000)) if category(character) == "Cc"]
 HOSTILE = "a\x1b]0;owned\x07b\x9b2Jc\rd\x00e\x7ff"
@@ -29,7 +35,7 @@ def test_joiners_and_scripts_are_printed_unchanged(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == f"{family}\n"
 
 
-def controls_in(shown: str) -> set[str]:
+def control_characters_in(shown: str) -> set[str]:
     return {character for character in shown if category(character) == "Cc"} - {"\n"}
 
 
@@ -50,22 +56,22 @@ def test_line_breaks_and_markup_are_printed_unchanged(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("cloud")
-def test_response_to_a_test_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    account = an_account()
-    workflow = react(account)
-    monkeypatch.setattr(deliveries, "post", Receiver([answered(202, excerpt=HOSTILE)]).post)
+def test_workflow_test_response_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = new_account()
+    workflow = add_workflow(account)
+    monkeypatch.setattr(deliveries, "post", Receiver([response_with(202, excerpt=HOSTILE)]).post)
     shown = run("workflow", "test", account, workflow.id).stdout
     assert VISIBLE in shown
-    assert controls_in(shown) == set()
+    assert control_characters_in(shown) == set()
 
 
 @pytest.mark.usefixtures("cloud")
-def test_response_to_a_delivery_is_escaped(receiver: Receiver, time: Time) -> None:
-    opened = open_account()
-    react(opened.account_id)
-    receiver.answers = [answered(410, excerpt=HOSTILE)]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    (row,) = executions_of(opened.account_id)
+def test_delivery_response_is_escaped(receiver: Receiver, time: Time) -> None:
+    seeded = seed_account()
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(410, excerpt=HOSTILE)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    (row,) = executions_of(seeded.account_id)
     shown = run("deliveries", "show", row.execution_id).stdout
     assert VISIBLE in shown
-    assert controls_in(shown) == set()
+    assert control_characters_in(shown) == set()

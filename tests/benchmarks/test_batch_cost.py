@@ -1,4 +1,4 @@
-"""The importer measured in process completes an import."""
+"""The benchmark's in-process importer completes an import."""
 
 from benchmarks.batch_cost import batch_of, import_in_process
 from benchmarks.consumed_capacity import consumed_capacity
@@ -6,11 +6,11 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.storage.dynamodb.table import connection
 
 
-def test_import_takes_at_most_three_requests_per_chunk(cloud: None) -> None:
+def test_import_makes_at_most_three_requests_per_chunk(cloud: None) -> None:
     import_in_process(batch_of(1))
     with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
         import_in_process(batch_of(120))  # three chunks
     assert calls["dynamodb.TransactWriteItems"] == 3
-    assert calls["dynamodb.BatchGetItem"] == 3 + 1  # one for the header when the progress is read
+    assert calls["dynamodb.BatchGetItem"] == 3 + 1  # one more to read the progress
     assert consumed.rows >= 3 * 3
     assert consumed.read_units_by_size >= 120 + 3 * 3

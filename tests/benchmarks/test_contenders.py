@@ -1,4 +1,4 @@
-"""All contenders do the same work and return the same responses."""
+"""All contenders make the same AWS requests and return the same responses."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def comparison() -> Iterator[Running]:
         yield running
 
 
-def test_contenders_return_the_same_responses_as_the_app(comparison: Running) -> None:
+def test_contenders_return_same_responses_as_app(comparison: Running) -> None:
     contenders, requests = comparison
     calls = {request: calls_for_equal_responses(contenders, request) for request in requests}
     assert calls == CALLS

@@ -1,11 +1,11 @@
-"""The report in Markdown."""
+"""The benchmark report in Markdown."""
 
 from datetime import date
 
 from benchmarks.report import Section, Table, document
 
 
-def test_section_renders_heading_and_parts_in_order() -> None:
+def test_section_renders_heading_text_and_table_in_order() -> None:
     section = Section(
         "Pages", ["Two pages.", Table(("page", "ms"), [("first", "1"), ("last", "2")])]
     )
@@ -14,7 +14,7 @@ def test_section_renders_heading_and_parts_in_order() -> None:
     )
 
 
-def test_report_names_date_and_machine() -> None:
+def test_report_contains_date_and_machine() -> None:
     text = document([Section("Pages", ["Two."])], "two cores", date(2026, 11, 20))
     assert text.startswith("# Performance\n\nWritten by `make bench` on 2026-11-20: two cores.")
     assert text.endswith("## Pages\n\nTwo.\n")

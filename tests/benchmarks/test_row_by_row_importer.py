@@ -1,4 +1,4 @@
-"""The row-by-row importer follows the fill rule."""
+"""The row-by-row importer fills only unset fields."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def test_new_pairs_and_rows_without_pair_create_customers(dynamodb: Any) -> None
     assert len(customers(dynamodb, "new")) == 4
 
 
-def test_known_pair_fills_unset_fields(dynamodb: Any) -> None:
+def test_row_with_known_pair_fills_unset_fields(dynamodb: Any) -> None:
     row = {"email": "a@example.com", "firstName": "Zoé"}
     import_rows(dynamodb, "known", [row, row | {"firstName": "Ann", "metadata": {"table": "1"}}])
     (customer,) = customers(dynamodb, "known")

@@ -1,4 +1,4 @@
-"""Tests that run the documented webhook receivers."""
+"""The webhook receivers in the documentation, run as processes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Comparison operators: true and false results of each."""
+"""Comparison operators: at least comparator true and comparator false result for each."""
 
 import pytest
 from hypothesis import given
@@ -57,21 +57,21 @@ texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False)
         ("$exists", [], "false", True),
     ],
 )
-def test_comparator_returns_the_expected_result(
+def test_comparator_returns_expected_result(
     comparator: str, given_values: list[str], expected: str, result: bool
 ) -> None:
     assert evaluate(Comparator(comparator), given_values, expected) is result
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("$eq", "$ne"), ("$in", "$nin"), ("$gt", "$lte"), ("$gte", "$lt")]
+    ("comparator", "opposite"), [("$eq", "$ne"), ("$in", "$nin"), ("$gt", "$lte"), ("$gte", "$lt")]
 )
 @given(texts, texts)
-def test_opposite_comparators_give_opposite_results_for_a_single_value(
-    one: str, other: str, value: str, expected: str
+def test_opposite_comparators_return_opposite_results_for_single_value(
+    comparator: str, opposite: str, value: str, expected: str
 ) -> None:
-    assert evaluate(Comparator(one), [value], expected) != evaluate(
-        Comparator(other), [value], expected
+    assert evaluate(Comparator(comparator), [value], expected) != evaluate(
+        Comparator(opposite), [value], expected
     )
 
 
@@ -82,23 +82,25 @@ def test_numbers_are_compared_numerically(left: int, right: int) -> None:
 
 
 @given(st.lists(st.sampled_from(Comparator)), texts, st.lists(texts, max_size=3))
-def test_any_text_can_be_compared(
+def test_comparison_of_any_text_returns_boolean(
     comparators: list[Comparator], expected: str, values: list[str]
 ) -> None:
-    assert all(evaluate(one, values, expected) in (True, False) for one in comparators)
+    assert all(
+        evaluate(comparator, values, expected) in (True, False) for comparator in comparators
+    )
 
 
 @pytest.mark.parametrize("text", ["", "x", "1e5", "NaN", "Infinity", " 1", "1_0", "١", "1.", ".5"])
-def test_other_number_formats_are_not_numbers(text: str) -> None:
+def test_unsupported_number_format_is_not_parsed(text: str) -> None:
     assert as_number(text) is None
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "[" * 100_000, '["a"'])
-def test_text_that_is_not_a_json_array_of_strings_is_split_at_commas(text: str) -> None:
+def test_text_that_is_not_json_array_of_strings_is_split_at_commas(text: str) -> None:
     assert listed(text) == [item.strip() for item in text.split(",")]
 
 
-def test_and_requires_all_results_and_or_requires_one() -> None:
+def test_combination_and_requires_all_and_or_requires_any_result() -> None:
     assert Combination.AND.of([True, True])
     assert not Combination.AND.of([True, False])
     assert Combination.OR.of([False, True])

@@ -1,4 +1,4 @@
-"""Parsing of definitions in two stages, shape and rules."""
+"""Parsing of definitions in two stages: schema, then rules."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -40,7 +40,7 @@ def test_valid_definition_is_parsed() -> None:
     assert parse_and_validate({"size": 2, "items": [1, 2]}, Box, rule_errors).items == [1, 2]
 
 
-def test_shape_errors_are_reported_without_rule_errors() -> None:
+def test_schema_errors_are_reported_without_rule_errors() -> None:
     errors = errors_of({"size": 2, "items": [3, 0, "1"], "name": "Bigger", "colour": "red"})
     assert errors == [
         InputError("/name", "too_long", "Must be at most 5 characters."),
@@ -50,7 +50,7 @@ def test_shape_errors_are_reported_without_rule_errors() -> None:
     ]
 
 
-def test_rule_errors_of_valid_shape_are_all_reported() -> None:
+def test_definition_with_valid_schema_reports_all_rule_errors() -> None:
     assert [error.pointer for error in errors_of({"size": 2, "items": [3, 1, 4]})] == [
         "/items/0",
         "/items/2",
@@ -73,11 +73,11 @@ def test_validation_stops_after_1000_errors(item: int) -> None:
         ([], InputError("", "wrong_type", "Must be an object.")),
     ],
 )
-def test_shape_error_says_what_is_allowed(definition: Any, error: InputError) -> None:
+def test_schema_error_message_states_allowed_values(definition: Any, error: InputError) -> None:
     assert errors_of(definition) == [error]
 
 
-def test_normalized_definition_is_trimmed_without_nulls_at_every_depth() -> None:
+def test_normalization_trims_strings_and_removes_nulls_at_every_depth() -> None:
     definition = {"notes": {"a": [" x ", {"b": None, "c": "\u2003y"}], "d": None}}
     assert parse_definition(definition, NormalizedBox).notes == {"a": ["x", {"c": "y"}]}
 

@@ -1,4 +1,4 @@
-"""The record id and the input hash that follow from an idempotency key."""
+"""The record id and the input hash that an idempotency key determines."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ INPUT = {"firstName": "Zoé", "metadata": {"a": 1, "b": [1, None]}}
 ORIGIN = origin_of("account", "create", "key", INPUT)
 
 
-def test_origin_without_key_has_a_new_id_and_no_hash() -> None:
+def test_origin_without_key_has_new_id_and_no_hash() -> None:
     first, second = (origin_of("account", "create", None, INPUT) for _ in range(2))
     assert first.record_id != second.record_id
     assert first.input_hash is second.input_hash is None
@@ -22,7 +22,7 @@ def test_origin_without_key_has_a_new_id_and_no_hash() -> None:
     [INPUT, {"metadata": {"b": [1, None], "a": 1}, "firstName": "Zo\u00e9"}],
     ids=["same", "reordered"],
 )
-def test_origin_is_the_same_for_the_same_key_and_input(same_input: Any) -> None:
+def test_same_key_and_input_return_same_origin(same_input: Any) -> None:
     assert origin_of("account", "create", "key", same_input) == ORIGIN
 
 
@@ -53,7 +53,7 @@ def test_record_id_depends_on_owner_endpoint_and_key(scope: tuple[str, str, str]
         INPUT | {"metadata": {"a": 1, "b": [None, 1]}},
     ],
 )
-def test_input_hash_depends_on_the_input_only(other_input: Any) -> None:
+def test_input_hash_depends_on_input_only(other_input: Any) -> None:
     origin = origin_of("account", "create", "key", other_input)
     assert origin.record_id == ORIGIN.record_id
     assert origin.input_hash != ORIGIN.input_hash

@@ -1,4 +1,4 @@
-"""Page numbers, positions and totals of lists."""
+"""Page numbers, positions and totals in list responses."""
 
 import pytest
 
@@ -19,14 +19,14 @@ from chalicelib.domain.paging import MAX_PAGE, PageRequest, page_meta
         (100, 2**53 + 1, 90_071_992_547_410),
     ],
 )
-def test_total_pages_includes_the_last_partial_page(
+def test_total_pages_includes_last_partial_page(
     limit: int, total_items: int, total_pages: int
 ) -> None:
     assert page_meta(PageRequest(limit=limit), 0, total_items).total_pages == total_pages
 
 
 @pytest.mark.parametrize(("page", "item_count"), [(1, 10), (3, 5), (4, 0), (MAX_PAGE, 0)])
-def test_meta_describes_the_requested_page_even_past_the_end(page: int, item_count: int) -> None:
+def test_meta_describes_requested_page_past_end(page: int, item_count: int) -> None:
     meta = page_meta(PageRequest(page=page), item_count, 25)
     assert (meta.current_page, meta.item_count) == (page, item_count)
     assert (meta.total_items, meta.items_per_page, meta.total_pages) == (25, 10, 3)
@@ -36,7 +36,7 @@ def test_meta_describes_the_requested_page_even_past_the_end(page: int, item_cou
     ("limit", "page", "positions"),
     [(1, 1, (1, 1)), (10, 1, (1, 10)), (10, 2, (11, 20)), (100, 3, (201, 300))],
 )
-def test_positions_of_a_page_are_consecutive(
+def test_page_positions_follow_limit_and_page_number(
     limit: int, page: int, positions: tuple[int, int]
 ) -> None:
     request = PageRequest(limit=limit, page=page)

@@ -8,11 +8,11 @@ from tests.e2e.cloud import Cloud
 
 def admin(cloud: Cloud, *arguments: str) -> str:
     """Run the operator command line and return its output."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "admin", *arguments],
         env=cloud.environment(),
         check=True,
         capture_output=True,
         text=True,
     )
-    return done.stdout
+    return result.stdout

@@ -15,18 +15,18 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 def chromium() -> str:
     """Return the path of Chromium. Install it if it is missing (Debian, as root)."""
     for name in _NAMES:
-        if found := shutil.which(name):
-            return found
+        if path := shutil.which(name):
+            return path
     for command in (["apt-get", "update"], ["apt-get", "install", "--yes", "chromium"]):
         subprocess.run(command, check=True, capture_output=True)
-    found = shutil.which("chromium")
-    assert found, "Chromium could not be installed"
-    return found
+    path = shutil.which("chromium")
+    assert path, "Chromium could not be installed"
+    return path
 
 
 @contextmanager
-def opened_page() -> Iterator[Page]:
-    """An empty page in a new browser."""
+def open_page() -> Iterator[Page]:
+    """Open an empty page in a new browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
@@ -38,8 +38,8 @@ def opened_page() -> Iterator[Page]:
 
 
 @contextmanager
-def served(html: str) -> Iterator[str]:
-    """Serve a page on its own origin and return its URL."""
+def serve(html: str) -> Iterator[str]:
+    """Serve a page on a separate origin and return its URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

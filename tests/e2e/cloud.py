@@ -16,7 +16,7 @@ from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator
 
 TIMEOUT_S = 120
-"""Time-out of a request, long enough for a slow machine."""
+"""Request timeout, long enough for a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Cloud:
 
     Attributes:
         demo: base URL, credentials and ids of the demo data.
-        folder: the folder of its state, its log and its functions.
-        stage: the stage that it runs.
+        folder: the folder of the cloud's state, log and functions.
+        stage: the stage that the cloud runs.
     """
 
     demo: Mapping[str, Any]
@@ -74,13 +74,20 @@ class Cloud:
         """Return the ids of the processes that run functions.
 
         Args:
-            function: the logical name, for example ``APIHandler``; empty for all functions.
+            function: the logical name, for example ``APIHandler``; empty selects all functions.
         """
-        marks = (str(self.emulator.temporary), f"-{function}-" if function else "ministack-lambda-")
-        listed = subprocess.run(
+        substrings = (
+            str(self.emulator.temporary),
+            f"-{function}-" if function else "ministack-lambda-",
+        )
+        process_lines = subprocess.run(
             ["ps", "-eww", "-o", "pid=,args="], check=True, capture_output=True, text=True
         ).stdout.splitlines()
-        return [int(line.split()[0]) for line in listed if all(mark in line for mark in marks)]
+        return [
+            int(line.split()[0])
+            for line in process_lines
+            if all(substring in line for substring in substrings)
+        ]
 
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue."""

@@ -17,7 +17,7 @@ import schemathesis
 
 from infrastructure.deployment.code_package import PROJECT
 from tests.e2e.cloud import Cloud
-from tests.e2e.importer import Importer, importer_of_a_new_account
+from tests.e2e.importer import Importer, create_importer
 from tests.e2e.public_forms import PublicForms
 from tests.e2e.receiver_process import ReceiverProcess, free_port
 
@@ -26,7 +26,7 @@ DEPLOYED_STAGE = "test"
 
 @pytest.fixture(scope="session")
 def cloud() -> Any:
-    """The local cloud under test."""
+    """Return the local cloud under test."""
     description = os.environ.get("E2E_DEMO")
     if not description:
         pytest.fail("No cloud to test. Run make e2e, or set E2E_DEMO to a demo.json.")
@@ -38,45 +38,45 @@ def cloud() -> Any:
 
 @pytest.fixture(scope="module")
 def forms(cloud: Cloud) -> PublicForms:
-    """The demo's forms."""
+    """Return a client of the demo's forms."""
     return PublicForms(cloud)
 
 
 @pytest.fixture
-def sink(tmp_path: Path) -> Iterator[ReceiverProcess]:
-    """The process of a webhook receiver."""
-    sink = ReceiverProcess.start(free_port(), tmp_path / "received.jsonl")
-    yield sink
-    sink.stop()
+def receiver_process(tmp_path: Path) -> Iterator[ReceiverProcess]:
+    """Start a webhook receiver in a separate process."""
+    receiver_process = ReceiverProcess.start(free_port(), tmp_path / "received.jsonl")
+    yield receiver_process
+    receiver_process.stop()
 
 
 @pytest.fixture
 def new_importer(cloud: Cloud) -> Iterator[Callable[[], Importer]]:
-    """A function that creates an account and returns its partner."""
+    """Return a function that creates an account and returns its importer."""
     with ExitStack() as clients:
-        yield lambda: importer_of_a_new_account(cloud, clients)
+        yield lambda: create_importer(cloud, clients)
 
 
 @pytest.fixture(scope="module")
-def described(cloud: Cloud) -> Any:
-    """The OpenAPI description that the gateway returns."""
+def openapi_schema(cloud: Cloud) -> Any:
+    """Load the OpenAPI document from the gateway."""
     return schemathesis.openapi.from_url(f"{cloud.base_url}/openapi.json")
 
 
 @pytest.fixture(scope="module")
 def credentials(cloud: Cloud) -> dict[str, str]:
-    """The headers of the demo's partner."""
+    """Return the credential headers of the demo's partner."""
     return {"X-API-KEY": cloud.demo["apiKey"], "X-API-SECRET": cloud.demo["apiSecret"]}
 
 
 @pytest.fixture(scope="module")
 def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The output of the deployment of a stage that nothing else uses."""
+    """Deploy a separate stage and return the output of the deployment."""
     functions = cloud.client("lambda").list_functions()["Functions"]
     if f"feedback-{DEPLOYED_STAGE}" in {function["FunctionName"] for function in functions}:
         pytest.skip("An earlier run deployed this stage; the emulator deploys it only once.")
     records: Path = tmp_path_factory.mktemp("deployed")
-    done = subprocess.run(
+    result = subprocess.run(
         [
             sys.executable,
             "-m",
@@ -91,6 +91,6 @@ def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     assert (records / f"{DEPLOYED_STAGE}.json").exists()
-    return done.stdout
+    return result.stdout

@@ -16,7 +16,7 @@ from uuid import UUID
 
 
 class Receiver(ThreadingHTTPServer):
-    """The receiver. After a kill, it reads the requests that it has seen from its log."""
+    """The receiver. After a restart, it reads the ids of earlier requests from its log."""
 
     request_queue_size = 256
     daemon_threads = True
@@ -35,27 +35,27 @@ class Receiver(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """A webhook request."""
 
     server: Receiver
 
     def do_POST(self) -> None:
         """Log the webhook and respond by its path and id."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        own_id = self.headers["X-Service-Webhook-Id"]
+        webhook_id = self.headers["X-Service-Webhook-Id"]
         if self.path.startswith("/silent"):
-            self.server.record({"id": own_id, "path": "/silent"})
+            self.server.record({"id": webhook_id, "path": "/silent"})
             self.rfile.read(1)  # until the sender closes the connection
-            self.server.record({"id": own_id, "path": "/silent/ended"})
+            self.server.record({"id": webhook_id, "path": "/silent/ended"})
             return
         with self.server.lock:
-            is_first = own_id not in self.server.seen
-            self.server.seen.add(own_id)
-            fails = self.path.startswith("/flaky") and is_first and UUID(own_id).int % 3 == 0
+            is_first = webhook_id not in self.server.seen
+            self.server.seen.add(webhook_id)
+            fails = self.path.startswith("/flaky") and is_first and UUID(webhook_id).int % 3 == 0
             status = 500 if fails else 200
         self.server.record(
             {
-                "id": own_id,
+                "id": webhook_id,
                 "status": status,
                 "path": self.path,
                 "timestamp": self.headers["X-Service-Webhook-Timestamp"],

@@ -13,18 +13,18 @@ import httpx
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
-LONGEST_S = 420
-"""A killed chunk's message is invisible for a minute and a half before it is redelivered."""
+MAX_WAIT_S = 420
+"""Maximum duration of an import. After a kill, a message is redelivered only after 90 seconds."""
 
 
 @dataclass(frozen=True)
 class Importer:
-    """A partner with an account of their own."""
+    """A partner with a separate account."""
 
     http: httpx.Client
 
     def post(self, path: str, body: Any) -> Any:
-        """Send a request and return the response body; repeat it after a server error."""
+        """Send a request and return the response body. Retry after a server error."""
         headers = {"Idempotency-Key": os.urandom(8).hex()}
         for _ in range(8):
             response = self.http.post(path, json=body, headers=headers)
@@ -44,7 +44,7 @@ class Importer:
 
     def finish(self, import_id: str) -> Any:
         """Wait until an import has ended and return its progress."""
-        deadline = time.monotonic() + LONGEST_S
+        deadline = time.monotonic() + MAX_WAIT_S
         while time.monotonic() < deadline:
             progress = self.progress(import_id)
             if progress.get("completedAt"):
@@ -53,12 +53,12 @@ class Importer:
         raise AssertionError(f"the import does not end: {progress}")
 
     def all_customers(self) -> list[dict[str, Any]]:
-        """Return every customer in list order; check that pages and total agree."""
+        """Return every customer in list order. Check that the pages match the total."""
         first = self.list_page(1)
         pages = range(2, first["meta"]["totalPages"] + 1)
         with ThreadPoolExecutor(4) as pool:
-            rest = list(pool.map(self.list_page, pages))
-        customers = [customer for page in (first, *rest) for customer in page["items"]]
+            other_pages = list(pool.map(self.list_page, pages))
+        customers = [customer for page in (first, *other_pages) for customer in page["items"]]
         assert len(customers) == first["meta"]["totalItems"]
         assert len({customer["id"] for customer in customers}) == len(customers)
         return customers
@@ -67,7 +67,7 @@ class Importer:
         return self.post("/partners/customer/list", {"limit": 100, "page": page})
 
 
-def importer_of_a_new_account(cloud: Cloud, clients: ExitStack) -> Importer:
+def create_importer(cloud: Cloud, clients: ExitStack) -> Importer:
     account = admin(cloud, "account", "create", "Import test").split()[-1]
     issued = admin(cloud, "key", "issue", account)
     key = re.search(r"fk_[0-9a-f]{24}", issued)

@@ -1,4 +1,4 @@
-"""Respondents of the running cloud: their answers and the resulting counts."""
+"""A client of the running cloud's forms: views, example answers and submission counts."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from chalicelib.domain.forms.field_types import FieldType
 from tests.e2e.cloud import Cloud
 
 WAIT_S = 300
-"""Longer than any condition takes on a slow machine."""
+"""Maximum wait for a condition, long enough for a slow machine."""
 
 _EXAMPLES = {
     **{field_type.value: field_type.rules.example for field_type in FieldType},
@@ -20,7 +20,7 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class PublicForms:
-    """The demo's forms in the public and the partner view."""
+    """The demo's forms in the public view and in the partner view."""
 
     cloud: Cloud
 
@@ -35,13 +35,13 @@ class PublicForms:
         """Return an unused tracker of the private survey."""
         survey = self.cloud.demo["privateSurveyId"]
         for tracker in self.cloud.demo["trackers"]:
-            asked = {"survey": survey, "tracker": tracker}
-            if self.cloud.http.get("/public/survey", params=asked).status_code == 200:
+            params = {"survey": survey, "tracker": tracker}
+            if self.cloud.http.get("/public/survey", params=params).status_code == 200:
                 return str(tracker)
         raise AssertionError("every tracker of the demo is used")
 
     def answers(self, view: Any) -> list[dict[str, Any]]:
-        """Return an answer for every field of a view, conditional ones included."""
+        """Return an answer for every field of a view, including conditional fields."""
         return [
             {
                 "id": field["id"],
@@ -59,7 +59,7 @@ class PublicForms:
         return int(response.json()["submissionCount"])
 
     def wait_for(self, expected: int, kind: str, form_id: str) -> None:
-        """Wait until the form's owner sees this many submissions."""
+        """Wait until the partner view of the form shows this submission count."""
         wait_until(lambda: self.submissions(kind, form_id) == expected)
 
 

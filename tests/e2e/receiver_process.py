@@ -1,4 +1,4 @@
-"""A webhook receiver in a process of its own, which a test can kill and restart."""
+"""A webhook receiver in a separate process, which a test can kill and restart."""
 
 import json
 import socket

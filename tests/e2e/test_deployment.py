@@ -1,4 +1,4 @@
-"""A complete deployment against the emulator, with a stage of its own."""
+"""A complete deployment of a separate stage to the emulator."""
 
 import pytest
 
@@ -6,12 +6,12 @@ from tests.e2e.cloud import Cloud
 from tests.e2e.conftest import DEPLOYED_STAGE as STAGE
 
 
-def test_deployment_prints_the_gateway_url(deployment: str) -> None:
+def test_deployment_prints_gateway_url(deployment: str) -> None:
     assert f"Stage {STAGE} is at https://" in deployment
 
 
 @pytest.mark.usefixtures("deployment")
-def test_functions_of_the_stage_exist_with_their_roles(cloud: Cloud) -> None:
+def test_stage_functions_have_their_roles(cloud: Cloud) -> None:
     functions = {f["FunctionName"]: f for f in cloud.client("lambda").list_functions()["Functions"]}
     handler = functions[f"feedback-{STAGE}"]
     assert handler["Environment"]["Variables"]["STAGE"] == STAGE
@@ -27,18 +27,18 @@ def test_event_sources_accept_partial_batch_responses(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_gateway_responses_are_problems(cloud: Cloud) -> None:
+def test_gateway_responses_are_problem_details(cloud: Cloud) -> None:
     gateway = cloud.client("apigateway")
-    answers = [
+    responses = [
         gateway.get_gateway_response(restApiId=api["id"], responseType="THROTTLED")
         for api in gateway.get_rest_apis()["items"]
     ]
-    assert len(answers) == 2
-    for response in answers:
+    assert len(responses) == 2
+    for response in responses:
         assert response["statusCode"] == "429"
         assert "application/problem+json" in str(response["responseParameters"])
 
 
 @pytest.mark.usefixtures("deployment")
-def test_running_stage_is_unchanged(cloud: Cloud) -> None:
+def test_deployment_does_not_affect_running_stage(cloud: Cloud) -> None:
     assert cloud.http.get("/openapi.json").status_code == 200

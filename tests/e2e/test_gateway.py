@@ -1,11 +1,11 @@
-"""The gateway returns responses of the app or problems of its own, nothing else."""
+"""Responses of the gateway, from the app or generated as problem details."""
 
 import pytest
 
 from tests.e2e.cloud import Cloud
 
 
-def test_app_responds_through_the_gateway(cloud: Cloud) -> None:
+def test_app_responds_through_gateway(cloud: Cloud) -> None:
     response = cloud.http.get("/openapi.json")
     assert response.status_code == 200
     assert response.json()["openapi"].startswith("3.1")
@@ -14,7 +14,9 @@ def test_app_responds_through_the_gateway(cloud: Cloud) -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/no/such/path"), ("DELETE", "/openapi.json")]
 )
-def test_unknown_path_or_method_returns_a_problem(cloud: Cloud, method: str, path: str) -> None:
+def test_unknown_path_or_method_returns_problem_details(
+    cloud: Cloud, method: str, path: str
+) -> None:
     response = cloud.http.request(method, path)
     assert response.status_code == 404
     assert response.headers["content-type"] == "application/problem+json"
@@ -28,7 +30,7 @@ def test_unknown_path_or_method_returns_a_problem(cloud: Cloud, method: str, pat
     }
 
 
-def test_policy_limits_the_function(cloud: Cloud) -> None:
+def test_deployed_policy_has_no_wildcard_action(cloud: Cloud) -> None:
     functions = cloud.client("lambda").list_functions()["Functions"]
     handler = next(f for f in functions if "-local-code-APIHandler-" in f["FunctionName"])
     role = handler["Role"].rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""Imports through the gateway: concurrent, and with functions killed in the middle."""
+"""Imports through the gateway: concurrent, and with functions killed during the import."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.e2e.cloud import Cloud
-from tests.e2e.importer import LONGEST_S, Importer
+from tests.e2e.importer import MAX_WAIT_S, Importer
 
 
 def rows(count: int, name: str) -> list[dict[str, Any]]:
@@ -24,14 +24,14 @@ def rows(count: int, name: str) -> list[dict[str, Any]]:
 
 
 def kill(cloud: Cloud, function: str) -> int:
-    """Kill a function's processes and return their number."""
+    """Kill a function's processes and return the number of killed processes."""
     processes = cloud.function_processes(function)
     for process in processes:
         os.kill(process, signal.SIGKILL)
     return len(processes)
 
 
-def numbers(progress: Any) -> dict[str, int]:
+def outcome_counts(progress: Any) -> dict[str, int]:
     return {name: progress[name] for name in ("created", "filled", "unchanged", "failed")}
 
 
@@ -41,13 +41,13 @@ def test_batch_is_imported_once_per_idempotency_key(
     importer = new_importer()
     body = {"batch": [*rows(60, "a"), rows(1, "a")[0] | {"company": "Lumen"}]}
     headers = {"Idempotency-Key": "monday"}
-    answers = [
+    responses = [
         importer.http.post("/partners/customer/batch", json=body, headers=headers) for _ in range(2)
     ]
-    assert [response.status_code for response in answers] == [201, 201]
-    assert len({response.json()["id"] for response in answers}) == 1
-    progress = importer.finish(answers[0].json()["id"])
-    assert numbers(progress) == {"created": 60, "filled": 1, "unchanged": 0, "failed": 0}
+    assert [response.status_code for response in responses] == [201, 201]
+    assert len({response.json()["id"] for response in responses}) == 1
+    progress = importer.finish(responses[0].json()["id"])
+    assert outcome_counts(progress) == {"created": 60, "filled": 1, "unchanged": 0, "failed": 0}
     customers = importer.all_customers()
     assert [customer["firstName"] for customer in customers] == [f"a {n}" for n in range(60)]
     assert customers[0]["company"] == "Lumen"
@@ -65,11 +65,11 @@ def test_concurrent_imports_with_killed_functions_lose_no_row(
 
     with ThreadPoolExecutor(4) as pool:
         import_id = large.import_rows(rows(10_000, "large"))
-        creating = pool.submit(create_singly)
+        creation = pool.submit(create_singly)
         others = [(partner, partner.import_rows(rows(1_000, "small"))) for partner in small]
         killed = 0
         for enough in (1_500, 5_000):
-            deadline = time.monotonic() + LONGEST_S
+            deadline = time.monotonic() + MAX_WAIT_S
             while time.monotonic() < deadline:
                 progress = large.progress(import_id)
                 if progress.get("created", 0) >= enough or progress.get("completedAt"):
@@ -78,13 +78,13 @@ def test_concurrent_imports_with_killed_functions_lose_no_row(
             killed += kill(cloud, "ImportCustomers")
             kill(cloud, "APIHandler")
         progress = large.finish(import_id)
-        creating.result()
-        for partner, own_import in others:
-            assert numbers(partner.finish(own_import))["created"] == 1_000
+        creation.result()
+        for partner, small_import in others:
+            assert outcome_counts(partner.finish(small_import))["created"] == 1_000
 
     assert killed
     assert progress["status"] == "COMPLETED"
-    assert numbers(progress) == {"created": 10_000, "filled": 0, "unchanged": 0, "failed": 0}
+    assert outcome_counts(progress) == {"created": 10_000, "filled": 0, "unchanged": 0, "failed": 0}
     customers = large.all_customers()
     assert len(customers) == 10_000 + singles
     assert {c["metadata"]["import"]["row"] for c in customers if c["metadata"]} == {
@@ -96,10 +96,10 @@ def test_concurrent_imports_with_killed_functions_lose_no_row(
 
 
 def positions(cloud: Cloud, partner: Importer) -> list[int]:
-    """Return the positions of the partner's customers from the table."""
-    own_id = partner.list_page(1)["items"][0]["id"]
+    """Read the positions of the partner's customers from the table."""
+    customer_id = partner.list_page(1)["items"][0]["id"]
     dynamodb = cloud.client("dynamodb")
-    found: dict[str, list[int]] = {}
+    positions_by_account: dict[str, list[int]] = {}
     owners: dict[str, str] = {}
     for page in dynamodb.get_paginator("scan").paginate(
         TableName=cloud.resource_name("customers"),
@@ -108,6 +108,6 @@ def positions(cloud: Cloud, partner: Importer) -> list[int]:
     ):
         for item in page["Items"]:
             account = item["account_id"]["S"]
-            found.setdefault(account, []).append(int(item["position"]["N"]))
+            positions_by_account.setdefault(account, []).append(int(item["position"]["N"]))
             owners[item["id"]["S"]] = account
-    return sorted(found[owners[own_id]])
+    return sorted(positions_by_account[owners[customer_id]])

@@ -1,4 +1,4 @@
-"""Real clients submit through the gateway, and their submissions are counted."""
+"""Submissions through the gateway with real HTTP clients and browsers."""
 
 import html
 import json
@@ -13,7 +13,7 @@ import httpx
 import pytest
 import requests
 
-from tests.e2e.browser import opened_page, served
+from tests.e2e.browser import open_page, serve
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.public_forms import PublicForms
 
@@ -23,8 +23,8 @@ _NODE = """
 const [url, parts, headers] = JSON.parse(require('fs').readFileSync(0));
 const body = new FormData();
 for (const [name, text] of parts) body.append(name, text);
-fetch(url, {method: 'POST', body, headers}).then(async answer => {
-  console.log(JSON.stringify([answer.status, await answer.text()]));
+fetch(url, {method: 'POST', body, headers}).then(async response => {
+  console.log(JSON.stringify([response.status, await response.text()]));
 });
 """
 
@@ -35,8 +35,8 @@ def with_curl(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
         sent += ["-F", f'{name}="{quoted}"']
     command = ["curl", "--silent", "--noproxy", "*", "--write-out", "\n%{http_code}", *sent, url]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    body, _, status = done.stdout.rpartition("\n")
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    body, _, status = result.stdout.rpartition("\n")
     return int(status), body
 
 
@@ -53,29 +53,29 @@ def with_httpx(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
 
 
 def with_node(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
-    done = subprocess.run(
+    result = subprocess.run(
         ["node", "-e", _NODE],
         input=json.dumps([url, parts, {"Idempotency-Key": os.urandom(8).hex()}]),
         check=True,
         capture_output=True,
         text=True,
     )
-    status, body = json.loads(done.stdout)
+    status, body = json.loads(result.stdout)
     return status, body
 
 
 CLIENTS = [with_curl, with_requests, with_httpx, with_node]
 
 
-def in_json(fields: Any) -> Parts:
+def as_json_array(fields: Any) -> Parts:
     return [("fields", json.dumps(fields, ensure_ascii=False))]
 
 
-def one_by_one(fields: Any) -> Parts:
+def as_json_objects(fields: Any) -> Parts:
     return [("fields", json.dumps(item)) for item in fields]
 
 
-def in_brackets(fields: Any) -> Parts:
+def as_indexed_parts(fields: Any) -> Parts:
     return [
         part
         for number, item in enumerate(fields)
@@ -86,52 +86,52 @@ def in_brackets(fields: Any) -> Parts:
     ]
 
 
-@pytest.mark.parametrize("shape", [in_json, one_by_one, in_brackets])
+@pytest.mark.parametrize("encoding", [as_json_array, as_json_objects, as_indexed_parts])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_contact_form_accepts_a_submission(
-    forms: PublicForms, tmp_path: Path, client: Any, shape: Any
+def test_contact_form_accepts_submission(
+    forms: PublicForms, tmp_path: Path, client: Any, encoding: Any
 ) -> None:
     form_id = forms.cloud.demo["contactFormId"]
     view = forms.view("contact-form", form_id)
     before = forms.submissions("contact-form", form_id)
-    parts = [("id", form_id), ("store", view["storeList"][0]["id"]), *shape(forms.answers(view))]
+    parts = [("id", form_id), ("store", view["storeList"][0]["id"]), *encoding(forms.answers(view))]
     url = f"{forms.cloud.base_url}/public/contact-form/submit"
     assert client(url, parts, tmp_path) == (204, "")
     forms.wait_for(before + 1, "contact-form", form_id)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_survey_accepts_a_submission(forms: PublicForms, tmp_path: Path, client: Any) -> None:
+def test_survey_accepts_submission(forms: PublicForms, tmp_path: Path, client: Any) -> None:
     survey_id = forms.cloud.demo["surveyId"]
     view = forms.view("survey", survey_id)
     before = forms.submissions("survey", survey_id)
-    parts = [("id", survey_id), *in_json(forms.answers(view))]
+    parts = [("id", survey_id), *as_json_array(forms.answers(view))]
     status, body = client(f"{forms.cloud.base_url}/public/survey/submit", parts, tmp_path)
     assert status == 201, body
     assert set(json.loads(body)) == {"redirectTo"}
     forms.wait_for(before + 1, "survey", survey_id)
 
 
-def test_browser_submits_a_plain_form_from_another_origin(forms: PublicForms) -> None:
+def test_browser_submits_plain_form_from_another_origin(forms: PublicForms) -> None:
     form_id = forms.cloud.demo["contactFormId"]
     view = forms.view("contact-form", form_id)
     before = forms.submissions("contact-form", form_id)
     inputs = "".join(
         f'<textarea name="{name}">{html.escape(text)}</textarea>'
-        for name, text in [("id", form_id), *in_brackets(forms.answers(view))]
+        for name, text in [("id", form_id), *as_indexed_parts(forms.answers(view))]
     )
     page_source = f"""<!doctype html><meta charset="utf-8"><form method="post"
         enctype="multipart/form-data" action="{forms.cloud.base_url}/public/contact-form/submit">
         {inputs}<input name="homepage" hidden><button>Send</button></form>"""
-    with served(page_source) as address, opened_page() as page:
+    with serve(page_source) as address, open_page() as page:
         page.goto(address)
-        with page.expect_response("**/submit") as answered:
+        with page.expect_response("**/submit") as response_info:
             page.click("button")
-        assert answered.value.status == 204
+        assert response_info.value.status == 204
     forms.wait_for(before + 1, "contact-form", form_id)
 
 
-def test_browser_script_reads_and_submits_a_form_from_another_origin(forms: PublicForms) -> None:
+def test_browser_script_reads_and_submits_form_from_another_origin(forms: PublicForms) -> None:
     demo = forms.cloud.demo
     survey_id = demo["surveyId"]
     before = forms.submissions("survey", survey_id)
@@ -159,19 +159,19 @@ def test_browser_script_reads_and_submits_a_form_from_another_origin(forms: Publ
             refused: (await refused.json()).status, nowhere: (await nowhere.json()).status,
         };
     }"""
-    with served("<!doctype html>") as address, opened_page() as page:
+    with serve("<!doctype html>") as address, open_page() as page:
         page.goto(address)
         arguments = [forms.cloud.base_url, survey_id, answers, os.urandom(8).hex()]
-        seen = page.evaluate(script, arguments)
+        results = page.evaluate(script, arguments)
         partner = page.evaluate(
             "url => fetch(url).then(() => 'read', () => 'blocked')",
             f"{forms.cloud.base_url}/partners/customer?id={demo['customerId']}",
         )
-    assert seen["tag"]
-    assert (seen["view"], seen["id"], seen["again"]) == (200, survey_id, 304)
-    assert seen["submitted"] == [201, 201]
-    assert seen["redirects"][0] == seen["redirects"][1]
-    assert (seen["refused"], seen["nowhere"]) == (400, 404)
+    assert results["tag"]
+    assert (results["view"], results["id"], results["again"]) == (200, survey_id, 304)
+    assert results["submitted"] == [201, 201]
+    assert results["redirects"][0] == results["redirects"][1]
+    assert (results["refused"], results["nowhere"]) == (400, 404)
     assert partner == "blocked"
     forms.wait_for(before + 1, "survey", survey_id)
 
@@ -198,7 +198,7 @@ def test_tracker_accepts_one_of_many_concurrent_submissions(forms: PublicForms) 
     view = forms.view("survey", survey_id, tracker=tracker)
     assert view["order"]
     before = forms.submissions("survey", survey_id)
-    parts = [("id", survey_id), ("tracker", tracker), *in_json(forms.answers(view))]
+    parts = [("id", survey_id), ("tracker", tracker), *as_json_array(forms.answers(view))]
     url = f"{forms.cloud.base_url}/public/survey/submit"
     files = [(name, (None, text.encode())) for name, text in parts]
 
@@ -208,11 +208,11 @@ def test_tracker_accepts_one_of_many_concurrent_submissions(forms: PublicForms) 
         return response.status_code, headers["Idempotency-Key"]
 
     with ThreadPoolExecutor(12) as pool:
-        answers = list(pool.map(submit, range(12)))
-    taken = [key for status, key in answers if status == 201]
-    assert {status for status, _ in answers} == {201, 409}
-    assert len(set(taken)) == 1, "one submission, which may be answered twice"
-    assert submit(int(taken[0][-1]))[0] == 201
+        outcomes = list(pool.map(submit, range(12)))
+    accepted_keys = [key for status, key in outcomes if status == 201]
+    assert {status for status, _ in outcomes} == {201, 409}
+    assert len(set(accepted_keys)) == 1, "more than one submission was accepted"
+    assert submit(int(accepted_keys[0][-1]))[0] == 201
     used = forms.cloud.http.get("/public/survey", params={"survey": survey_id, "tracker": tracker})
     assert used.status_code == 409
     forms.wait_for(before + 1, "survey", survey_id)

@@ -1,4 +1,4 @@
-"""Concurrent submissions while functions are killed: none is lost and none counts twice."""
+"""Concurrent submissions while functions are killed: each is stored and counted exactly once."""
 
 import contextlib
 import json
@@ -25,11 +25,11 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Number of submissions."""
+"""Shares of accepted submissions after which processes are killed."""
 KILLED_AT_ONCE = 4
-"""Number of processes to kill per function. The emulator takes a second or two to replace one."""
+"""Number of processes to kill per function. The emulator replaces one in one to two seconds."""
 
-# Work of a killed process is due after some minutes; the sweeper gets a clock that is ahead.
+# Work of a killed process becomes due after minutes, so the sweep runs with a clock that is ahead.
 _SWEEP = """
 from datetime import timedelta
 from chalicelib.domain import clock
@@ -46,8 +46,9 @@ class Load:
     """The clients' results.
 
     Attributes:
-        retried: failed requests, after which the same submission was sent again.
-        killed: function processes killed.
+        accepted: number of accepted submissions by form id.
+        retried: number of failed requests that were retried, by error.
+        killed: number of killed processes by function.
     """
 
     accepted: Counter[str] = field(default_factory=Counter)
@@ -66,13 +67,13 @@ class OpenForm:
 
 
 @contextmanager
-def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Kill processes of both functions after each given number of accepted submissions."""
-    over = threading.Event()
+def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
+    """Kill processes of both functions at each share of accepted submissions in `KILLED_AT`."""
+    finished = threading.Event()
 
     def kill() -> None:
-        for share in KILLED_AT:
-            while load.accepted.total() < share * SUBMISSIONS and not over.wait(0.05):
+        for fraction in KILLED_AT:
+            while load.accepted.total() < fraction * SUBMISSIONS and not finished.wait(0.05):
                 pass
             for function in ("ProcessFeedback", "APIHandler"):
                 for process in cloud.function_processes(function)[:KILLED_AT_ONCE]:
@@ -85,7 +86,7 @@ def functions_killed(cloud: Cloud, load: Load) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        finished.set()
         killer.join()
 
 
@@ -93,22 +94,22 @@ def open_forms(forms: PublicForms) -> list[OpenForm]:
     """Return the public forms of the demo's account."""
     demo = forms.cloud.demo
     headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
-    found = []
+    public_forms = []
     for kind in ("contact-form", "survey"):
         page = forms.cloud.http.post(f"/partners/{kind}/list", json={"limit": 100}, headers=headers)
         for form in page.json()["items"]:
             if form["enabled"] and form.get("publiclyAvailable", True):
-                found.append(OpenForm(kind, form["id"], forms.view(kind, form["id"])))
-    return found
+                public_forms.append(OpenForm(kind, form["id"], forms.view(kind, form["id"])))
+    return public_forms
 
 
 def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, load: Load) -> None:
-    """Submit with an idempotency key and retry until there is a response."""
+    """Submit with an idempotency key and retry until the submission is accepted."""
     answers = forms.answers(form.view)
     emails = {f["id"] for f in form.view["fields"] if f["type"] == "EMAIL"}
-    for response in answers:
-        if response["id"] in emails:
-            response["values"] = [f"load{number % RESPONDENTS}@example.test"]
+    for answer in answers:
+        if answer["id"] in emails:
+            answer["values"] = [f"load{number % RESPONDENTS}@example.test"]
     files = {"id": (None, form.id), "fields": (None, json.dumps(answers))}
     headers = {"Idempotency-Key": os.urandom(12).hex()}
     path = f"/public/{form.kind}/submit"
@@ -126,11 +127,11 @@ def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, 
         assert response.status_code >= 500, response.text
         load.retried[str(response.status_code)] += 1
         time.sleep(random.uniform(0.5, 2))
-    raise AssertionError("the submission is never answered")
+    raise AssertionError("the submission is never accepted")
 
 
-def stored(cloud: Cloud) -> list[dict[str, Any]]:
-    """Return all feedback rows without their documents."""
+def feedback_rows(cloud: Cloud) -> list[dict[str, Any]]:
+    """Return all feedback rows without their JSON content."""
     pages = (
         cloud.client("dynamodb")
         .get_paginator("scan")
@@ -162,7 +163,7 @@ def feedback_counts(cloud: Cloud) -> int:
     )
 
 
-def sweep_as_if_later(cloud: Cloud) -> None:
+def sweep_ahead_of_time(cloud: Cloud) -> None:
     subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
 
 
@@ -170,11 +171,11 @@ def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> 
     cloud, load = forms.cloud, Load()
     available = open_forms(forms)
     assert len(available) >= 3
-    before = Counter(row["form_id"] for row in stored(cloud))
+    before = Counter(row["form_id"] for row in feedback_rows(cloud))
     started = time.monotonic()
     with (
         httpx.Client(base_url=cloud.base_url, timeout=TIMEOUT_S, trust_env=False) as http,
-        functions_killed(cloud, load),
+        kill_functions(cloud, load),
         ThreadPoolExecutor(CLIENTS) as pool,
     ):
 
@@ -182,29 +183,29 @@ def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> 
             submit(forms, http, available[number % len(available)], number, load)
 
         list(pool.map(submit_one, range(SUBMISSIONS)))
-    taken_s = time.monotonic() - started
+    submission_s = time.monotonic() - started
 
     def is_finished() -> bool:
-        if all(row["state"] == "DONE" for row in stored(cloud)):
+        if all(row["state"] == "DONE" for row in feedback_rows(cloud)):
             return True
-        sweep_as_if_later(cloud)
+        sweep_ahead_of_time(cloud)
         time.sleep(3)
         return False
 
     wait_until(is_finished, within_s=600)
-    rows = stored(cloud)
-    now = Counter(row["form_id"] for row in rows)
-    fast = sorted(load.durations_s)
-    print(  # noqa: T201 - what was measured
-        f"\n{SUBMISSIONS} submissions to {len(available)} forms in {taken_s:.0f} s,"
-        f" median {fast[len(fast) // 2]:.2f} s; sent again {dict(load.retried)};"
+    rows = feedback_rows(cloud)
+    after = Counter(row["form_id"] for row in rows)
+    durations_s = sorted(load.durations_s)
+    print(  # noqa: T201 - report measurements
+        f"\n{SUBMISSIONS} submissions to {len(available)} forms in {submission_s:.0f} s,"
+        f" median {durations_s[len(durations_s) // 2]:.2f} s; sent again {dict(load.retried)};"
         f" killed {dict(load.killed)};"
-        f" all counted {time.monotonic() - started - taken_s:.0f} s later"
+        f" all counted {time.monotonic() - started - submission_s:.0f} s later"
     )
     assert load.killed.keys() == {"APIHandler", "ProcessFeedback"}
     assert load.accepted.total() == SUBMISSIONS
-    assert now - before == load.accepted
+    assert after - before == load.accepted
     assert not [row for row in rows if "due_at" in row]
     for form in available:
-        assert forms.submissions(form.kind, form.id) == now[form.id]
+        assert forms.submissions(form.kind, form.id) == after[form.id]
     assert feedback_counts(cloud) == sum("customer_id" in row for row in rows)

@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOT
 
 
 def run(cloud: Cloud, part: str) -> str:
-    """Run the one code block that contains this text and return its output."""
+    """Run the only code block that contains this text and return its output."""
     (block,) = (block for block in BLOCKS if part in block)
     demo = cloud.demo
     environment = os.environ | {
@@ -22,7 +22,7 @@ def run(cloud: Cloud, part: str) -> str:
         "API_KEY": demo["apiKey"],
         "API_SECRET": demo["apiSecret"],
     }
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-c", block.replace(".local/", f"{cloud.folder}/")],
         env=environment,
         cwd=ROOT,
@@ -30,16 +30,16 @@ def run(cloud: Cloud, part: str) -> str:
         text=True,
         check=True,
     )
-    return done.stdout
+    return result.stdout
 
 
-def test_first_request_returns_the_documented_response(cloud: Cloud) -> None:
+def test_first_request_returns_documented_response(cloud: Cloud) -> None:
     response = json.loads(run(cloud, "/partners/customer/list"))
     assert response["meta"]["totalItems"] >= 260
     assert len(response["items"][0]) == 36
 
 
-def test_survey_submission_sends_a_signed_webhook(cloud: Cloud) -> None:
+def test_survey_submission_sends_signed_webhook(cloud: Cloud) -> None:
     received = cloud.folder / "webhooks.jsonl"
     before = len(received.read_text().splitlines()) if received.exists() else 0
     assert json.loads(run(cloud, "/public/survey/submit")) == {"redirectTo": ""}

@@ -11,7 +11,7 @@ import pytest
 from tests import schemathesis_hooks
 from tests.e2e.cloud import Cloud
 
-# The gateway responds 404 without an Allow header to a method that a path does not have.
+# For an unsupported method, the gateway responds with 404 and without an Allow header.
 NOT_CHECKED = "unsupported_method,allow_header_conformance"
 
 KNOWN = {
@@ -24,15 +24,15 @@ WRITES = ["/partners/customer", "/partners/customer/batch"]
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
 
 
-def test_openapi_names_the_address_that_served_it(described: Any, cloud: Cloud) -> None:
-    assert described.get_base_url() == cloud.base_url
+def test_openapi_server_url_is_gateway_address(openapi_schema: Any, cloud: Cloud) -> None:
+    assert openapi_schema.get_base_url() == cloud.base_url
 
 
 def test_generated_requests_conform_to_openapi(
     cloud: Cloud, credentials: dict[str, str], tmp_path: Path
 ) -> None:
     sent = [part for name, value in credentials.items() for part in ("-H", f"{name}: {value}")]
-    done = subprocess.run(
+    result = subprocess.run(
         [
             str(Path(sys.executable).with_name("schemathesis")),
             *("run", f"{cloud.base_url}/openapi.json", *sent),
@@ -45,24 +45,24 @@ def test_generated_requests_conform_to_openapi(
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert done.returncode == 0, done.stdout
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize(("path", "name"), KNOWN.items())
 def test_existing_records_conform_to_openapi(
-    described: Any, cloud: Cloud, credentials: dict[str, str], path: str, name: str
+    openapi_schema: Any, cloud: Cloud, credentials: dict[str, str], path: str, name: str
 ) -> None:
-    case = described[path]["GET"].Case(query={"id": cloud.demo[name]})
+    case = openapi_schema[path]["GET"].Case(query={"id": cloud.demo[name]})
     assert case.call_and_validate(headers=credentials).status_code == 200
 
 
 @pytest.mark.parametrize("path", LISTS)
 def test_list_pages_conform_to_openapi(
-    described: Any, credentials: dict[str, str], path: str
+    openapi_schema: Any, credentials: dict[str, str], path: str
 ) -> None:
     page = total = 1
     while page <= total:
-        case = described[path]["POST"].Case(
+        case = openapi_schema[path]["POST"].Case(
             body={"limit": 100, "page": page}, media_type="application/json"
         )
         response = case.call_and_validate(headers=credentials)
@@ -79,10 +79,10 @@ def test_list_pages_conform_to_openapi(
         *(("POST", path) for path in [*LISTS, *WRITES]),
     ],
 )
-def test_one_credential_header_alone_is_rejected(
-    described: Any, credentials: dict[str, str], method: str, path: str, missing: str
+def test_request_with_one_credential_header_is_rejected(
+    openapi_schema: Any, credentials: dict[str, str], method: str, path: str, missing: str
 ) -> None:
-    case = described[path][method].Case()
+    case = openapi_schema[path][method].Case()
     headers = {name: value for name, value in credentials.items() if name != missing}
     response = case.call(headers=headers)
     case.operation.validate_response(response)

@@ -1,4 +1,4 @@
-"""Webhooks from end to end: one by one, and many while receiver and functions are killed."""
+"""Webhooks end to end, also while the receiver and functions are killed."""
 
 import base64
 import contextlib
@@ -29,7 +29,7 @@ from tests.e2e.receiver_process import ReceiverProcess, free_port
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 1000)
 ACTIONS = 3
-LONGEST_S = 900  # a killed attempt waits for its lease
+MAX_WAIT_S = 900  # a killed attempt is retried only after its lease ends
 
 _SWEEP = """
 from chalicelib.services.work.kinds import ALL_WORK
@@ -62,7 +62,7 @@ class Tenant:
                 return
             assert response.status_code >= 500, response.text
             time.sleep(1)
-        raise AssertionError("the submission is never answered")
+        raise AssertionError("the submission is never accepted")
 
 
 def tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:
@@ -112,28 +112,28 @@ def executions(cloud: Cloud, account: str) -> list[dict[str, Any]]:
 
 
 def rows_of(cloud: Cloud, execution_id: str) -> list[dict[str, Any]]:
-    found = cloud.client("dynamodb").query(
+    response = cloud.client("dynamodb").query(
         TableName=cloud.resource_name("executions"),
         KeyConditionExpression="execution_id = :e",
         ExpressionAttributeValues={":e": {"S": execution_id}},
     )
-    return [{n: next(iter(v.values())) for n, v in item.items()} for item in found["Items"]]
+    return [{n: next(iter(v.values())) for n, v in item.items()} for item in response["Items"]]
 
 
-def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
-    """What the schedule does every minute, now, with the waits of what failed cut short.
+def sweep_ahead_of_time(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
+    """Run a sweep immediately, as if the retry delays of pending executions had ended.
 
-    Once nothing moves any more so is the wait of what was queued: its message died with a function.
+    With ``stalled``, executions whose message was lost with a killed function are due as well.
     """
     table = cloud.client("dynamodb")
-    waiting = "attribute_exists(account_id)" if stalled else "not_before > :now"
+    is_due = "attribute_exists(account_id)" if stalled else "not_before > :now"
     for row in rows:
         with contextlib.suppress(table.exceptions.ConditionalCheckFailedException):
             table.update_item(
                 TableName=cloud.resource_name("executions"),
                 Key={"execution_id": {"S": row["execution_id"]}, "part": {"S": "execution"}},
                 UpdateExpression="SET not_before = :now, due_at = :now",
-                ConditionExpression=f"#state = :pending AND {waiting} AND "
+                ConditionExpression=f"#state = :pending AND {is_due} AND "
                 "attribute_not_exists(leased_until)",
                 ExpressionAttributeNames={"#state": "state"},
                 ExpressionAttributeValues={
@@ -145,7 +145,7 @@ def sweep_as_if_later(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool
 
 
 @pytest.mark.parametrize("kind", ["survey", "contact-form"])
-def test_submitting_shows_a_verified_webhook(forms: PublicForms, kind: str) -> None:
+def test_submission_sends_verified_webhook_to_demo_receiver(forms: PublicForms, kind: str) -> None:
     cloud = forms.cloud
     form_id = cloud.demo["surveyId" if kind == "survey" else "contactFormId"]
     received = cloud.folder / "webhooks.jsonl"
@@ -171,7 +171,7 @@ def test_submitting_shows_a_verified_webhook(forms: PublicForms, kind: str) -> N
     ("program", "example"),
     [(sys.executable, "webhook_receiver.py"), ("node", "webhook_receiver.mjs")],
 )
-def test_the_documented_receivers_take_what_the_deployed_function_sends(
+def test_documented_receiver_accepts_webhook_of_deployed_function(
     cloud: Cloud, tmp_path: Path, program: str, example: str
 ) -> None:
     port = free_port()
@@ -193,25 +193,27 @@ def test_the_documented_receivers_take_what_the_deployed_function_sends(
             receiver.terminate()
 
 
-def test_every_webhook_ends_with_one_success_whatever_is_killed(
-    cloud: Cloud, sink: ReceiverProcess, tmp_path: Path
+def test_every_webhook_succeeds_once_despite_killed_processes(
+    cloud: Cloud, receiver_process: ReceiverProcess, tmp_path: Path
 ) -> None:
-    owner = tenant(cloud, tmp_path, *(sink.url(f"/flaky/{n}") for n in range(ACTIONS)))
+    owner = tenant(cloud, tmp_path, *(receiver_process.url(f"/flaky/{n}") for n in range(ACTIONS)))
     expected = FEEDBACKS * ACTIONS
     started = time.monotonic()
     killed = 0
     with ThreadPoolExecutor(16) as pool:
-        submitting = [pool.submit(owner.submit) for _ in range(FEEDBACKS)]
+        submissions = [pool.submit(owner.submit) for _ in range(FEEDBACKS)]
         for share in (0.15, 0.3, 0.45):
-            wait_until(lambda share=share: len(sink.lines()) > share * expected, LONGEST_S)  # type: ignore[misc]
+            wait_until(
+                lambda share=share: len(receiver_process.lines()) > share * expected, MAX_WAIT_S
+            )  # type: ignore[misc]
             if share == 0.3:
-                sink.kill_and_restart()
+                receiver_process.kill_and_restart()
                 continue
             for process in cloud.function_processes("SendWebhook"):
                 os.kill(process, signal.SIGKILL)
                 killed += 1
-        for each in submitting:
-            each.result()
+        for submission in submissions:
+            submission.result()
     submitted_s = time.monotonic() - started
 
     before = 0
@@ -223,17 +225,17 @@ def test_every_webhook_ends_with_one_success_whatever_is_killed(
         ended = len(rows) - len(pending)
         if ended == expected:
             return True
-        sweep_as_if_later(cloud, pending, stalled=ended == before)
+        sweep_ahead_of_time(cloud, pending, stalled=ended == before)
         before = ended
         time.sleep(2)
         return False
 
-    wait_until(all_ended, LONGEST_S)
-    taken_s = time.monotonic() - started
+    wait_until(all_ended, MAX_WAIT_S)
+    total_s = time.monotonic() - started
     assert killed
-    got: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in sink.lines():
-        got[line["id"]].append(line)
+    requests_by_id: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in receiver_process.lines():
+        requests_by_id[line["id"]].append(line)
         verify(
             owner.secret,
             line["timestamp"],
@@ -241,12 +243,12 @@ def test_every_webhook_ends_with_one_success_whatever_is_killed(
             line["body"].encode(),
             int(line["timestamp"]),
         )
-    kept = executions(cloud, owner.id)
-    assert Counter(row["state"] for row in kept) == {"SUCCEEDED": expected}
-    assert {row["execution_id"] for row in kept} == set(got)
+    rows = executions(cloud, owner.id)
+    assert Counter(row["state"] for row in rows) == {"SUCCEEDED": expected}
+    assert {row["execution_id"] for row in rows} == set(requests_by_id)
     repeated = 0
-    for row in kept:
-        lines = got[row["execution_id"]]
+    for row in rows:
+        lines = requests_by_id[row["execution_id"]]
         assert lines[-1]["status"] == 200
         if [line["status"] for line in lines].count(200) == 1:
             continue
@@ -255,32 +257,32 @@ def test_every_webhook_ends_with_one_success_whatever_is_killed(
         assert attempts[-1]["repeat"] is True
         ended = datetime.fromisoformat(execution["ended_at"]).timestamp()
         assert lines[-1]["at"] <= ended
-    print(  # noqa: T201 - what was measured
+    print(  # noqa: T201 - report measurements
         f"\n{FEEDBACKS} feedbacks, {expected} webhooks: submitted in {submitted_s:.0f} s, all"
-        f" delivered after {taken_s:.0f} s; {len(sink.lines())} requests, {killed} functions and"
-        f" the receiver killed, {repeated} delivered twice, each marked"
+        f" delivered after {total_s:.0f} s; {len(receiver_process.lines())} requests,"
+        f" {killed} functions and the receiver killed, {repeated} delivered twice, each marked"
     )
 
 
-def test_silent_receiver_delays_no_other_account(
-    cloud: Cloud, sink: ReceiverProcess, tmp_path: Path
+def test_unresponsive_receiver_does_not_delay_other_accounts(
+    cloud: Cloud, receiver_process: ReceiverProcess, tmp_path: Path
 ) -> None:
     actions, submissions, deliveries = 3, 30, 5
-    silent = tenant(cloud, tmp_path, *[sink.url("/silent")] * actions)
-    healthy = tenant(cloud, tmp_path, sink.url("/healthy"))
+    silent = tenant(cloud, tmp_path, *[receiver_process.url("/silent")] * actions)
+    healthy = tenant(cloud, tmp_path, receiver_process.url("/healthy"))
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(silent.submit, range(submissions)))
-    wait_until(lambda: "/silent" in sink.paths())
+    wait_until(lambda: "/silent" in receiver_process.paths())
     delays_s = []
     for number in range(1, deliveries + 1):
         submitted = time.time()
         healthy.submit()
-        wait_until(lambda number=number: sink.paths().count("/healthy") == number)  # type: ignore[misc]
-        delays_s.append(round(sink.lines()[-1]["at"] - submitted, 3))
-    lines = sink.lines()
-    print(f"\nhealthy webhooks after {delays_s} s")  # noqa: T201 - the measured delays
+        wait_until(lambda number=number: receiver_process.paths().count("/healthy") == number)  # type: ignore[misc]
+        delays_s.append(round(receiver_process.lines()[-1]["at"] - submitted, 3))
+    lines = receiver_process.lines()
+    print(f"\nhealthy webhooks after {delays_s} s")  # noqa: T201 - report measurements
     ended = {line["id"] for line in lines if line["path"] == "/silent/ended"}
-    # Without isolation, the other account waits for the first attempt of every silent webhook.
+    # Without isolation, the other account would wait for the first attempt of every silent webhook.
     assert len(ended) < actions * submissions
     assert {row["state"] for row in executions(cloud, silent.id)} == {"PENDING"}
     wait_until(

@@ -1,4 +1,4 @@
-"""Partial batch responses: which messages of a batch come back."""
+"""Partial batch responses: the messages that a function reports as failed."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class RecordPointer:
 
 
 def record(message_id: str, group: str = "a", receive_count: int = 1) -> dict[str, Any]:
-    """A record as Lambda passes it to a function."""
+    """Return a record as Lambda passes it to a function."""
     return {
         "messageId": message_id,
         "body": encode(RecordPointer(group, message_id)),
@@ -35,9 +35,9 @@ def record(message_id: str, group: str = "a", receive_count: int = 1) -> dict[st
     }
 
 
-def failing_on(*record_ids: str, seen: list[str]) -> Callable[[Message[RecordPointer]], None]:
+def failing_on(*record_ids: str, processed: list[str]) -> Callable[[Message[RecordPointer]], None]:
     def process(message: Message[RecordPointer]) -> None:
-        seen.append(message.pointer.record_id)
+        processed.append(message.pointer.record_id)
         if message.pointer.record_id in record_ids:
             raise RuntimeError
 
@@ -45,46 +45,48 @@ def failing_on(*record_ids: str, seen: list[str]) -> Callable[[Message[RecordPoi
 
 
 def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **more: Any) -> list[str]:
-    """The ids of the messages that come back."""
+    """Process records and return the ids of the messages reported as failed."""
     event = SQSEvent({"Records": records}, None)
     response = process_batch(event, queue, RecordPointer, *args, **more)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
-def test_fifo_failure_returns_the_later_messages_of_its_group() -> None:
-    seen: list[str] = []
+def test_fifo_failure_returns_later_messages_of_its_group() -> None:
+    processed: list[str] = []
     records = [record("1"), record("2"), record("3", "b"), record("4"), record("5", "b")]
-    assert failed(records, FIFO, failing_on("2", seen=seen)) == ["2", "4"]
-    assert seen == ["1", "2", "3", "5"]
+    assert failed(records, FIFO, failing_on("2", processed=processed)) == ["2", "4"]
+    assert processed == ["1", "2", "3", "5"]
 
 
-def test_fifo_invalid_message_returns_the_later_messages_of_its_group() -> None:
-    seen: list[str] = []
+def test_invalid_fifo_message_returns_later_messages_of_its_group() -> None:
+    processed: list[str] = []
     records = [record("1"), record("2") | {"body": "{"}, record("3"), record("4", "b")]
-    assert failed(records, FIFO, failing_on(seen=seen)) == ["2", "3"]
-    assert seen == ["1", "4"]
+    assert failed(records, FIFO, failing_on(processed=processed)) == ["2", "3"]
+    assert processed == ["1", "4"]
 
 
 @pytest.mark.parametrize("more", [{}, {"run": deliver_concurrently}])
 def test_standard_queue_failure_returns_only_that_message(more: dict[str, Any]) -> None:
-    seen: list[str] = []
+    processed: list[str] = []
     records = [record("1"), record("2"), record("3") | {"body": "[]"}, record("4")]
-    assert failed(records, STANDARD, failing_on("2", seen=seen), **more) == ["2", "3"]
-    assert sorted(seen) == ["1", "2", "4"]
+    assert failed(records, STANDARD, failing_on("2", processed=processed), **more) == ["2", "3"]
+    assert sorted(processed) == ["1", "2", "4"]
 
 
 def test_prepared_message_is_not_processed_again() -> None:
-    seen: list[str] = []
+    processed: list[str] = []
 
     def prepare(messages: Sequence[Message[RecordPointer]]) -> Collection[RecordPointer]:
         return [message.pointer for message in messages if not message.is_redelivery]
 
     records = [record("1"), record("2", receive_count=2)]
-    assert failed(records, STANDARD, failing_on("1", "2", seen=seen), prepare=prepare) == ["2"]
-    assert seen == ["2"]
+    assert failed(
+        records, STANDARD, failing_on("1", "2", processed=processed), prepare=prepare
+    ) == ["2"]
+    assert processed == ["2"]
 
 
-def test_pointer_survives_its_message() -> None:
+def test_pointer_is_unchanged_by_encoding() -> None:
     pointer = RecordPointer("a", "r", ("x", "y"))
     assert encode(pointer) == '{"accountId": "a", "recordId": "r", "parts": ["x", "y"]}'
     assert decode(RecordPointer, encode(pointer)) == pointer

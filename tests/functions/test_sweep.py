@@ -1,4 +1,4 @@
-"""The sweep function: all kinds of work in turn, while time remains."""
+"""The sweep function sweeps all kinds of work in turn while time remains."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.work.kinds import ALL_WORK, WEBHOOKS
 from chalicelib.services.work.sweep import MAX_PER_SHARD
-from chalicelib.services.work.sweep import sweep as sweep_some
+from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import executions
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
@@ -27,32 +27,32 @@ EVENT = dict.fromkeys(
 
 
 class Context:
-    """A Lambda context whose time ends after a number of calls."""
+    """A Lambda context with little remaining time after a number of calls."""
 
-    def __init__(self, looks: int) -> None:
-        self.looks = looks
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
 
     def get_remaining_time_in_millis(self) -> int:
-        self.looks -= 1
-        return 11_000 if self.looks >= 0 else 9_000
+        self.calls -= 1
+        return 11_000 if self.calls >= 0 else 9_000
 
 
-def sweep_once(looks: int) -> None:
-    """Run the function with time for this number of calls."""
+def sweep_once(calls: int) -> None:
+    """Run the function with enough remaining time for this number of calls."""
     with allowed("sweep"):
-        sweep(CloudWatchEvent(EVENT, Context(looks)))
+        sweep(CloudWatchEvent(EVENT, Context(calls)))
 
 
 def make_overdue(account_id: str, count: int) -> None:
     """Create executions that were due an hour ago."""
-    made, long_ago = workflow(), clock.now() - timedelta(hours=1)
-    (action,) = made.actions
+    definition, long_ago = workflow(), clock.now() - timedelta(hours=1)
+    (action,) = definition.actions
     causes = [feedback(account_id=account_id) for _ in range(count)]
-    executions.create([new_execution(made, action, cause, long_ago) for cause in causes])
+    executions.create([new_execution(definition, action, cause, long_ago) for cause in causes])
 
 
 def in_another_group(account_id: str) -> str:
-    """Return an account whose work is in other shards."""
+    """Return the id of an account whose work is in other shards."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
     return other
@@ -66,10 +66,10 @@ def test_backlog_of_one_account_does_not_delay_others(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
     other = in_another_group(account)
     make_overdue(other, 1)
-    sweep_some(WEBHOOKS)
+    sweep_kind(WEBHOOKS)
     assert queued_for(other) == 1
-    sweep_some(WEBHOOKS)
-    sweep_some(WEBHOOKS)
+    sweep_kind(WEBHOOKS)
+    sweep_kind(WEBHOOKS)
     assert queued_for(other) == 0
 
 
@@ -81,7 +81,7 @@ def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
     assert queued_for(account) == 0
 
 
-def test_sweep_stops_when_little_time_remains_and_the_next_continues(account: str) -> None:
+def test_sweep_stops_when_little_time_remains_and_next_sweep_continues(account: str) -> None:
     make_overdue(account, 30)
     sweep_once(12)
     first = queued_for(account)
@@ -90,15 +90,15 @@ def test_sweep_stops_when_little_time_remains_and_the_next_continues(account: st
     assert first + queued_for(account) == 30
 
 
-def test_failure_of_one_kind_does_not_stop_the_others(
+def test_failure_of_one_kind_does_not_stop_other_kinds(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_overdue(account, 1)
-    tries: Counter[str] = Counter()
+    attempts: Counter[str] = Counter()
 
     def failing(kind: str) -> Callable[[datetime, int], Iterator[DueWork]]:
         def overdue(now: datetime, at_most: int) -> Iterator[DueWork]:
-            tries[kind] += 1
+            attempts[kind] += 1
             raise PermissionError(kind)
 
         return overdue
@@ -109,4 +109,4 @@ def test_failure_of_one_kind_does_not_stop_the_others(
     with pytest.raises(PermissionError, match="import"):
         sweep_once(10_000)
     assert queued_for(account) == 1
-    assert tries == {"import": 1, "feedback": 1}
+    assert attempts == {"import": 1, "feedback": 1}

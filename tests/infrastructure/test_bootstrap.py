@@ -1,4 +1,4 @@
-"""`make` creates its environments with any Python: tests with stubs of Python, pip and uv."""
+"""`make` creates its environments on any supported Python. Python, pip and uv are stubs."""
 
 import os
 import shutil
@@ -50,14 +50,14 @@ esac
 
 @dataclass(frozen=True)
 class Machine:
-    """A copy of the project on a machine that has only stubs and a few commands."""
+    """A copy of the project on a machine with only stubs and a few commands."""
 
     project: Path
     stubs: Path
 
     def make(self, target: str = ".venv/.requirements", **variables: str) -> tuple[int, str]:
-        """Run make; return its exit status and standard error without make's own lines."""
-        done = subprocess.run(
+        """Run make. Return its exit status and standard error, without lines written by make."""
+        result = subprocess.run(
             [shutil.which("make") or "make", target],
             cwd=self.project,
             env={
@@ -72,12 +72,12 @@ class Machine:
             capture_output=True,
             text=True,
         )
-        lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
-        return done.returncode, "\n".join(lines)
+        lines = [line for line in result.stderr.splitlines() if not line.startswith("make")]
+        return result.returncode, "\n".join(lines)
 
     @property
     def calls(self) -> list[str]:
-        """The calls of pip and uv so far."""
+        """Return the calls of pip and uv so far."""
         log = self.project / "log"
         return log.read_text().splitlines() if log.exists() else []
 
@@ -104,7 +104,7 @@ VENV: Final = "uv venv --quiet --clear --python 3.11 .venv"
 SYNC: Final = "uv pip sync --quiet --require-hashes --python .venv/bin/python requirements-dev.txt"
 
 
-def test_first_run_installs_uv_and_creates_the_environment(machine: Machine) -> None:
+def test_first_run_installs_uv_and_creates_environment(machine: Machine) -> None:
     assert machine.make() == (0, "")
     assert machine.calls == [INSTALL_UV, VENV, SYNC]
 
@@ -115,7 +115,7 @@ def test_second_run_installs_nothing(machine: Machine) -> None:
     assert machine.calls == [INSTALL_UV, VENV, SYNC]
 
 
-def test_changed_requirements_are_installed_into_the_same_environment(machine: Machine) -> None:
+def test_changed_requirements_are_installed_into_same_environment(machine: Machine) -> None:
     machine.make()
     requirements = machine.project / "requirements-dev.txt"
     later = requirements.stat().st_mtime + 60
@@ -134,7 +134,7 @@ def test_emulator_has_its_own_environment(machine: Machine) -> None:
     ]
 
 
-def test_python_download_is_retried_with_the_systems_certificates(machine: Machine) -> None:
+def test_python_download_is_retried_with_system_certificates(machine: Machine) -> None:
     assert machine.make(UV_FINDS="with-system-certs") == (0, "")
     assert machine.calls == [
         INSTALL_UV,
@@ -144,7 +144,7 @@ def test_python_download_is_retried_with_the_systems_certificates(machine: Machi
     ]
 
 
-def test_installation_is_retried_with_the_systems_certificates(machine: Machine) -> None:
+def test_installation_is_retried_with_system_certificates(machine: Machine) -> None:
     assert machine.make(UV_SYNCS="with-system-certs") == (0, "")
     assert machine.calls == [
         INSTALL_UV,
@@ -177,7 +177,7 @@ def test_installation_is_retried_with_the_systems_certificates(machine: Machine)
         ),
     ],
 )
-def test_missing_python_stops_make_with_one_line(
+def test_missing_python_stops_make_with_one_line_message(
     machine: Machine, variables: dict[str, str], message: str
 ) -> None:
     assert machine.make(**variables) == (2, message)

@@ -45,13 +45,13 @@ def test_table_is_on_demand_encrypted_and_recoverable(table: str) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_table_outlives_its_stack(table: str) -> None:
+def test_table_is_retained_after_stack_deletion(table: str) -> None:
     assert TABLES[table]["DeletionPolicy"] == "RetainExceptOnCreate"
     assert TABLES[table]["UpdateReplacePolicy"] == "Retain"
 
 
 @pytest.mark.parametrize("resource", [*TABLES, *QUEUES])
-def test_resource_name_contains_the_stage(resource: str) -> None:
+def test_resource_name_contains_stage(resource: str) -> None:
     properties = RESOURCES[resource]["Properties"]
     name = properties.get("TableName") or properties["QueueName"]
     assert name["Fn::Sub"].startswith("feedback-${Stage}-")
@@ -63,11 +63,11 @@ def test_queue_retains_messages_for_14_days(queue: str) -> None:
 
 
 @pytest.mark.parametrize("queue", sorted(set(QUEUES) - DEAD))
-def test_queue_has_a_dead_letter_queue_of_the_same_type(queue: str) -> None:
+def test_queue_has_dead_letter_queue_of_same_type(queue: str) -> None:
     redrive = QUEUES[queue]["Properties"]["RedrivePolicy"]
     dead = redrive["deadLetterTargetArn"]["Fn::GetAtt"][0]
     assert is_fifo(queue) == is_fifo(dead)
-    # A worker parks a record after eight failures: the queue must deliver its message more often.
+    # A worker parks a record after eight failures, so the queue must deliver messages more often.
     assert redrive["maxReceiveCount"] > 8
 
 
@@ -76,7 +76,7 @@ def test_queue_has_a_dead_letter_queue_of_the_same_type(queue: str) -> None:
     [(q, "ApproximateNumberOfMessagesVisible") for q in sorted(DEAD)]
     + [(q, "ApproximateAgeOfOldestMessage") for q in sorted(set(QUEUES) - DEAD)],
 )
-def test_queue_has_an_alarm(queue: str, metric: str) -> None:
+def test_queue_has_alarm(queue: str, metric: str) -> None:
     watched = [
         (alarm["Properties"]["Dimensions"][0]["Value"]["Fn::GetAtt"][0])
         for alarm in ALARMS.values()
@@ -86,7 +86,7 @@ def test_queue_has_an_alarm(queue: str, metric: str) -> None:
 
 
 @pytest.mark.parametrize("alarm", ALARMS)
-def test_alarm_notifies_the_topic(alarm: str) -> None:
+def test_alarm_notifies_topic(alarm: str) -> None:
     assert ALARMS[alarm]["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
 
 
@@ -101,7 +101,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.usefixtures("aws")
-def test_stack_creates_its_tables_and_is_then_unchanged() -> None:
+def test_stack_creates_tables_and_second_deployment_is_unchanged() -> None:
     assert data_stack.deploy("test") == "created"
     tables = boto3.client("dynamodb").list_tables()["TableNames"]
     assert len(tables) == len(TABLES)
@@ -120,7 +120,7 @@ def test_stack_is_updated_when_its_content_changes() -> None:
 
 
 @pytest.mark.usefixtures("aws")
-def test_rejected_stack_raises_an_error() -> None:
+def test_rejected_stack_raises_error() -> None:
     template = data_stack.TEMPLATE.read_text()
     with pytest.raises(DeploymentError, match=r"CloudFormation rejected the stack small: .*Stage"):
         stacks.deploy("small", "1", template=template)

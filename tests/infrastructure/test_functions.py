@@ -1,4 +1,4 @@
-"""The function manifest: complete, least privilege, equal to the app and the generated files."""
+"""The function manifest: completeness, least privilege, and match with the app."""
 
 import json
 import re
@@ -22,11 +22,11 @@ EVERY_POLICY = [
 
 
 def statements(function: Function, stage: Stage) -> list[dict[str, Any]]:
-    found: Any = generate.policy(function, stage)["Statement"]
-    return list(found)
+    policy_statements: Any = generate.policy(function, stage)["Statement"]
+    return list(policy_statements)
 
 
-def test_generated_files_equal_the_manifest() -> None:
+def test_generated_files_match_manifest() -> None:
     assert generate.stale_files() == [], "run make generate"
 
 
@@ -64,17 +64,17 @@ def test_policy_has_no_wildcard_action(function: Function, stage: Stage) -> None
 
 
 @pytest.mark.parametrize(("function", "stage"), EVERY_POLICY)
-def test_policy_names_only_resources_of_its_stage(function: Function, stage: Stage) -> None:
-    named = re.compile(
+def test_policy_contains_only_resources_of_its_stage(function: Function, stage: Stage) -> None:
+    allowed_resource = re.compile(
         rf"arn:aws:(dynamodb:\*:\*:table/|sqs:\*:\*:)feedback-{stage.name}-[a-z.-]+(/index/[a-z_]+)?"
         rf"|arn:aws:logs:\*:\*:log-group:/aws/lambda/feedback-{stage.name}(-\*)?:\*"
     )
     resources = [resource for s in statements(function, stage) for resource in s["Resource"]]
-    assert not [resource for resource in resources if not named.fullmatch(resource)]
+    assert not [resource for resource in resources if not allowed_resource.fullmatch(resource)]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_permissions_name_only_tables_indexes_and_queues_of_the_template(
+def test_permissions_reference_only_tables_indexes_and_queues_of_data_stack(
     function: Function,
 ) -> None:
     resources = cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"].values()
@@ -103,7 +103,7 @@ def test_every_configured_function_has_its_own_policy(stage: Stage) -> None:
         assert settings["lambda_memory_size"] > 0
 
 
-def test_every_function_has_an_alarm_on_errors() -> None:
+def test_every_function_has_alarm_on_errors() -> None:
     alarmed = {
         alarm["Properties"]["Dimensions"][0]["Value"]["Fn::Sub"]
         for alarm in generate.function_resources().values()
@@ -114,13 +114,13 @@ def test_every_function_has_an_alarm_on_errors() -> None:
     }
 
 
-def test_stages_on_aws_have_no_actions_of_the_emulator() -> None:
+def test_aws_stage_policies_contain_no_emulator_actions() -> None:
     for stage in STAGES:
         text = "".join(json.dumps(generate.policy(function, stage)) for function in FUNCTIONS)
         assert ("MessageBatch" in text) == stage.is_emulated
 
 
-def test_left_over_policy_is_reported_and_deleted(
+def test_stale_policy_file_is_reported_and_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(generate, "POLICIES", tmp_path / ".chalice" / "policies")
@@ -130,9 +130,9 @@ def test_left_over_policy_is_reported_and_deleted(
     monkeypatch.setattr(generate, "TEMPLATE", template)
     generate.write_files()
     assert generate.main(["--check"]) == 0
-    left_over = generate.POLICIES / "dev-gone.json"
-    left_over.write_text("{}")
-    assert generate.stale_files() == [left_over]
+    stale_file = generate.POLICIES / "dev-gone.json"
+    stale_file.write_text("{}")
+    assert generate.stale_files() == [stale_file]
     assert generate.main(["--check"]) == 1
     generate.write_files()
     assert len(list(generate.POLICIES.iterdir())) == len(EVERY_POLICY)

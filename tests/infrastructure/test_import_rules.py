@@ -1,4 +1,4 @@
-"""Each import rule in pyproject.toml finds a planted violation."""
+"""Each import rule in pyproject.toml detects a violation added by a test."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -62,7 +62,7 @@ VIOLATIONS: Final = (
 
 @pytest.fixture(scope="module")
 def graph() -> grimp.ImportGraph:
-    """The present imports of the project."""
+    """Build the import graph of the project's modules."""
     root_packages = CONFIGURATION["session_options"]["root_packages"]
     return grimp.build_graph(*root_packages, include_external_packages=True, cache_dir=None)
 
@@ -71,23 +71,25 @@ def contract(options: dict[str, Any]) -> Contract:
     return TYPES[options["type"]](options["name"], CONFIGURATION["session_options"], options)
 
 
-CONTRACTS: Final = {each["id"]: contract(each) for each in CONFIGURATION["contracts_options"]}
+CONTRACTS: Final = {
+    options["id"]: contract(options) for options in CONFIGURATION["contracts_options"]
+}
 
 
-def test_every_rule_has_a_planted_violation() -> None:
+def test_every_import_rule_has_test_violation() -> None:
     assert {rule for rule, _, _ in VIOLATIONS} == set(CONTRACTS)
 
 
 @pytest.mark.parametrize("rule", CONTRACTS)
-def test_rule_holds(graph: grimp.ImportGraph, rule: str) -> None:
+def test_project_satisfies_import_rule(graph: grimp.ImportGraph, rule: str) -> None:
     assert CONTRACTS[rule].check(deepcopy(graph), verbose=False).kept
 
 
 @pytest.mark.parametrize(("rule", "importer", "imported"), VIOLATIONS)
-def test_rule_finds_a_violation(
+def test_import_rule_detects_violation(
     graph: grimp.ImportGraph, rule: str, importer: str, imported: str
 ) -> None:
-    planted = deepcopy(graph)
+    changed_graph = deepcopy(graph)
     importer = importer if importer.startswith("admin.") else f"chalicelib.{importer}"
-    planted.add_import(importer=importer, imported=imported)
-    assert not CONTRACTS[rule].check(planted, verbose=False).kept
+    changed_graph.add_import(importer=importer, imported=imported)
+    assert not CONTRACTS[rule].check(changed_graph, verbose=False).kept

@@ -1,4 +1,4 @@
-"""Every requirement is pinned with hashes, and nothing names a package registry."""
+"""Every requirement is pinned with hashes, and no file names a package registry."""
 
 import re
 from pathlib import Path
@@ -46,12 +46,12 @@ def test_requirements_are_pinned_with_hashes(name: str) -> None:
         "--find-links /packages",
     ],
 )
-def test_unlocked_line_is_found(line: str) -> None:
+def test_unpinned_requirement_is_detected(line: str) -> None:
     locked = f"idna==3.20 \\\n    --hash=sha256:{'0' * 64}\n"
     assert unlocked(locked) == []
     assert unlocked(locked + line + "\n") == [line]
 
 
-def test_shipped_requirements_are_the_tested_ones() -> None:
+def test_shipped_requirements_are_subset_of_dev_requirements() -> None:
     shipped, tested = (requirements((ROOT / name).read_text()) for name in FILES[:2])
     assert set(shipped) <= set(tested)

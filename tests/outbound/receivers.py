@@ -20,7 +20,7 @@ class Receiver:
     Attributes:
         requests: the bytes read from each connection.
         connections: the number of accepted connections.
-        ended: set when the test is over, to end every wait.
+        ended: set at the end of the test to end every wait.
     """
 
     port: int
@@ -29,7 +29,7 @@ class Receiver:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def read_request(self, connection: socket.socket) -> bytes:
-        """Read a request with its body, and store it."""
+        """Read a request with its body, record it and return it."""
         request = b""
         while b"\r\n\r\n" not in request:
             request += connection.recv(65536) or b"\r\n\r\n"
@@ -48,7 +48,7 @@ class Receiver:
         return self.requests[-1]
 
     def trickle(self, connection: socket.socket, data: bytes, pause_s: float = 0.01) -> None:
-        """Send byte by byte until the test is over or the connection is closed."""
+        """Send byte by byte until the test ends or the connection is closed."""
         for byte in data:
             if self.ended.wait(pause_s):
                 return
@@ -59,13 +59,13 @@ class Receiver:
 def receiving(
     behave: Callable[[Receiver, socket.socket], None], tls: ssl.SSLContext | None = None
 ) -> Iterator[Receiver]:
-    """Run a receiver that handles each connection in a thread of its own."""
+    """Run a receiver that handles each connection in a separate thread."""
     listener = socket.create_server(("127.0.0.1", 0))
     receiver = Receiver(listener.getsockname()[1])
     threads: list[threading.Thread] = []
 
     def serve(connection: socket.socket) -> None:
-        # The test checks the sender; errors of the receiver are expected.
+        # The test checks the sender, so errors of the receiver are ignored.
         with contextlib.suppress(OSError), connection:
             connection.settimeout(5)
             if tls is None:
@@ -99,12 +99,12 @@ def receiving(
             assert not thread.is_alive()
 
 
-def answering(answer: bytes) -> Callable[[Receiver, socket.socket], None]:
+def responding_with(response: bytes) -> Callable[[Receiver, socket.socket], None]:
     """Return a behaviour that reads a request and sends this response."""
 
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
-        connection.sendall(answer)
+        connection.sendall(response)
 
     return behave
 

@@ -22,7 +22,7 @@ from chalicelib.outbound.webhook_http.connection import (
 )
 from chalicelib.outbound.webhook_http.exchange import EXCERPT_CHARACTERS, WebhookResponse, post
 from tests.outbound.certificates import client_tls, server_tls
-from tests.outbound.receivers import OK, Receiver, answering, receiving, reset
+from tests.outbound.receivers import OK, Receiver, receiving, reset, responding_with
 
 BODY = '{"event":"workflow.action.webhook","name":"Zoë"}'.encode()
 HEADERS = webhook_headers(
@@ -44,17 +44,17 @@ def send(
     return post(url, HEADERS, body, allow_private=True, network=network)
 
 
-def leading_to(*addresses: str) -> Network:
+def network_resolving_to(*addresses: str) -> Network:
     """Return a network in which every host name resolves to these addresses."""
-    found = [ip_address(address) for address in addresses]
-    return Network(lambda _host, _port: found, client_tls, connect_s=0.5, attempt_s=1)
+    resolved = [ip_address(address) for address in addresses]
+    return Network(lambda _host, _port: resolved, client_tls, connect_s=0.5, attempt_s=1)
 
 
-def test_request_is_sent_once_with_the_given_bytes() -> None:
-    with receiving(answering(OK)) as receiver:
-        answer = send(receiver)
-    assert answer == WebhookResponse(answer.duration_ms, True, 200, excerpt="OK")
-    assert answer.is_success
+def test_request_is_sent_once_with_exact_body() -> None:
+    with receiving(responding_with(OK)) as receiver:
+        response = send(receiver)
+    assert response == WebhookResponse(response.duration_ms, True, 200, excerpt="OK")
+    assert response.is_success
     assert receiver.connections == 1
     (request,) = receiver.requests
     head, _, body = request.partition(b"\r\n\r\n")
@@ -79,7 +79,7 @@ def test_request_is_sent_once_with_the_given_bytes() -> None:
 
 def test_largest_body_arrives_complete() -> None:
     body = bytes(range(256)) * 800
-    with receiving(answering(OK)) as receiver:
+    with receiving(responding_with(OK)) as receiver:
         assert send(receiver, body=body, network=replace(SHORT, attempt_s=2)).is_success
     assert receiver.requests[0].endswith(b"\r\n\r\n" + body)
 
@@ -87,31 +87,31 @@ def test_largest_body_arrives_complete() -> None:
 @pytest.mark.parametrize(
     "status", [200, 201, 202, 204, 226, 299, 300, 304, 400, 401, 404, 410, 429, 500, 503, 599, 999]
 )
-def test_only_2xx_status_is_a_success(status: int) -> None:
+def test_only_2xx_status_is_success(status: int) -> None:
     length = "" if status in (204, 304) else "Content-Length: 0\r\n"
-    with receiving(answering(f"HTTP/1.1 {status} X\r\n{length}\r\n".encode())) as receiver:
-        answer = send(receiver)
-    assert answer.status == status
-    assert answer.error is None
-    assert answer.is_success is (200 <= status < 300)
-    assert not answer.is_ambiguous
+    with receiving(responding_with(f"HTTP/1.1 {status} X\r\n{length}\r\n".encode())) as receiver:
+        response = send(receiver)
+    assert response.status == status
+    assert response.error is None
+    assert response.is_success is (200 <= status < 300)
+    assert not response.is_ambiguous
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect_is_not_followed(status: int) -> None:
-    with receiving(answering(OK)) as elsewhere:
-        location = f"Location: http://127.0.0.1:{elsewhere.port}/"
-        moved = f"HTTP/1.1 {status} X\r\n{location}\r\nContent-Length: 0\r\n\r\n".encode()
-        with receiving(answering(moved)) as receiver:
-            answer = send(receiver)
-    assert answer.status == status
-    assert not answer.is_success
-    assert (receiver.connections, elsewhere.connections) == (1, 0)
+    with receiving(responding_with(OK)) as other_receiver:
+        location = f"Location: http://127.0.0.1:{other_receiver.port}/"
+        redirect = f"HTTP/1.1 {status} X\r\n{location}\r\nContent-Length: 0\r\n\r\n".encode()
+        with receiving(responding_with(redirect)) as receiver:
+            response = send(receiver)
+    assert response.status == status
+    assert not response.is_success
+    assert (receiver.connections, other_receiver.connections) == (1, 0)
 
 
 def test_interim_responses_are_skipped() -> None:
     interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
-    with receiving(answering(interim + OK)) as receiver:
+    with receiving(responding_with(interim + OK)) as receiver:
         assert send(receiver).status == 200
 
 
@@ -119,8 +119,8 @@ def test_interim_responses_are_skipped() -> None:
     "retry_after", ["120", "0", "-1", "soon", "Sun, 01 Mar 2026 12:10:00 GMT", ""]
 )
 def test_retry_after_is_returned_unparsed(retry_after: str) -> None:
-    told = f"HTTP/1.1 429 X\r\nRetry-After: {retry_after}\r\nContent-Length: 0\r\n\r\n"
-    with receiving(answering(told.encode())) as receiver:
+    response_head = f"HTTP/1.1 429 X\r\nRetry-After: {retry_after}\r\nContent-Length: 0\r\n\r\n"
+    with receiving(responding_with(response_head.encode())) as receiver:
         assert send(receiver).retry_after == (retry_after or None)
 
 
@@ -147,50 +147,50 @@ def trickle_interim_headers(receiver: Receiver, connection: socket.socket) -> No
 @pytest.mark.parametrize(
     "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_interim_headers]
 )
-def test_missing_status_is_an_ambiguous_timeout(behave: object) -> None:
+def test_missing_status_is_reported_as_ambiguous_timeout(behave: object) -> None:
     with receiving(behave) as receiver:  # type: ignore[arg-type]
-        answer = send(receiver)
-    assert answer.error is WebhookFailure.TIMEOUT
-    assert answer.is_ambiguous
-    assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
+        response = send(receiver)
+    assert response.error is WebhookFailure.TIMEOUT
+    assert response.is_ambiguous
+    assert 200 <= response.duration_ms < 200 + TOLERANCE_MS
 
 
 def test_unread_large_request_times_out() -> None:
     with receiving(hang_before_reading) as receiver:
-        answer = send(receiver, body=b"x" * 20_000_000)
-    assert answer.error is WebhookFailure.TIMEOUT
-    assert answer.is_ambiguous
-    assert answer.duration_ms < 200 + TOLERANCE_MS
+        response = send(receiver, body=b"x" * 20_000_000)
+    assert response.error is WebhookFailure.TIMEOUT
+    assert response.is_ambiguous
+    assert response.duration_ms < 200 + TOLERANCE_MS
 
 
 @pytest.mark.parametrize(
     "framing", [b"", b"Content-Length: 60000\r\n", b"Content-Encoding: gzip\r\n"]
 )
-def test_slow_body_ends_at_the_deadline_and_keeps_the_status(framing: bytes) -> None:
+def test_slow_body_is_cut_off_at_deadline_without_losing_status(framing: bytes) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 202 Accepted\r\n" + framing + b"\r\n")
         receiver.trickle(connection, b"a" * 60_000)
 
     with receiving(behave) as receiver:
-        answer = send(receiver)
-    assert answer.status == 202
-    assert answer.is_success
-    assert answer.duration_ms < 200 + TOLERANCE_MS
+        response = send(receiver)
+    assert response.status == 202
+    assert response.is_success
+    assert response.duration_ms < 200 + TOLERANCE_MS
     if b"gzip" not in framing:
-        assert set(answer.excerpt) == {"a"}
+        assert set(response.excerpt) == {"a"}
 
 
-def test_slow_chunked_body_ends_at_the_deadline() -> None:
+def test_slow_chunked_body_is_cut_off_at_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         receiver.trickle(connection, b"1\r\na\r\n" * 10_000)
 
     with receiving(behave) as receiver:
-        answer = send(receiver)
-    assert answer.is_success
-    assert answer.duration_ms < 200 + TOLERANCE_MS
+        response = send(receiver)
+    assert response.is_success
+    assert response.duration_ms < 200 + TOLERANCE_MS
 
 
 @pytest.mark.parametrize("rest", [b"", b"b" * 60_000], ids=["hangs", "trickles"])
@@ -202,10 +202,10 @@ def test_incomplete_body_is_awaited_for_one_second(rest: bytes) -> None:
         receiver.ended.wait(5)
 
     with receiving(behave) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer.is_success
-    assert answer.excerpt.rstrip("b") == "Thanks"
-    assert 1000 <= answer.duration_ms < 1000 + TOLERANCE_MS
+        response = send(receiver, network=Network())
+    assert response.is_success
+    assert response.excerpt.rstrip("b") == "Thanks"
+    assert 1000 <= response.duration_ms < 1000 + TOLERANCE_MS
 
 
 @pytest.mark.parametrize(
@@ -227,15 +227,15 @@ def test_endless_body_is_cut_off_immediately(start: bytes) -> None:
             sent += connection.send(b"a" * 65536)
 
     with receiving(behave) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer.is_success
-    assert answer.excerpt == "a" * EXCERPT_CHARACTERS
-    assert answer.duration_ms < 5000
+        response = send(receiver, network=Network())
+    assert response.is_success
+    assert response.excerpt == "a" * EXCERPT_CHARACTERS
+    assert response.duration_ms < 5000
     assert sent < 20_000_000
 
 
 @pytest.mark.parametrize(
-    "flood",
+    "endless_data",
     [
         itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
         itertools.chain([b"HTTP/1.1 103 X\r\n"], itertools.repeat(b"X-A: b\r\n" * 1000)),
@@ -243,19 +243,21 @@ def test_endless_body_is_cut_off_immediately(start: bytes) -> None:
     ],
     ids=["interim", "interim headers", "status line"],
 )
-def test_endless_data_before_the_status_is_a_bad_answer(flood: "itertools.repeat[bytes]") -> None:
+def test_endless_data_before_status_is_reported_as_bad_answer(
+    endless_data: "itertools.repeat[bytes]",
+) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
-        for piece in flood:
+        for piece in endless_data:
             connection.sendall(piece)
             if receiver.ended.is_set():
                 return
 
     with receiving(behave) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer.error is WebhookFailure.BAD_ANSWER
-    assert answer.is_ambiguous
-    assert answer.duration_ms < 5000
+        response = send(receiver, network=Network())
+    assert response.error is WebhookFailure.BAD_ANSWER
+    assert response.is_ambiguous
+    assert response.duration_ms < 5000
 
 
 @pytest.mark.parametrize("status", [202, 429, 503])
@@ -268,16 +270,16 @@ def test_endless_data_before_the_status_is_a_bad_answer(flood: "itertools.repeat
         b"X-A: b\r\n" * 101 + b"\r\nlate",
         b"X-A: " + b"b" * 70_000 + b"\r\n\r\nlate",
     ],
-    ids=["none", "half of one", "no end", "too many", "too long"],
+    ids=["no headers", "cut off", "without end", "too many", "too long"],
 )
-def test_invalid_headers_keep_the_status(status: int, headers: bytes) -> None:
-    with receiving(answering(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer == WebhookResponse(answer.duration_ms, True, status)
+def test_invalid_headers_do_not_change_status(status: int, headers: bytes) -> None:
+    with receiving(responding_with(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
+        response = send(receiver, network=Network())
+    assert response == WebhookResponse(response.duration_ms, True, status)
     assert receiver.connections == 1
 
 
-def test_reset_during_the_headers_keeps_the_status() -> None:
+def test_reset_during_headers_does_not_change_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nX-A: b\r\n")
@@ -285,23 +287,23 @@ def test_reset_during_the_headers_keeps_the_status() -> None:
         reset(connection)
 
     with receiving(behave) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer == WebhookResponse(answer.duration_ms, True, 200)
+        response = send(receiver, network=Network())
+    assert response == WebhookResponse(response.duration_ms, True, 200)
 
 
-def test_slow_headers_end_at_the_deadline_and_keep_the_status() -> None:
+def test_slow_headers_are_cut_off_at_deadline_without_losing_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
         receiver.trickle(connection, b"X-Slow: yes\r\n" * 100)
 
     with receiving(behave) as receiver:
-        answer = send(receiver)
-    assert answer == WebhookResponse(answer.duration_ms, True, 200)
-    assert 200 <= answer.duration_ms < 200 + TOLERANCE_MS
+        response = send(receiver)
+    assert response == WebhookResponse(response.duration_ms, True, 200)
+    assert 200 <= response.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_endless_headers_keep_the_status() -> None:
+def test_endless_headers_do_not_change_status() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\n")
@@ -309,16 +311,16 @@ def test_endless_headers_keep_the_status() -> None:
             connection.sendall(b"X-A: " + b"b" * 9000 + b"\r\n")
 
     with receiving(behave) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer == WebhookResponse(answer.duration_ms, True, 200)
-    assert answer.duration_ms < 5000
+        response = send(receiver, network=Network())
+    assert response == WebhookResponse(response.duration_ms, True, 200)
+    assert response.duration_ms < 5000
 
 
-def test_bare_cr_in_a_header_does_not_start_another_header() -> None:
-    told = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
-    with receiving(answering(told)) as receiver:
-        answer = send(receiver)
-    assert answer == WebhookResponse(answer.duration_ms, True, 503)
+def test_bare_cr_in_header_does_not_start_another_header() -> None:
+    response_head = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
+    with receiving(responding_with(response_head)) as receiver:
+        response = send(receiver)
+    assert response == WebhookResponse(response.duration_ms, True, 503)
 
 
 PARTS_WITHIN_PARTS = b"".join(
@@ -335,43 +337,43 @@ PARTS_WITHIN_PARTS = b"".join(
     ],
     ids=["messages", "parts"],
 )
-def test_nested_message_in_a_header_is_not_parsed(interim: bytes, header: bytes) -> None:
+def test_nested_message_in_header_is_not_parsed(interim: bytes, header: bytes) -> None:
     before = interim and interim + header + b"\r\n"
     after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
-    with receiving(answering(before + after + b"\r\nOK")) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer == WebhookResponse(answer.duration_ms, True, 200, excerpt="OK")
-    assert answer.duration_ms < TOLERANCE_MS
+    with receiving(responding_with(before + after + b"\r\nOK")) as receiver:
+        response = send(receiver, network=Network())
+    assert response == WebhookResponse(response.duration_ms, True, 200, excerpt="OK")
+    assert response.duration_ms < TOLERANCE_MS
 
 
-@pytest.mark.parametrize(("length", "kept"), [(1024, 1024), (1025, 1024)])
-def test_excerpt_is_cut_at_1024_characters(length: int, kept: int) -> None:
+@pytest.mark.parametrize(("length", "expected_length"), [(1024, 1024), (1025, 1024)])
+def test_excerpt_is_cut_at_1024_characters(length: int, expected_length: int) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
-    with receiving(answering(head + b"a" * length)) as receiver:
-        assert send(receiver).excerpt == "a" * kept
+    with receiving(responding_with(head + b"a" * length)) as receiver:
+        assert send(receiver).excerpt == "a" * expected_length
 
 
-@pytest.mark.parametrize(("length", "kept"), [(100, 100), (101, 100)])
-def test_retry_after_is_cut_at_100_characters(length: int, kept: int) -> None:
-    told = f"HTTP/1.1 429 X\r\nRetry-After: {'1' * length}\r\nContent-Length: 0\r\n\r\n"
-    with receiving(answering(told.encode())) as receiver:
-        assert send(receiver).retry_after == "1" * kept
+@pytest.mark.parametrize(("length", "expected_length"), [(100, 100), (101, 100)])
+def test_retry_after_is_cut_at_100_characters(length: int, expected_length: int) -> None:
+    response_head = f"HTTP/1.1 429 X\r\nRetry-After: {'1' * length}\r\nContent-Length: 0\r\n\r\n"
+    with receiving(responding_with(response_head.encode())) as receiver:
+        assert send(receiver).retry_after == "1" * expected_length
 
 
-@pytest.mark.parametrize(("beyond", "status"), [(0, 204), (1, None)])
-def test_status_is_accepted_within_128_kilobytes(beyond: int, status: int | None) -> None:
+@pytest.mark.parametrize(("extra_bytes", "status"), [(0, 204), (1, None)])
+def test_status_is_accepted_within_128_kilobytes(extra_bytes: int, status: int | None) -> None:
     final = b"HTTP/1.1 204 No Content\r\n"
     interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
-    room = 128 * 1024 - len(final) + beyond
+    room = 128 * 1024 - len(final) + extra_bytes
     # The last interim response is padded to the remaining size.
-    whole, left = divmod(room - 2 * len(interim), len(interim))
-    padded = interim[:-2] + b"x: " + b"a" * (len(interim) + left - 5) + b"\r\n\r\n"
-    before = interim * whole + padded
-    assert len(before + final) == 128 * 1024 + beyond
-    with receiving(answering(before + final + b"\r\n")) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer.status == status
-    assert answer.error is (None if status else WebhookFailure.BAD_ANSWER)
+    copies, padding = divmod(room - 2 * len(interim), len(interim))
+    padded = interim[:-2] + b"x: " + b"a" * (len(interim) + padding - 5) + b"\r\n\r\n"
+    before = interim * copies + padded
+    assert len(before + final) == 128 * 1024 + extra_bytes
+    with receiving(responding_with(before + final + b"\r\n")) as receiver:
+        response = send(receiver, network=Network())
+    assert response.status == status
+    assert response.error is (None if status else WebhookFailure.BAD_ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -382,10 +384,10 @@ def test_status_is_accepted_within_128_kilobytes(beyond: int, status: int | None
         ("deflate", zlib.compress(b"a" * 50_000_000)),
     ],
 )
-def test_compressed_bomb_is_decoded_up_to_the_limit(
+def test_decompression_bomb_is_decoded_up_to_limit(
     encoding: str, packed: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = 0
+    decoded_bytes = 0
     real = zlib.decompressobj
 
     class Counting:
@@ -393,18 +395,18 @@ def test_compressed_bomb_is_decoded_up_to_the_limit(
             self.decoder = real(wbits)
 
         def decompress(self, chunk: bytes, limit: int) -> bytes:
-            nonlocal made
+            nonlocal decoded_bytes
             decoded = self.decoder.decompress(chunk, limit)
-            made += len(decoded)
+            decoded_bytes += len(decoded)
             return decoded
 
     monkeypatch.setattr("chalicelib.outbound.webhook_http.exchange.zlib.decompressobj", Counting)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(packed)}\r\n"
-    with receiving(answering(head.encode() + b"\r\n" + packed)) as receiver:
-        answer = send(receiver, network=Network())
-    assert answer.is_success
-    assert answer.excerpt == "a" * EXCERPT_CHARACTERS
-    assert 0 < made <= 16 * 1024
+    with receiving(responding_with(head.encode() + b"\r\n" + packed)) as receiver:
+        response = send(receiver, network=Network())
+    assert response.is_success
+    assert response.excerpt == "a" * EXCERPT_CHARACTERS
+    assert 0 < decoded_bytes <= 16 * 1024
 
 
 @pytest.mark.parametrize(
@@ -417,18 +419,16 @@ def test_compressed_bomb_is_decoded_up_to_the_limit(
         ("identity", b"\xff\xfe", "��"),
     ],
 )
-def test_response_body_does_not_change_the_outcome(
-    encoding: str, body: bytes, excerpt: str
-) -> None:
+def test_response_body_does_not_change_outcome(encoding: str, body: bytes, excerpt: str) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(body)}\r\n"
-    with receiving(answering(head.encode() + b"\r\n" + body)) as receiver:
-        answer = send(receiver)
-    assert answer.is_success
-    assert answer.excerpt == excerpt
+    with receiving(responding_with(head.encode() + b"\r\n" + body)) as receiver:
+        response = send(receiver)
+    assert response.is_success
+    assert response.excerpt == excerpt
 
 
 @pytest.mark.parametrize(
-    "answer_bytes",
+    "response_bytes",
     [
         b"",
         b"HTTP/1.1 2",
@@ -437,16 +437,18 @@ def test_response_body_does_not_change_the_outcome(
         b"HTTP/1.1 103 Early Hints\r\n",
     ],
 )
-def test_close_before_the_status_is_a_lost_connection(answer_bytes: bytes) -> None:
-    with receiving(answering(answer_bytes)) as receiver:
-        answer = send(receiver)
-    assert answer.error is WebhookFailure.CONNECTION_LOST
-    assert answer.is_ambiguous
+def test_connection_closed_before_status_is_reported_as_connection_lost(
+    response_bytes: bytes,
+) -> None:
+    with receiving(responding_with(response_bytes)) as receiver:
+        response = send(receiver)
+    assert response.error is WebhookFailure.CONNECTION_LOST
+    assert response.is_ambiguous
     assert receiver.connections == 1
 
 
 @pytest.mark.parametrize(
-    "noise",
+    "invalid_response",
     [
         b"SSH-2.0-OpenSSH\r\n\r\n",
         b"\x00\x01\x02\r\n",
@@ -454,37 +456,37 @@ def test_close_before_the_status_is_a_lost_connection(answer_bytes: bytes) -> No
         b"HTTP/2.0 200 OK\r\n\r\n",
     ],
 )
-def test_response_that_is_not_http_is_a_bad_answer(noise: bytes) -> None:
-    with receiving(answering(noise)) as receiver:
-        answer = send(receiver)
-    assert answer.error is WebhookFailure.BAD_ANSWER
-    assert answer.is_ambiguous
+def test_non_http_response_is_reported_as_bad_answer(invalid_response: bytes) -> None:
+    with receiving(responding_with(invalid_response)) as receiver:
+        response = send(receiver)
+    assert response.error is WebhookFailure.BAD_ANSWER
+    assert response.is_ambiguous
 
 
-def test_reset_after_the_request_is_ambiguous_and_not_retried() -> None:
+def test_reset_after_request_is_ambiguous_and_not_retried() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         reset(connection)
 
     with receiving(behave) as receiver:
-        answer = send(receiver)
-    assert answer.error is WebhookFailure.CONNECTION_LOST
-    assert answer.is_ambiguous
+        response = send(receiver)
+    assert response.error is WebhookFailure.CONNECTION_LOST
+    assert response.is_ambiguous
     assert receiver.connections == 1
 
 
-def test_reset_before_the_request_is_a_failure_and_not_retried() -> None:
+def test_reset_before_request_is_reported_and_not_retried() -> None:
     with receiving(lambda _receiver, connection: reset(connection)) as receiver:
-        answer = send(receiver, body=b"x" * 5_000_000)
-    # The reset arrives either while connecting or afterwards.
-    if answer.was_sent:
-        assert answer.error is WebhookFailure.CONNECTION_LOST
+        response = send(receiver, body=b"x" * 5_000_000)
+    # The reset arrives either during the TCP handshake or later.
+    if response.was_sent:
+        assert response.error is WebhookFailure.CONNECTION_LOST
     else:
-        assert answer.error is WebhookFailure.NO_CONNECTION
+        assert response.error is WebhookFailure.NO_CONNECTION
     assert receiver.connections == 1
 
 
-def test_response_before_the_end_of_the_request_counts() -> None:
+def test_response_before_end_of_request_is_accepted() -> None:
     def behave(_receiver: Receiver, connection: socket.socket) -> None:
         connection.recv(100)
         connection.sendall(b"HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n")
@@ -493,31 +495,31 @@ def test_response_before_the_end_of_the_request_counts() -> None:
             pass
 
     with receiving(behave) as receiver:
-        answer = send(receiver, body=b"x" * 3_000_000, network=Network())
-    assert answer.status == 413
+        response = send(receiver, body=b"x" * 3_000_000, network=Network())
+    assert response.status == 413
 
 
 def test_refused_connection_sends_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    answer = send(Receiver(port))
-    assert answer.error is WebhookFailure.NO_CONNECTION
-    assert not answer.was_sent
+    response = send(Receiver(port))
+    assert response.error is WebhookFailure.NO_CONNECTION
+    assert not response.was_sent
 
 
-def test_full_backlog_is_a_connect_timeout() -> None:
+def test_full_backlog_is_reported_as_connect_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]
-        for each in waiting:
-            each.setblocking(False)
-            each.connect_ex(("127.0.0.1", port))
-        answer = send(Receiver(port))
-        for each in waiting:
-            each.close()
-    assert answer.error is WebhookFailure.CONNECT_TIMEOUT
-    assert not answer.was_sent
-    assert answer.duration_ms < 100 + TOLERANCE_MS
+        for connection in waiting:
+            connection.setblocking(False)
+            connection.connect_ex(("127.0.0.1", port))
+        response = send(Receiver(port))
+        for connection in waiting:
+            connection.close()
+    assert response.error is WebhookFailure.CONNECT_TIMEOUT
+    assert not response.was_sent
+    assert response.duration_ms < 100 + TOLERANCE_MS
 
 
 @pytest.mark.parametrize(
@@ -536,49 +538,51 @@ def test_full_backlog_is_a_connect_timeout() -> None:
 def test_forbidden_address_prevents_every_connection(
     addresses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[object] = []
-    monkeypatch.setattr(socket, "create_connection", lambda *args: opened.append(args))
-    with receiving(answering(OK)) as receiver:
-        answer = post(
+    connections: list[object] = []
+    monkeypatch.setattr(socket, "create_connection", lambda *args: connections.append(args))
+    with receiving(responding_with(OK)) as receiver:
+        response = post(
             f"https://a.example:{receiver.port}/",
             HEADERS,
             BODY,
             allow_private=False,
-            network=leading_to(*addresses),
+            network=network_resolving_to(*addresses),
         )
-    assert answer.error is WebhookFailure.FORBIDDEN_ADDRESS
-    assert not answer.was_sent
-    assert opened == []
+    assert response.error is WebhookFailure.FORBIDDEN_ADDRESS
+    assert not response.was_sent
+    assert connections == []
     assert receiver.connections == 0
 
 
-def test_connection_uses_the_checked_address_without_resolving_again(
+def test_connection_uses_checked_address_without_resolving_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[str] = []
-    went: list[tuple[str, int]] = []
+    resolved_hosts: list[str] = []
+    connected_addresses: list[tuple[str, int]] = []
 
-    def look_up(host: str, _port: int) -> Sequence[Address]:
-        asked.append(host)
+    def resolve(host: str, _port: int) -> Sequence[Address]:
+        resolved_hosts.append(host)
         return [ip_address("93.184.216.34")]
 
     def connect(where: tuple[str, int], _timeout: float) -> socket.socket:
-        went.append(where)
+        connected_addresses.append(where)
         raise ConnectionRefusedError
 
     monkeypatch.setattr(socket, "create_connection", connect)
-    answer = post(
-        "https://a.example/", HEADERS, BODY, allow_private=False, network=Network(look_up)
+    response = post(
+        "https://a.example/", HEADERS, BODY, allow_private=False, network=Network(resolve)
     )
-    assert answer.error is WebhookFailure.NO_CONNECTION
-    assert asked == ["a.example"]
-    assert went == [("93.184.216.34", 443)]
+    assert response.error is WebhookFailure.NO_CONNECTION
+    assert resolved_hosts == ["a.example"]
+    assert connected_addresses == [("93.184.216.34", 443)]
 
 
-def test_second_address_is_tried_when_the_first_refuses() -> None:
-    with receiving(answering(OK)) as receiver:
-        answer = send(receiver, host="a.example", network=leading_to("127.0.0.2", "127.0.0.1"))
-    assert answer.is_success
+def test_second_address_is_tried_when_first_refuses_connection() -> None:
+    with receiving(responding_with(OK)) as receiver:
+        response = send(
+            receiver, host="a.example", network=network_resolving_to("127.0.0.2", "127.0.0.1")
+        )
+    assert response.is_success
     assert receiver.connections == 1
 
 
@@ -586,27 +590,27 @@ def test_host_without_address_sends_nothing() -> None:
     def fail(_host: str, _port: int) -> Sequence[Address]:
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
-    for network in (Network(fail), leading_to()):
-        answer = send(Receiver(1), host="a.example", network=network)
-        assert answer.error is WebhookFailure.NO_ADDRESS
-        assert not answer.was_sent
+    for network in (Network(fail), network_resolving_to()):
+        response = send(Receiver(1), host="a.example", network=network)
+        assert response.error is WebhookFailure.NO_ADDRESS
+        assert not response.was_sent
 
 
-def test_unresponsive_resolver_is_a_connect_timeout() -> None:
+def test_unresponsive_resolver_is_reported_as_connect_timeout() -> None:
     ended = threading.Event()
 
     def hang(_host: str, _port: int) -> Sequence[Address]:
         ended.wait(5)
         return []
 
-    answer = send(Receiver(1), host="a.example", network=replace(SHORT, resolve=hang))
+    response = send(Receiver(1), host="a.example", network=replace(SHORT, resolve=hang))
     ended.set()
-    assert answer.error is WebhookFailure.CONNECT_TIMEOUT
-    assert answer.duration_ms < 100 + TOLERANCE_MS
+    assert response.error is WebhookFailure.CONNECT_TIMEOUT
+    assert response.duration_ms < 100 + TOLERANCE_MS
 
 
 def test_environment_proxies_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    with receiving(answering(OK)) as proxy, receiving(answering(OK)) as receiver:
+    with receiving(responding_with(OK)) as proxy, receiving(responding_with(OK)) as receiver:
         for name in ("http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
         assert send(receiver).is_success
@@ -627,18 +631,20 @@ def test_invalid_request_is_not_resolved(url: str, headers: dict[str, str]) -> N
     def fail(_host: str, _port: int) -> Sequence[Address]:
         raise AssertionError("resolved")
 
-    answer = post(url, headers, BODY, allow_private=False, network=Network(fail))
-    assert answer.error is WebhookFailure.BAD_REQUEST
-    assert not answer.was_sent
+    response = post(url, headers, BODY, allow_private=False, network=Network(fail))
+    assert response.error is WebhookFailure.BAD_REQUEST
+    assert not response.was_sent
 
 
-def test_tls_checks_the_host_name_and_sends_it() -> None:
+def test_tls_checks_host_name_and_sends_it() -> None:
     names: list[str | None] = []
     tls = server_tls("a.example")
     tls.sni_callback = lambda _socket, name, _context: names.append(name)
-    with receiving(answering(OK), tls) as receiver:
-        answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
-    assert answer.is_success
+    with receiving(responding_with(OK), tls) as receiver:
+        response = send(
+            receiver, host="a.example", scheme="https", network=network_resolving_to("127.0.0.1")
+        )
+    assert response.is_success
     assert names == ["a.example"]
 
 
@@ -650,23 +656,25 @@ def test_tls_checks_the_host_name_and_sends_it() -> None:
         (server_tls("127.0.0.1"), "Hostname mismatch"),
         (server_tls("a.example", expired=True), "certificate has expired"),
     ],
-    ids=["other authority", "other name", "the address's", "expired"],
+    ids=["self-signed", "other host", "IP address", "expired"],
 )
 def test_invalid_certificate_prevents_sending(tls: ssl.SSLContext, reason: str) -> None:
-    with receiving(answering(OK), tls) as receiver:
-        answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
-    assert answer.error is WebhookFailure.TLS
-    assert reason in answer.detail
-    assert not answer.was_sent
+    with receiving(responding_with(OK), tls) as receiver:
+        response = send(
+            receiver, host="a.example", scheme="https", network=network_resolving_to("127.0.0.1")
+        )
+    assert response.error is WebhookFailure.TLS
+    assert reason in response.detail
+    assert not response.was_sent
     assert BODY not in b"".join(receiver.requests)
 
 
-def test_system_trust_store_rejects_an_unknown_authority() -> None:
-    network = replace(leading_to("127.0.0.1"), tls=system_tls)
-    with receiving(answering(OK), server_tls("a.example")) as receiver:
-        answer = send(receiver, host="a.example", scheme="https", network=network)
-    assert answer.error is WebhookFailure.TLS
-    assert not answer.was_sent
+def test_system_trust_store_rejects_unknown_authority() -> None:
+    network = replace(network_resolving_to("127.0.0.1"), tls=system_tls)
+    with receiving(responding_with(OK), server_tls("a.example")) as receiver:
+        response = send(receiver, host="a.example", scheme="https", network=network)
+    assert response.error is WebhookFailure.TLS
+    assert not response.was_sent
 
 
 @pytest.mark.parametrize(
@@ -674,36 +682,38 @@ def test_system_trust_store_rejects_an_unknown_authority() -> None:
 )
 def test_receiver_without_tls_gets_no_request(first: bytes) -> None:
     with receiving(lambda _receiver, connection: connection.sendall(first)) as receiver:
-        answer = send(receiver, host="a.example", scheme="https", network=leading_to("127.0.0.1"))
-    assert answer.error is WebhookFailure.TLS
-    assert not answer.was_sent
+        response = send(
+            receiver, host="a.example", scheme="https", network=network_resolving_to("127.0.0.1")
+        )
+    assert response.error is WebhookFailure.TLS
+    assert not response.was_sent
 
 
-def test_slow_handshake_ends_at_the_deadline() -> None:
+def test_slow_handshake_times_out_at_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         connection.recv(4096)
         receiver.trickle(connection, b"\x16\x03\x03\x3f\x00" + b"\x02" * 10_000)
 
-    network = replace(leading_to("127.0.0.1"), attempt_s=0.2)
+    network = replace(network_resolving_to("127.0.0.1"), attempt_s=0.2)
     with receiving(behave) as receiver:
-        answer = send(receiver, host="a.example", scheme="https", network=network)
-    assert answer.error in (WebhookFailure.TIMEOUT, WebhookFailure.TLS)
-    assert not answer.was_sent
-    assert answer.duration_ms < 200 + TOLERANCE_MS
+        response = send(receiver, host="a.example", scheme="https", network=network)
+    assert response.error in (WebhookFailure.TIMEOUT, WebhookFailure.TLS)
+    assert not response.was_sent
+    assert response.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_slow_tls_response_ends_at_the_deadline() -> None:
-    network = replace(leading_to("127.0.0.1"), attempt_s=0.25)
+def test_slow_tls_response_times_out_at_deadline() -> None:
+    network = replace(network_resolving_to("127.0.0.1"), attempt_s=0.25)
     with receiving(trickle_status, server_tls("a.example")) as receiver:
-        answer = send(receiver, host="a.example", scheme="https", network=network)
-    assert answer.error is WebhookFailure.TIMEOUT
-    assert answer.is_ambiguous
-    assert answer.duration_ms < 250 + TOLERANCE_MS
+        response = send(receiver, host="a.example", scheme="https", network=network)
+    assert response.error is WebhookFailure.TIMEOUT
+    assert response.is_ambiguous
+    assert response.duration_ms < 250 + TOLERANCE_MS
 
 
 def test_concurrent_attempts_do_not_wait_for_each_other() -> None:
     started = time.monotonic()
-    with receiving(hang_after_reading) as slow, receiving(answering(OK)) as healthy:
+    with receiving(hang_after_reading) as slow, receiving(responding_with(OK)) as healthy:
         waiting = [threading.Thread(target=send, args=(slow,)) for _ in range(10)]
         for thread in waiting:
             thread.start()

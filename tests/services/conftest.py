@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.web.opened import Opened, open_account
+from tests.web.seeded_account import SeededAccount, seed_account
 
 
 @pytest.fixture
-def opened(account: str) -> Opened:
-    """A new account with forms that accept submissions."""
-    return open_account()
+def seeded(account: str) -> SeededAccount:
+    """Create an account with forms that accept submissions."""
+    return seed_account()

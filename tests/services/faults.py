@@ -1,4 +1,4 @@
-"""AWS faults, injected into one chosen request of a run."""
+"""AWS faults, injected into one request of a test."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -15,123 +15,123 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 class InjectedFault(StrEnum):
     """The way in which a request fails."""
 
-    REFUSED = "refused"
+    ACCESS_DENIED = "access denied"
     THROTTLED = "throttled"
     CONFLICT = "conflict"
-    UNANSWERED = "unanswered"
-    DONE_BUT_UNANSWERED = "done but unanswered"
-    HALF_DONE = "half done"
-    KILLED_BEFORE = "killed before"
-    KILLED_AFTER = "killed after"
+    TIMEOUT = "timeout"
+    TIMEOUT_AFTER_PROCESSING = "timeout after processing"
+    PARTIAL_SUCCESS = "partial success"
+    KILLED_BEFORE = "killed before request"
+    KILLED_AFTER = "killed after request"
 
 
 class Killed(BaseException):
     """The process is killed. The service must not catch this."""
 
 
-_NOT_COUNTED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
-"""Requests that a process sends once, or that tests send."""
+_NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
+"""Requests that a process sends once (GetQueueUrl) or that only tests send."""
 
 
 @dataclass
 class Requests:
-    """The operations of the requests so far, in order."""
+    """The operations of the recorded requests, in order."""
 
     operations: list[str]
 
 
 @contextmanager
-def faulty(
+def inject_fault(
     patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
-    """Record AWS requests in the block, and let the request with this number (from 0) fail."""
+    """Record AWS requests in the block. Inject the fault into the request with this index."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
-    seen = Requests([])
+    recorded = Requests([])
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        if operation in _NOT_COUNTED:
+        if operation in _NOT_RECORDED:
             return real(client, operation, arguments)
-        place = len(seen.operations)
-        seen.operations.append(operation)
-        if place != number or fault is None:
+        index = len(recorded.operations)
+        recorded.operations.append(operation)
+        if index != number or fault is None:
             return real(client, operation, arguments)
         return _fail(fault, operation, arguments, lambda sent: real(client, operation, sent))
 
     with patch.context() as scope:
         scope.setattr(BaseClient, "_make_api_call", request)
-        yield seen
+        yield recorded
 
 
 def _fail(
     fault: InjectedFault,
     operation: str,
     arguments: dict[str, Any],
-    do: Callable[[dict[str, Any]], Any],
+    send: Callable[[dict[str, Any]], Any],
 ) -> Any:
     if fault is InjectedFault.KILLED_BEFORE:
         raise Killed
     if fault is InjectedFault.KILLED_AFTER:
-        do(arguments)
+        send(arguments)
         raise Killed
-    if fault is InjectedFault.UNANSWERED:
+    if fault is InjectedFault.TIMEOUT:
         raise ReadTimeoutError(endpoint_url="x")
-    if fault is InjectedFault.DONE_BUT_UNANSWERED:
-        do(arguments)
+    if fault is InjectedFault.TIMEOUT_AFTER_PROCESSING:
+        send(arguments)
         raise ReadTimeoutError(endpoint_url="x")
     if fault is InjectedFault.THROTTLED:
         raise _error(operation, "ThrottlingException")
-    if fault is InjectedFault.REFUSED:
+    if fault is InjectedFault.ACCESS_DENIED:
         raise _error(operation, "AccessDeniedException")
     if fault is InjectedFault.CONFLICT and operation == "TransactWriteItems":
         reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
         raise _error(operation, "TransactionCanceledException", CancellationReasons=reasons)
-    if fault is InjectedFault.HALF_DONE and operation in _HALVES:
-        return _HALVES[operation](arguments, do)
-    return do(arguments)
+    if fault is InjectedFault.PARTIAL_SUCCESS and operation in _PARTIAL_OPERATIONS:
+        return _PARTIAL_OPERATIONS[operation](arguments, send)
+    return send(arguments)
 
 
 def _error(operation: str, code: str, **more: Any) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": code}, **more}, operation)  # type: ignore[typeddict-item]
 
 
-def _half_of_a_batch_write(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
+def _partial_batch_write(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
     ((table, writes),) = arguments["RequestItems"].items()
     half = (len(writes) + 1) // 2
-    answer = do({**arguments, "RequestItems": {table: writes[:half]}})
-    answer["UnprocessedItems"] = {table: writes[half:]} if writes[half:] else {}
-    return answer
+    response = send({**arguments, "RequestItems": {table: writes[:half]}})
+    response["UnprocessedItems"] = {table: writes[half:]} if writes[half:] else {}
+    return response
 
 
-def _half_of_a_batch_get(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
-    asked = copy.deepcopy(arguments["RequestItems"])
-    left = {}
-    for table, request in list(asked.items()):
+def _partial_batch_get(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
+    request_items = copy.deepcopy(arguments["RequestItems"])
+    unprocessed = {}
+    for table, request in list(request_items.items()):
         half = len(request["Keys"]) // 2
         keys = request["Keys"]
-        left[table] = {**request, "Keys": keys[half:]}
+        unprocessed[table] = {**request, "Keys": keys[half:]}
         request["Keys"] = keys[:half]
         if not half:
-            del asked[table]
-    answer: Any = {"Responses": {}}
-    if asked:
-        answer = do({**arguments, "RequestItems": asked})
-    answer["UnprocessedKeys"] = left
-    return answer
+            del request_items[table]
+    response: Any = {"Responses": {}}
+    if request_items:
+        response = send({**arguments, "RequestItems": request_items})
+    response["UnprocessedKeys"] = unprocessed
+    return response
 
 
-def _half_of_the_messages(arguments: dict[str, Any], do: Callable[..., Any]) -> Any:
+def _partial_message_batch(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:
     entries = arguments["Entries"]
     half = (len(entries) + 1) // 2
-    answer = do({**arguments, "Entries": entries[:half]})
-    answer["Failed"] = [
+    response = send({**arguments, "Entries": entries[:half]})
+    response["Failed"] = [
         {"Id": entry["Id"], "Code": "InternalError", "SenderFault": False}
         for entry in entries[half:]
     ]
-    return answer
+    return response
 
 
-_HALVES: dict[str, Callable[..., Any]] = {
-    "BatchWriteItem": _half_of_a_batch_write,
-    "BatchGetItem": _half_of_a_batch_get,
-    "SendMessageBatch": _half_of_the_messages,
+_PARTIAL_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "BatchWriteItem": _partial_batch_write,
+    "BatchGetItem": _partial_batch_get,
+    "SendMessageBatch": _partial_message_batch,
 }

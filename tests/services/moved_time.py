@@ -19,8 +19,8 @@ class Time:
 
 
 def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    """Replace the service's clock with a movable one and skip its pauses."""
-    moved, real = Time(), clock.now
-    monkeypatch.setattr(clock, "now", lambda: moved.now(real))
+    """Replace the service's clock with a movable one and disable its retry delays."""
+    movable_time, real = Time(), clock.now
+    monkeypatch.setattr(clock, "now", lambda: movable_time.now(real))
     monkeypatch.setattr("chalicelib.storage.dynamodb.transactions.time.sleep", lambda _: None)
-    return moved
+    return movable_time

@@ -1,6 +1,6 @@
-"""Queues whose messages a test receives and delivers to the function behind them.
+"""Queues whose messages a test receives and delivers to the function that the queue triggers.
 
-The function runs with no more permissions than its policy grants.
+The function runs with the permissions of its policy only.
 """
 
 import json
@@ -39,7 +39,7 @@ class FunctionQueue:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def deliver(self, bodies: Sequence[str], receive_count: int = 1) -> list[str]:
-        """Deliver messages to the function in one event; return those that it reports as failed."""
+        """Deliver messages in one event. Return those that the function reports as failed."""
         event: dict[str, Any] = {
             "Records": [
                 {
@@ -56,17 +56,17 @@ class FunctionQueue:
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
 
     def deliver_all(self, account_id: str, batch_size: int = 10) -> None:
-        """Deliver the account's messages; deliver failed and killed batches up to twice more."""
-        left = self.queued_messages(account_id)
+        """Deliver the account's messages. Deliver failed and killed batches up to twice more."""
+        pending = self.queued_messages(account_id)
         for receive_count in (1, 2, 3):
             failed: list[str] = []
-            for start in range(0, len(left), batch_size):
-                batch = left[start : start + batch_size]
+            for start in range(0, len(pending), batch_size):
+                batch = pending[start : start + batch_size]
                 try:
                     failed += self.deliver(batch, receive_count)
                 except Killed:
                     failed += batch
-            left = failed
+            pending = failed
 
 
 IMPORT_QUEUE: Final = FunctionQueue("imports.fifo", import_customers)

@@ -81,7 +81,7 @@ def test_replace_keeps_position_and_total() -> None:
     assert customers.find_by_pair(account, new) == first.id
 
 
-def test_page_over_one_megabyte_is_complete() -> None:
+def test_page_over_one_megabyte_returns_all_customers() -> None:
     account = new_id()
     large = {"import": {"note": "x" * 350_000}}
     ids = [customers.create(account, build_customer(metadata=large))[0].id for _ in range(4)]

@@ -1,4 +1,4 @@
-"""The repository of feedback: creating it alone and in a transaction."""
+"""The repository of feedback: creation outside and inside a transaction."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -37,31 +37,33 @@ def build_feedback(customer_id: str | None = None) -> Feedback:
     )
 
 
-def create_in_transaction(new: Feedback, input_hash: str | None) -> bool:
+def create_in_transaction(submitted: Feedback, input_hash: str | None) -> bool:
     try:
         with transaction() as write:
-            feedback.add(write, new, input_hash)
+            feedback.add(write, submitted, input_hash)
     except Contention:
         return False
     return True
 
 
-EITHER_WAY = pytest.mark.parametrize(
+EACH_CREATE_FUNCTION = pytest.mark.parametrize(
     "create", [feedback.create, create_in_transaction], ids=["alone", "in a transaction"]
 )
 
 
-@EITHER_WAY
+@EACH_CREATE_FUNCTION
 @pytest.mark.parametrize(("input_hash", "customer_id"), [(None, None), ("a1", "c1")])
 def test_find_returns_feedback_as_created(
     create: Create, input_hash: str | None, customer_id: str | None
 ) -> None:
-    new = build_feedback(customer_id)
-    assert create(new, input_hash)
-    assert feedback.find(new.id) == StoredFeedback(new, input_hash, FeedbackState.PENDING)
+    submitted = build_feedback(customer_id)
+    assert create(submitted, input_hash)
+    assert feedback.find(submitted.id) == StoredFeedback(
+        submitted, input_hash, FeedbackState.PENDING
+    )
 
 
-@EITHER_WAY
+@EACH_CREATE_FUNCTION
 def test_create_with_existing_id_changes_nothing(create: Create) -> None:
     first = build_feedback()
     create(first, "first")
@@ -69,10 +71,10 @@ def test_create_with_existing_id_changes_nothing(create: Create) -> None:
     assert feedback.find(first.id) == StoredFeedback(first, "first", FeedbackState.PENDING)
 
 
-@EITHER_WAY
+@EACH_CREATE_FUNCTION
 def test_new_feedback_is_due_after_two_minutes(create: Create) -> None:
-    new = build_feedback()
-    create(new, None)
-    row = FeedbackRow.get(new.id)
-    assert row.due_at == new.created_at.timestamp() + 120
+    submitted = build_feedback()
+    create(submitted, None)
+    row = FeedbackRow.get(submitted.id)
+    assert row.due_at == submitted.created_at.timestamp() + 120
     assert row.work_shard

@@ -8,13 +8,13 @@ from chalice.test import Client
 
 from chalicelib.log import logger
 from chalicelib.services.caching import clear_caches
-from tests.web.one_of_each import Loaded, load
+from tests.web.loaded_account import LoadedAccount, load_records
 from tests.web.partner_client import ROOT, Partner, new_partner
 
 
 @pytest.fixture(scope="module")
 def client(cloud: None) -> Iterator[Client]:
-    """The app."""
+    """Return an HTTP client of the app."""
     from app import app
 
     clear_caches()
@@ -25,33 +25,33 @@ def client(cloud: None) -> Iterator[Client]:
 
 @pytest.fixture
 def partner(client: Client) -> Partner:
-    """The partner of a new account."""
+    """Create an account and return its partner."""
     return new_partner(client)
 
 
 @pytest.fixture
-def loaded(partner: Partner) -> Loaded:
-    """A new account with one record of each kind."""
-    return load(partner)
+def loaded(partner: Partner) -> LoadedAccount:
+    """Create an account with one record of each kind."""
+    return load_records(partner)
 
 
 @pytest.fixture(scope="module")
-def warm(client: Client) -> Loaded:
-    """An account whose credentials and names are cached, shared by the tests of a module."""
-    loaded = load(new_partner(client))
+def warm(client: Client) -> LoadedAccount:
+    """Create an account whose credentials and names are cached, shared by the tests of a module."""
+    loaded = load_records(new_partner(client))
     loaded.partner.get(loaded.paths["contact form"])
     return loaded
 
 
 @pytest.fixture(scope="module")
 def known(client: Client) -> Partner:
-    """The partner of an account, shared by the tests of a module."""
+    """Create an account shared by the tests of a module, and return its partner."""
     return new_partner(client)
 
 
 @pytest.fixture
 def log() -> Iterator[StringIO]:
-    """The lines that the logger writes."""
+    """Capture the lines that the logger writes."""
     handler = logger.registered_handler
     written = StringIO()
     before = handler.setStream(written)  # type: ignore[attr-defined]

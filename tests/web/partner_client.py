@@ -1,4 +1,4 @@
-"""A partner's HTTP client over the whole app, in process."""
+"""A partner's HTTP client of the app, in process."""
 
 import json
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Response:
 
     @property
     def errors(self) -> list[tuple[str, str]]:
-        """Pointer and code of each error; also checks the problem document."""
+        """Return pointer and code of each error. Check the problem details."""
         assert self.headers["content-type"] == "application/problem+json"
         assert self.json["status"] == self.status == 400
         assert self.json["faultCount"] >= len(self.json["errors"])
@@ -49,17 +49,17 @@ class Partner:
     headers: dict[str, str] = field(default_factory=dict)
 
     def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
-        return self._ask("GET", path, b"", headers or {})
+        return self._send("GET", path, b"", headers or {})
 
     def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Response:
-        """Send a body as JSON, or unchanged if it is bytes."""
+        """Send a body as JSON, or unchanged if its type is bytes."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return self._ask("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
+        return self._send("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
 
-    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Response:
-        given = {k: v for k, v in (self.headers | headers).items() if v is not None}
+    def _send(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Response:
+        sent_headers = {k: v for k, v in (self.headers | headers).items() if v is not None}
         with allowed("api_handler"):
-            response = self.client.http.request(method, path, headers=given, body=body)
+            response = self.client.http.request(method, path, headers=sent_headers, body=body)
         return Response(
             response.status_code,
             {name.lower(): value for name, value in response.headers.items()},

@@ -1,4 +1,4 @@
-"""AWS requests per operation, without contention and with warm caches."""
+"""AWS requests per endpoint, without contention and with warm caches."""
 
 from collections.abc import Callable
 
@@ -6,57 +6,57 @@ import pytest
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.services.customers.save import save_customer
-from tests.web.loading import customer_document
-from tests.web.one_of_each import Loaded
+from tests.web.definitions import customer_definition
+from tests.web.loaded_account import LoadedAccount
 from tests.web.partner_client import Partner, Response
 
-Ask = Callable[[Loaded], Response]
+SendRequest = Callable[[LoadedAccount], Response]
 
 
-def cost_of(ask: Ask, loaded: Loaded) -> dict[str, int]:
+def cost_of(send: SendRequest, loaded: LoadedAccount) -> dict[str, int]:
     with counted_calls() as calls:
-        assert ask(loaded).status in (200, 201)
+        assert send(loaded).status in (200, 201)
     return dict(calls)
 
 
 @pytest.mark.parametrize(
-    ("ask", "cost"),
+    ("send", "cost"),
     [
-        (lambda it: it.partner.get(it.paths["customer"]), {"dynamodb.GetItem": 1}),
-        (lambda it: it.partner.get(it.paths["purchase"]), {"dynamodb.GetItem": 2}),
-        (lambda it: it.partner.get(it.paths["contact form"]), {"dynamodb.Query": 1}),
-        (lambda it: it.partner.get(it.paths["survey"]), {"dynamodb.Query": 1}),
+        (lambda account: account.partner.get(account.paths["customer"]), {"dynamodb.GetItem": 1}),
+        (lambda account: account.partner.get(account.paths["purchase"]), {"dynamodb.GetItem": 2}),
+        (lambda account: account.partner.get(account.paths["contact form"]), {"dynamodb.Query": 1}),
+        (lambda account: account.partner.get(account.paths["survey"]), {"dynamodb.Query": 1}),
         (
-            lambda it: it.partner.post("/partners/customer/list", {}),
+            lambda account: account.partner.post("/partners/customer/list", {}),
             {"dynamodb.GetItem": 1, "dynamodb.Query": 1},
         ),
         (
-            lambda it: it.partner.post("/partners/contact-form/list", {}),
+            lambda account: account.partner.post("/partners/contact-form/list", {}),
             {"dynamodb.GetItem": 1, "dynamodb.Query": 1, "dynamodb.BatchGetItem": 1},
         ),
         (
-            lambda it: it.partner.post("/partners/survey/list", {}),
+            lambda account: account.partner.post("/partners/survey/list", {}),
             {"dynamodb.GetItem": 1, "dynamodb.Query": 1, "dynamodb.BatchGetItem": 1},
         ),
         (
-            lambda it: it.partner.post("/partners/customer/list", {"page": 9}),
+            lambda account: account.partner.post("/partners/customer/list", {"page": 9}),
             {"dynamodb.GetItem": 1},
         ),
     ],
     ids=[
         "customer", "purchase", "contact form", "survey", "customers", "contact forms", "surveys",
-        "a page past the end",
+        "customers page past the end",
     ],
 )  # fmt: skip
-def test_read_endpoints_stay_within_their_request_budget(
-    warm: Loaded, ask: Ask, cost: dict[str, int]
+def test_read_endpoint_makes_expected_aws_requests(
+    warm: LoadedAccount, send: SendRequest, cost: dict[str, int]
 ) -> None:
-    assert cost_of(ask, warm) == cost
+    assert cost_of(send, warm) == cost
 
 
-def test_last_page_costs_the_same_as_the_first(partner: Partner) -> None:
+def test_last_page_makes_same_requests_as_first_page(partner: Partner) -> None:
     for _ in range(12):
-        save_customer(partner.account_id, customer_document())
+        save_customer(partner.account_id, customer_definition())
     partner.post("/partners/customer/list", {})
     costs = []
     for page in (1, 6):

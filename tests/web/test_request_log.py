@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.log import logger
 from chalicelib.services.customers.save import save_customer
-from tests.web.loading import customer_document
+from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
 
 
@@ -15,7 +15,7 @@ def lines_of(log: StringIO) -> list[dict[str, Any]]:
 
 
 def test_request_writes_one_log_line(partner: Partner, log: StringIO) -> None:
-    customer = save_customer(partner.account_id, customer_document())
+    customer = save_customer(partner.account_id, customer_definition())
     partner.get("/partners/customer")
     log.truncate(0)
     log.seek(0)
@@ -46,7 +46,7 @@ def test_message_is_logged_unchanged(log: StringIO) -> None:
     assert line["message"] == '{"looks": "like JSON"}'
 
 
-def test_log_line_contains_no_secret_and_no_data(partner: Partner, log: StringIO) -> None:
+def test_log_line_contains_no_secrets_and_no_customer_data(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer?id=zoe@example.test")
     partner.post("/partners/customer/list", {"limit": "zoe@example.test"})
     output = log.getvalue()
@@ -55,7 +55,7 @@ def test_log_line_contains_no_secret_and_no_data(partner: Partner, log: StringIO
         assert secret not in output
 
 
-def test_account_is_not_carried_over_to_the_next_log_line(partner: Partner, log: StringIO) -> None:
+def test_account_id_is_not_added_to_next_log_line(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer")
     Partner(partner.client, "").get("/partners/customer")
     first, second = lines_of(log)

@@ -1,4 +1,4 @@
-"""``account`` and ``key``."""
+"""The commands ``account`` and ``key``."""
 
 import logging
 
@@ -9,19 +9,19 @@ from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import accounts
-from tests.admin.command import an_account, run
+from tests.admin.command import new_account, run
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
-def issued(account: str, *options: str) -> tuple[str, str]:
+def issue_key(account: str, *options: str) -> tuple[str, str]:
     result = run("key", "issue", account, *options)
     assert result.exit_code == 0, result.stderr
     key, secret = (line.partition(": ")[2] for line in result.stdout.splitlines())
     return key, secret
 
 
-def test_account_create_prints_only_the_id() -> None:
+def test_account_create_prints_only_id() -> None:
     result = run("account", "create", " Café [Minuit] ")
     account = accounts.find(result.stdout.strip())
     assert account
@@ -29,19 +29,19 @@ def test_account_create_prints_only_the_id() -> None:
     assert "Café [Minuit]" in result.stderr
 
 
-def test_account_create_uses_the_given_id() -> None:
-    own_id = new_id()
-    assert run("account", "create", "Own", "--id", own_id.upper()).stdout.strip() == own_id
+def test_account_create_uses_specified_id() -> None:
+    account_id = new_id()
+    assert run("account", "create", "Own", "--id", account_id.upper()).stdout.strip() == account_id
 
 
-def test_account_create_rejects_an_existing_id() -> None:
-    account = an_account("First")
+def test_account_create_rejects_existing_id() -> None:
+    account = new_account("First")
     result = run("account", "create", "Second", "--id", account)
     assert result.exit_code == 1
     assert result.stderr == "Error: An account with this id already exists: First.\n"
-    kept = accounts.find(account)
-    assert kept
-    assert kept.name == "First"
+    stored = accounts.find(account)
+    assert stored
+    assert stored.name == "First"
 
 
 @pytest.mark.parametrize(
@@ -66,20 +66,20 @@ def test_usage_error_exits_with_2(arguments: tuple[str, ...]) -> None:
 
 
 def test_account_list_prints_all_accounts() -> None:
-    account = an_account("Maison Lumen الرباط")
+    account = new_account("Maison Lumen الرباط")
     listed = run("account", "list").stdout
     assert account in listed
     assert "Maison Lumen الرباط" in listed
 
 
 def test_issued_key_authenticates_its_account() -> None:
-    account = an_account()
-    assert authenticate(*issued(account)) == account
+    account = new_account()
+    assert authenticate(*issue_key(account)) == account
 
 
 def test_key_secret_is_printed_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    account = an_account()
+    account = new_account()
     result = run("key", "issue", account, "--label", "till")
     key, secret = (line.partition(": ")[2] for line in result.stdout.splitlines())
     assert "cannot be shown again" in result.stderr
@@ -92,8 +92,8 @@ def test_key_secret_is_printed_once(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_revoked_key_is_rejected_and_stays_listed() -> None:
-    account = an_account()
-    key, secret = issued(account)
+    account = new_account()
+    key, secret = issue_key(account)
     assert run("key", "revoke", key).exit_code == 0
     clear_caches()
     with pytest.raises(NotAuthenticated):

@@ -1,4 +1,4 @@
-"""``demo``, with a part of the demo data."""
+"""The command ``demo``, with a subset of the demo data."""
 
 import json
 import logging
@@ -28,27 +28,29 @@ from tests.admin.command import run
 pytestmark = pytest.mark.usefixtures("cloud")
 
 BASE_URL = "http://127.0.0.1:4566/api"
-KEYS = (
+DEMO_FILE_FIELDS = (
     "baseUrl accountId apiKey apiSecret webhookSecret brandId storeIds contactFormId surveyId"
     " privateSurveyId trackers purchaseId customerId other"
 ).split()
-KEYS_OF_OTHER = "apiKey apiSecret customerId purchaseId contactFormId surveyId storeId".split()
+OTHER_ACCOUNT_FIELDS = (
+    "apiKey apiSecret customerId purchaseId contactFormId surveyId storeId".split()
+)
 
 
 @pytest.fixture(autouse=True)
-def _a_part_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    part: list[RawDefinition] = []
+def _reduced_demo_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    selected: list[RawDefinition] = []
     seen: Counter[tuple[str, str]] = Counter()
-    for document in demo_definitions():
-        content = document.content
+    for definition in demo_definitions():
+        content = definition.content
         seen[content["account"], content["kind"]] += 1
         if content["kind"] == "purchase":
-            customers = {d.content["id"] for d in part if d.content["kind"] == "customer"}
+            customers = {d.content["id"] for d in selected if d.content["kind"] == "customer"}
             if content.get("customerId") not in customers:
                 continue
         if content["kind"] != "customer" or seen[content["account"], "customer"] <= 12:
-            part.append(document)
-    monkeypatch.setattr(demo_command, "demo_definitions", lambda: part)
+            selected.append(definition)
+    monkeypatch.setattr(demo_command, "demo_definitions", lambda: selected)
 
 
 @pytest.fixture
@@ -62,29 +64,29 @@ def demo(output: Path, base_url: str = BASE_URL) -> Any:
     return json.loads(output.read_text())
 
 
-def everything() -> dict[str, list[Any]]:
+def all_rows() -> dict[str, list[Any]]:
     tables = boto3.resource("dynamodb")
     return {
         table.name: sorted(table.scan()["Items"], key=repr) for table in tables.tables.iterator()
     }
 
 
-def test_demo_file_describes_the_stored_data(output: Path) -> None:
-    described = demo(output)
-    account, other = described["accountId"], described["other"]
-    assert list(described) == KEYS
-    assert list(other) == KEYS_OF_OTHER
-    assert (described["baseUrl"], account) == (BASE_URL, MAIN_ACCOUNT)
-    assert authenticate(described["apiKey"], described["apiSecret"]) == account
+def test_demo_file_describes_stored_data(output: Path) -> None:
+    demo_file = demo(output)
+    account, other = demo_file["accountId"], demo_file["other"]
+    assert list(demo_file) == DEMO_FILE_FIELDS
+    assert list(other) == OTHER_ACCOUNT_FIELDS
+    assert (demo_file["baseUrl"], account) == (BASE_URL, MAIN_ACCOUNT)
+    assert authenticate(demo_file["apiKey"], demo_file["apiSecret"]) == account
     assert authenticate(other["apiKey"], other["apiSecret"]) == OTHER_ACCOUNT
-    assert webhook_secrets.find_active(account, clock.now()) == described["webhookSecret"]
-    stores = places.load_directory(account).stores_of(described["brandId"])
-    assert sorted(described["storeIds"]) == sorted(store.id for store in stores)
-    customer = read_customer(account, described["customerId"])
-    purchase = read_purchase(account, described["purchaseId"])
+    assert webhook_secrets.find_active(account, clock.now()) == demo_file["webhookSecret"]
+    stores = places.load_directory(account).stores_of(demo_file["brandId"])
+    assert sorted(demo_file["storeIds"]) == sorted(store.id for store in stores)
+    customer = read_customer(account, demo_file["customerId"])
+    purchase = read_purchase(account, demo_file["purchaseId"])
     assert all((customer.tags, customer.attributes, customer.metadata, purchase.attributes))
     assert purchase.customer == customer
-    for owner, ids in ((account, described), (OTHER_ACCOUNT, other)):
+    for owner, ids in ((account, demo_file), (OTHER_ACCOUNT, other)):
         for form in (
             contact_forms.find(ids["contactFormId"]),
             surveys.find(ids["surveyId"]),
@@ -95,27 +97,27 @@ def test_demo_file_describes_the_stored_data(output: Path) -> None:
     assert read_purchase(OTHER_ACCOUNT, other["purchaseId"]).store_id == other["storeId"]
 
 
-def test_demo_trackers_belong_to_the_private_survey_and_a_store(output: Path) -> None:
-    described = demo(output)
-    assert len(set(described["trackers"])) >= 20
-    for tracker_id in described["trackers"]:
+def test_demo_trackers_belong_to_private_survey_and_store(output: Path) -> None:
+    demo_file = demo(output)
+    assert len(set(demo_file["trackers"])) >= 20
+    for tracker_id in demo_file["trackers"]:
         tracker = trackers.find(tracker_id)
         assert tracker
-        assert tracker.survey_id == described["privateSurveyId"]
+        assert tracker.survey_id == demo_file["privateSurveyId"]
         assert tracker.used_at is None
         assert places.load_directory(MAIN_ACCOUNT).store(tracker.store_id)
         assert read_purchase(MAIN_ACCOUNT, tracker.purchase_id).store_id == tracker.store_id
 
 
 def test_second_demo_run_changes_nothing(output: Path) -> None:
-    described, before = demo(output), everything()
-    assert demo(output) == described
-    assert everything() == before
+    demo_file, before = demo(output), all_rows()
+    assert demo(output) == demo_file
+    assert all_rows() == before
 
 
-def test_second_demo_run_updates_the_base_url(output: Path) -> None:
-    described = demo(output)
-    assert demo(output, "http://127.0.0.1:4777/api/") == described | {
+def test_second_demo_run_updates_base_url(output: Path) -> None:
+    demo_file = demo(output)
+    assert demo(output, "http://127.0.0.1:4777/api/") == demo_file | {
         "baseUrl": "http://127.0.0.1:4777/api"
     }
 
@@ -125,21 +127,21 @@ def test_interrupted_demo_run_is_completed(output: Path, monkeypatch: pytest.Mon
     boto3.resource("dynamodb").Table("feedback-test-trackers").delete_item(
         Key={"tracker_id": json.loads(output.read_text())["trackers"][-1]}
     )
-    counted = {name: len(rows) for name, rows in everything().items()}
+    counted = {name: len(rows) for name, rows in all_rows().items()}
     assert len(demo(output)["trackers"]) == 24
     counted["feedback-test-trackers"] += 1
-    assert {name: len(rows) for name, rows in everything().items()} == counted
+    assert {name: len(rows) for name, rows in all_rows().items()} == counted
 
 
 def test_used_demo_trackers_are_replaced(output: Path) -> None:
     first, *others = demo(output)["trackers"]
     TrackerRow(first).update([TrackerRow.used_at.set("2026-11-20T10:00:00.000Z")])
-    again = demo(output)["trackers"]
-    assert again[:23] == others
-    assert again[23] not in (first, *others)
+    replaced_trackers = demo(output)["trackers"]
+    assert replaced_trackers[:23] == others
+    assert replaced_trackers[23] not in (first, *others)
 
 
-def test_demo_without_its_file_issues_new_credentials(output: Path) -> None:
+def test_demo_run_without_demo_file_issues_new_credentials(output: Path) -> None:
     first = demo(output)
     output.write_text("{}")
     second = demo(output)
@@ -156,7 +158,7 @@ def test_invalid_demo_credentials_are_replaced(output: Path) -> None:
     assert second["other"] == first["other"]
 
 
-def test_demo_file_is_readable_by_its_owner_only(output: Path) -> None:
+def test_demo_file_is_readable_only_by_its_owner(output: Path) -> None:
     output.parent.mkdir()
     output.write_text("{}")
     output.chmod(0o644)
@@ -166,19 +168,19 @@ def test_demo_file_is_readable_by_its_owner_only(output: Path) -> None:
 
 def test_printed_demo_commands_are_valid(output: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    described = demo(output)
+    demo_file = demo(output)
     printed = run("demo", "--base-url", BASE_URL, "--output", output).stdout
     commands = [shlex.split(line) for line in printed.splitlines() if line.startswith("curl ")]
     assert [command[-1] for command in commands] == [
-        f"{BASE_URL}/partners/customer?id={described['customerId']}",
+        f"{BASE_URL}/partners/customer?id={demo_file['customerId']}",
         f"{BASE_URL}/partners/customer/list",
-        f"{BASE_URL}/partners/survey?id={described['surveyId']}",
+        f"{BASE_URL}/partners/survey?id={demo_file['surveyId']}",
     ]
     for command in commands:
-        assert f"X-API-SECRET: {described['apiSecret']}" in command
-    assert described["webhookSecret"] not in printed
-    assert described["apiSecret"] not in caplog.text
-    assert described["webhookSecret"] not in caplog.text
+        assert f"X-API-SECRET: {demo_file['apiSecret']}" in command
+    assert demo_file["webhookSecret"] not in printed
+    assert demo_file["apiSecret"] not in caplog.text
+    assert demo_file["webhookSecret"] not in caplog.text
 
 
 def test_unwritable_demo_file_is_reported_in_one_line(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``load``."""
+"""The command ``load``."""
 
 import json
 from pathlib import Path
@@ -16,15 +16,15 @@ from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import places
 from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.surveys import surveys
-from tests.admin.command import an_account, run
+from tests.admin.command import new_account, run
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
 ALL = PageRequest(limit=100)
 
 
-class Documents:
-    """One document of each kind, in the order that loading must turn round."""
+class Definitions:
+    """One definition of each kind, each before the definitions that it references."""
 
     def __init__(self) -> None:
         self.brand, self.store, self.customer = new_id(), new_id(), new_id()
@@ -62,8 +62,8 @@ class Documents:
         ]
 
 
-def lines(documents: list[dict[str, Any]], path: Path) -> Path:
-    path.write_text("\n".join(json.dumps(document) for document in documents))
+def write_jsonl(definitions: list[dict[str, Any]], path: Path) -> Path:
+    path.write_text("\n".join(json.dumps(definition) for definition in definitions))
     return path
 
 
@@ -73,8 +73,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_load_writes_referenced_kinds_first(file: Path) -> None:
-    account, documents = an_account(), Documents()
-    result = run("load", lines(documents.all(), file), "--account", account)
+    account, definitions = new_account(), Definitions()
+    result = run("load", write_jsonl(definitions.all(), file), "--account", account)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == (
         "Loaded: 1 brand, 1 store, 1 customer, 1 contact form, 1 survey, 1 purchase\n"
@@ -82,28 +82,28 @@ def test_load_writes_referenced_kinds_first(file: Path) -> None:
     purchase = read_purchase(account, purchase_id(account, DataSource("Opera"), "1"))
     assert purchase.customer
     assert (purchase.customer.first_name, purchase.customer.purchase_count) == ("Zoé", 1)
-    assert contact_forms.find(documents.form)
-    assert surveys.find(documents.survey)
+    assert contact_forms.find(definitions.form)
+    assert surveys.find(definitions.survey)
 
 
 def test_second_load_changes_nothing(file: Path) -> None:
-    account = an_account()
-    lines(Documents().all(), file)
+    account = new_account()
+    write_jsonl(Definitions().all(), file)
     run("load", file, "--account", account)
     before = list_customers(account, ALL)
     assert run("load", file, "--account", account).exit_code == 0
     after = list_customers(account, ALL)
-    moved = {"updated_at": None}
-    assert [c.model_copy(update=moved) for c in after.items] == [
-        c.model_copy(update=moved) for c in before.items
+    ignored = {"updated_at": None}
+    assert [c.model_copy(update=ignored) for c in after.items] == [
+        c.model_copy(update=ignored) for c in before.items
     ]
     assert after.meta == before.meta
     assert contact_forms.page(account, ALL)[1] == surveys.page(account, ALL)[1] == 1
 
 
 def test_load_lists_every_error_and_writes_nothing(tmp_path: Path) -> None:
-    account = an_account()
-    places_file, people_file = tmp_path / "places.yaml", tmp_path / "people.json"
+    account = new_account()
+    places_file, customers_file = tmp_path / "places.yaml", tmp_path / "people.json"
     places_file.write_text(
         f"""
 kind: brand
@@ -117,10 +117,10 @@ colour: blue
 kind: shop
 """
     )
-    people_file.write_text(
+    customers_file.write_text(
         json.dumps([7, {"kind": "customer", "id": new_id(), "email": "nobody", "account": "x"}])
     )
-    result = run("load", places_file, people_file, "--account", account)
+    result = run("load", places_file, customers_file, "--account", account)
     assert result.exit_code == 1
     assert not result.stdout
     *errors, last = result.stderr.splitlines()
@@ -129,18 +129,18 @@ kind: shop
         f"{places_file}, definition 2, /name (required)",
         f"{places_file}, definition 2, /colour (unknown_key)",
         f"{places_file}, definition 3, /kind (not_allowed)",
-        f"{people_file}, definition 1 (wrong_type)",
-        f"{people_file}, definition 2, /account (invalid_uuid)",
-        f"{people_file}, definition 2, /email (invalid_email)",
+        f"{customers_file}, definition 1 (wrong_type)",
+        f"{customers_file}, definition 2, /account (invalid_uuid)",
+        f"{customers_file}, definition 2, /email (invalid_email)",
     ]
     assert last == "7 error(s); nothing was written."
     assert places.load_directory(account).places == ()
 
 
 def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
-    account, documents = an_account(), Documents()
-    without_places = [d for d in documents.all() if d["kind"] in ("purchase", "survey", "store")]
-    result = run("load", lines(without_places, file), "--account", account)
+    account, definitions = new_account(), Definitions()
+    without_places = [d for d in definitions.all() if d["kind"] in ("purchase", "survey", "store")]
+    result = run("load", write_jsonl(without_places, file), "--account", account)
     assert result.exit_code == 1
     assert [line.split(", ")[2].split(":")[0] for line in result.stderr.splitlines()[:-1]] == [
         "/customerId",
@@ -152,50 +152,52 @@ def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
 def test_unreadable_file_causes_no_unknown_references(tmp_path: Path, file: Path) -> None:
     broken = tmp_path / "places.yaml"
     broken.write_text("kind: brand\n  id: [")
-    form = Documents().all()[2]
-    result = run("load", broken, lines([form], file), "--account", an_account())
+    form = Definitions().all()[2]
+    result = run("load", broken, write_jsonl([form], file), "--account", new_account())
     assert result.stderr.splitlines()[-1] == "1 error(s); nothing was written."
 
 
 def test_load_validates_form_rules_before_writing(file: Path) -> None:
-    account, documents = an_account(), Documents()
-    survey, brand = documents.all()[1], documents.all()[5]
-    faulty = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
-    result = run("load", lines([faulty, brand], file), "--account", account)
+    account, definitions = new_account(), Definitions()
+    survey, brand = definitions.all()[1], definitions.all()[5]
+    invalid_survey = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
+    result = run("load", write_jsonl([invalid_survey, brand], file), "--account", account)
     assert "/preRedirectConfig" in result.stderr
     assert "/postRedirectThreshold" in result.stderr
     assert places.load_directory(account).places == ()
 
 
-def test_load_rejects_a_duplicate_id(file: Path) -> None:
+def test_load_rejects_duplicate_id(file: Path) -> None:
     customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
-    result = run("load", lines([customer, customer], file), "--account", an_account())
+    result = run("load", write_jsonl([customer, customer], file), "--account", new_account())
     assert f"{file}, definition 2, /id: Duplicate id, first used in {file}, definition 1." in (
         result.stderr
     )
 
 
-def test_definition_can_name_its_account(file: Path) -> None:
-    own, default = an_account(), an_account()
+def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None:
+    named_account, default_account = new_account(), new_account()
     customers = [
-        {"kind": "customer", "id": new_id(), "firstName": "A", "account": own},
+        {"kind": "customer", "id": new_id(), "firstName": "A", "account": named_account},
         {"kind": "customer", "id": new_id(), "firstName": "B"},
     ]
-    assert run("load", lines(customers, file), "--account", default).exit_code == 0
-    assert [c.first_name for c in list_customers(own, ALL).items] == ["A"]
-    assert [c.first_name for c in list_customers(default, ALL).items] == ["B"]
+    assert run("load", write_jsonl(customers, file), "--account", default_account).exit_code == 0
+    assert [c.first_name for c in list_customers(named_account, ALL).items] == ["A"]
+    assert [c.first_name for c in list_customers(default_account, ALL).items] == ["B"]
 
 
 @pytest.mark.parametrize("account", [[], ["--account", new_id()]])
-def test_definition_needs_an_existing_account(file: Path, account: list[str]) -> None:
-    result = run("load", lines([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account)
+def test_definition_without_existing_account_is_rejected(file: Path, account: list[str]) -> None:
+    result = run(
+        "load", write_jsonl([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account
+    )
     assert result.exit_code == 1
     assert "/account" in result.stderr
 
 
-def test_write_error_is_reported_and_the_rest_is_written(file: Path) -> None:
-    first, second, documents = an_account(), an_account(), Documents()
-    run("load", lines(documents.all(), file), "--account", first)
+def test_write_error_is_reported_and_other_definitions_are_written(file: Path) -> None:
+    first, second, definitions = new_account(), new_account(), Definitions()
+    run("load", write_jsonl(definitions.all(), file), "--account", first)
     result = run("load", file, "--account", second)
     assert result.exit_code == 1
     assert "definition 3: This id is already used by another account's form. (refused)" in (
@@ -204,24 +206,24 @@ def test_write_error_is_reported_and_the_rest_is_written(file: Path) -> None:
     assert list_customers(second, ALL).meta.total_items == 1
 
 
-def test_loaded_customers_keep_the_order_of_their_definitions(file: Path) -> None:
-    account = an_account()
+def test_customers_are_listed_in_order_of_their_definitions(file: Path) -> None:
+    account = new_account()
     customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
-    run("load", lines(customers, file), "--account", account)
+    run("load", write_jsonl(customers, file), "--account", account)
     assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
 
 
-def test_purchases_of_one_new_customer_create_one_customer(tmp_path: Path) -> None:
-    account, documents = an_account(), Documents()
-    run("load", lines(documents.all()[4:], tmp_path / "places.jsonl"), "--account", account)
+def test_purchases_with_same_new_customer_create_one_customer(tmp_path: Path) -> None:
+    account, definitions = new_account(), Definitions()
+    run("load", write_jsonl(definitions.all()[4:], tmp_path / "places.jsonl"), "--account", account)
     csv = tmp_path / "purchases.csv"
     csv.write_text(
         "source,externalId,storeId,date,customer.email,customer.firstName,customer.emailOptin\n"
         + "".join(
-            f"Import,{n},{documents.store},2026-01-0{n},new@example.com,Νέα,true\n"
+            f"Import,{n},{definitions.store},2026-01-0{n},new@example.com,Νέα,true\n"
             for n in range(1, 7)
         )
-        + f"Import,6,{documents.store},2026-01-07,new@example.com,,\n"
+        + f"Import,6,{definitions.store},2026-01-07,new@example.com,,\n"
     )
     result = run("load", csv, "--account", account)
     assert (result.exit_code, result.stdout) == (0, "Loaded: 7 purchases\n")
@@ -231,15 +233,15 @@ def test_purchases_of_one_new_customer_create_one_customer(tmp_path: Path) -> No
     assert last.date.day == 7
 
 
-def test_unavailable_database_stops_the_load(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from admin.definitions import save as document_writing
+def test_unavailable_database_stops_load(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from admin.definitions import save
     from admin.definitions.definition import Kind
 
     def busy(*_: Any) -> None:
         raise Unavailable("The database is busy.")
 
-    monkeypatch.setitem(document_writing._WRITE, Kind.PURCHASE, busy)
-    result = run("load", lines(Documents().all(), file), "--account", an_account())
+    monkeypatch.setitem(save._WRITE, Kind.PURCHASE, busy)
+    result = run("load", write_jsonl(Definitions().all(), file), "--account", new_account())
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "5 of 6 definitions were written. Load them again to continue.",
@@ -247,11 +249,11 @@ def test_unavailable_database_stops_the_load(file: Path, monkeypatch: pytest.Mon
     ]
 
 
-def test_example_in_the_guide_can_be_loaded(tmp_path: Path) -> None:
+def test_example_in_guide_can_be_loaded(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "operating.md").read_text(encoding="utf-8")
     example = tmp_path / "example.yaml"
     example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
-    account = an_account()
+    account = new_account()
     result = run("load", example, "--account", account)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")

@@ -1,19 +1,19 @@
-"""``work list`` and ``work replay``."""
+"""The commands ``work list`` and ``work replay``."""
 
 import pytest
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.services.customers.accept_batch import read_import
-from tests.admin.command import an_account, run
+from tests.admin.command import new_account, run
 from tests.services.customers.importing import accept_batch
 from tests.services.queues import IMPORT_QUEUE
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
-def park_an_import(account: str) -> str:
-    """The id of an import whose one chunk was given up."""
+def park_import(account: str) -> str:
+    """Create an import whose only chunk is parked, and return its id."""
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with pytest.MonkeyPatch.context() as patch:
@@ -27,9 +27,9 @@ def _fail(*_: object, **__: object) -> None:
     raise RuntimeError("poison")
 
 
-def test_parked_work_is_listed_with_its_reason_and_without_its_data() -> None:
-    account = an_account()
-    import_id = park_an_import(account)
+def test_parked_work_is_listed_with_exception_type_only() -> None:
+    account = new_account()
+    import_id = park_import(account)
     listed = run("work", "list")
     assert listed.exit_code == 0
     words = "".join(listed.output.split())
@@ -38,13 +38,13 @@ def test_parked_work_is_listed_with_its_reason_and_without_its_data() -> None:
     assert "poison" not in words
 
 
-@pytest.mark.parametrize("name_the_part", [False, True])
-def test_replayed_work_is_completed(name_the_part: bool) -> None:
-    account = an_account()
-    import_id = park_an_import(account)
+@pytest.mark.parametrize("with_part", [False, True])
+def test_replayed_work_is_completed(with_part: bool) -> None:
+    account = new_account()
+    import_id = park_import(account)
     assert read_import(account, import_id).status == "FAILED"
-    part = f"chunk#{_edition(import_id)}#00001"
-    result = run("work", "replay", import_id, *([part] if name_the_part else []))
+    chunk_part = f"chunk#{_edition(import_id)}#00001"
+    result = run("work", "replay", import_id, *([chunk_part] if with_part else []))
     assert (result.exit_code, result.stderr.strip()) == (0, "Requeued: 1.")
     IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert read_import(account, import_id).created == 2
@@ -55,7 +55,7 @@ def test_work_list_is_empty_without_parked_work(monkeypatch: pytest.MonkeyPatch)
     with counted_calls() as calls:
         result = run("work", "list")
     assert result.exit_code == 0
-    assert "dynamodb.BatchGetItem" not in calls  # which AWS refuses when it asks for nothing
+    assert "dynamodb.BatchGetItem" not in calls  # AWS rejects a BatchGetItem without keys.
 
 
 def test_replay_of_unparked_work_is_reported() -> None:

@@ -1,4 +1,4 @@
-"""``workflow``, ``deliveries`` and ``webhook-secret``, and loading workflows."""
+"""The commands ``workflow``, ``deliveries`` and ``webhook-secret``, and loading of workflows."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -17,39 +17,45 @@ from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.webhooks import deliveries
 from chalicelib.storage import webhook_secrets, workflows
-from tests.admin.command import an_account, run
-from tests.domain.workflows.factories import URL, feedback, workflow_document
+from tests.admin.command import new_account, run
+from tests.domain.workflows.factories import URL, feedback, workflow_definition
 from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
-from tests.services.webhooks.delivering import Receiver, answered, executions_of, react, start
-from tests.web.opened import open_account
+from tests.services.webhooks.delivering import (
+    Receiver,
+    add_workflow,
+    executions_of,
+    response_with,
+    trigger_webhooks,
+)
+from tests.web.seeded_account import seed_account
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
-def load(path: Path, account: str, *documents: dict[str, Any]) -> Any:
+def load(path: Path, account: str, *definitions: dict[str, Any]) -> Any:
     file = path / "workflows.json"
-    file.write_text(json.dumps([{"kind": "workflow", **each} for each in documents]))
+    file.write_text(json.dumps([{"kind": "workflow", **workflow} for workflow in definitions]))
     return run("load", file, "--account", account)
 
 
-def test_workflows_can_be_loaded_listed_and_switched(tmp_path: Path) -> None:
-    account = an_account()
-    document = workflow_document(name="Tell the CRM")
-    assert load(tmp_path, account, document).stdout.strip() == "Loaded: 1 workflow"
+def test_workflow_is_loaded_listed_disabled_and_enabled(tmp_path: Path) -> None:
+    account = new_account()
+    definition = workflow_definition(name="Tell the CRM")
+    assert load(tmp_path, account, definition).stdout.strip() == "Loaded: 1 workflow"
     listed = "".join(run("workflow", "list", account).output.split())
     assert "TelltheCRM" in listed
     assert URL in listed
-    assert run("workflow", "disable", account, document["id"]).exit_code == 0
-    assert [each.enabled for each in workflows.list_for_account(account)] == [False]
-    assert run("workflow", "enable", account, document["id"]).exit_code == 0
-    assert [each.enabled for each in workflows.list_for_account(account)] == [True]
+    assert run("workflow", "disable", account, definition["id"]).exit_code == 0
+    assert [workflow.enabled for workflow in workflows.list_for_account(account)] == [False]
+    assert run("workflow", "enable", account, definition["id"]).exit_code == 0
+    assert [workflow.enabled for workflow in workflows.list_for_account(account)] == [True]
 
 
-def test_invalid_workflow_is_rejected_with_every_error(tmp_path: Path) -> None:
-    account = an_account()
+def test_invalid_workflow_reports_all_errors(tmp_path: Path) -> None:
+    account = new_account()
     actions = [{"key": "a", "url": "http://10.0.0.1/"}, {"key": "a", "url": URL}]
-    result = load(tmp_path, account, workflow_document(actions=actions))
+    result = load(tmp_path, account, workflow_definition(actions=actions))
     assert result.exit_code == 1
     assert "/actions/0/url" in result.stderr
     assert "/actions/1/key" in result.stderr
@@ -57,34 +63,34 @@ def test_invalid_workflow_is_rejected_with_every_error(tmp_path: Path) -> None:
 
 
 def test_unknown_workflow_is_reported() -> None:
-    result = run("workflow", "enable", an_account(), new_id())
+    result = run("workflow", "enable", new_account(), new_id())
     assert (result.exit_code, "no workflow" in result.stderr) == (1, True)
 
 
-def test_workflow_test_sends_an_example_and_prints_the_exchange(
+def test_workflow_test_command_sends_example_and_prints_request_and_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    account = an_account()
-    workflow = react(account)
-    receiver = Receiver([answered(202, excerpt="thanks")])
+    account = new_account()
+    workflow = add_workflow(account)
+    receiver = Receiver([response_with(202, excerpt="thanks")])
     monkeypatch.setattr(deliveries, "post", receiver.post)
     result = run("workflow", "test", account, workflow.id)
-    (got,) = receiver.got
-    assert got.headers["X-Service-Webhook-Test"] == "true"
-    for shown in (f"POST {URL}", got.body.decode(), "status 202", "thanks"):
+    (request,) = receiver.requests
+    assert request.headers["X-Service-Webhook-Test"] == "true"
+    for shown in (f"POST {URL}", request.body.decode(), "status 202", "thanks"):
         assert shown in result.stdout
-    receiver.answers = [WebhookResponse(1, was_sent=False, detail="Nobody there.")]
+    receiver.responses = [WebhookResponse(1, was_sent=False, detail="Nobody there.")]
     result = run("workflow", "test", account, workflow.id, "--action", "crm")
     assert (result.exit_code, "no response: Nobody there." in result.stdout) == (1, True)
 
 
-def test_deliveries_can_be_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
-    opened = open_account()
-    react(opened.account_id)
-    receiver.answers = [answered(410, excerpt="no more"), answered(200)]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    (row,) = executions_of(opened.account_id)
-    listed = run("deliveries", "list", opened.account_id, "--state", "stopped").stdout
+def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
+    seeded = seed_account()
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(410, excerpt="no more"), response_with(200)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    (row,) = executions_of(seeded.account_id)
+    listed = run("deliveries", "list", seeded.account_id, "--state", "stopped").stdout
     assert row.execution_id in "".join(listed.split())
     assert "Everything / crm" in listed
     assert run("deliveries", "list", new_id()).exit_code == 1
@@ -104,17 +110,17 @@ def test_deliveries_can_be_listed_shown_and_replayed(receiver: Receiver, time: T
 
 
 def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: Time) -> None:
-    opened = open_account()
-    react(opened.account_id)
-    receiver.answers = [answered(500, retry_after="3600")]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    (row,) = executions_of(opened.account_id)
+    seeded = seed_account()
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(500, retry_after="3600")]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    (row,) = executions_of(seeded.account_id)
     due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
     assert f"Due        {due}" in run("deliveries", "show", row.execution_id).stdout
 
 
-def test_webhook_secret_is_active_from_its_timestamp() -> None:
-    account = an_account()
+def test_webhook_secret_becomes_active_at_its_timestamp() -> None:
+    account = new_account()
     first = run("webhook-secret", "rotate", account).stdout.strip()
     at = clock.now() + timedelta(hours=1)
     second = run("webhook-secret", "rotate", account, "--at", at.isoformat()).stdout.strip()
@@ -127,8 +133,8 @@ def test_webhook_secret_is_active_from_its_timestamp() -> None:
     assert run("webhook-secret", "rotate", new_id()).exit_code == 1
 
 
-def test_new_webhook_secret_replaces_secrets_that_are_not_active_yet() -> None:
-    account = an_account()
+def test_new_webhook_secret_replaces_scheduled_secrets() -> None:
+    account = new_account()
     run("webhook-secret", "rotate", account)
     for hours in (1, 2):
         at = clock.now() + timedelta(hours=hours)
@@ -141,12 +147,14 @@ def test_new_webhook_secret_replaces_secrets_that_are_not_active_yet() -> None:
         assert webhook_secrets.find_active(account, later) == emergency.stdout.strip()
 
 
-def test_demo_workflows_are_valid_and_react_to_the_public_forms() -> None:
-    account = an_account()
-    for document in main_workflows("http://127.0.0.1:8080/webhooks"):
-        saved = build_workflow(parse_workflow_definition(document, allow_private=True), clock.now())
+def test_demo_workflows_are_started_by_feedback_on_public_forms() -> None:
+    account = new_account()
+    for definition in main_workflows("http://127.0.0.1:8080/webhooks"):
+        saved = build_workflow(
+            parse_workflow_definition(definition, allow_private=True), clock.now()
+        )
         workflows.save(account, saved)
-    known = workflows.list_for_account(account)
+    saved_workflows = workflows.list_for_account(account)
     for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):
-        given = feedback(kind=kind, form_id=demo_id(form))
-        assert len(list(reactions(known, given))) == 1
+        submitted = feedback(kind=kind, form_id=demo_id(form))
+        assert len(list(reactions(saved_workflows, submitted))) == 1

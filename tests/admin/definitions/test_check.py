@@ -1,4 +1,4 @@
-"""Checks of the definitions of a run."""
+"""Validation of the definitions that one command loads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ CUSTOMER = "c0000000-0000-4000-8000-000000000001"
 NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
-class NothingKnown:
+class EmptyService:
     """One account without any resources."""
 
     def has_account(self, account_id: str) -> bool:
@@ -46,29 +46,32 @@ def customer(**more: Any) -> dict[str, Any]:
 
 
 def contact_form(**more: Any) -> dict[str, Any]:
-    usual = {"kind": "contactForm", "id": new_id(), "brandId": BRAND, "name": "Form"}
-    return usual | {"language": "fr", **more}
+    defaults = {"kind": "contactForm", "id": new_id(), "brandId": BRAND, "name": "Form"}
+    return defaults | {"language": "fr", **more}
 
 
 def purchase(**more: Any) -> dict[str, Any]:
-    usual = {"kind": "purchase", "source": "Opera", "externalId": "1", "storeId": STORE}
-    return usual | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
+    defaults = {"kind": "purchase", "source": "Opera", "externalId": "1", "storeId": STORE}
+    return defaults | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
 
 
 def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tuple[int, str, str]]:
     """Return the position of the definition, the pointer and the code of every error."""
-    found = [RawDefinition(str(place), content) for place, content in enumerate(definitions)]
-    _, problems = check(found, ACCOUNT, NothingKnown(), unreadable)
+    raw_definitions = [
+        RawDefinition(str(place), content) for place, content in enumerate(definitions)
+    ]
+    _, problems = check(raw_definitions, ACCOUNT, EmptyService(), unreadable)
     return [
-        (int(each.origin), each.input_error.pointer, each.input_error.code) for each in problems
+        (int(problem.origin), problem.input_error.pointer, problem.input_error.code)
+        for problem in problems
     ]
 
 
-def test_run_with_all_referenced_definitions_has_no_errors() -> None:
+def test_definitions_with_resolvable_references_have_no_errors() -> None:
     assert errors_of(purchase(), contact_form(), customer(), store(), brand()) == []
 
 
-def test_shape_errors_of_all_definitions_are_reported_without_rule_errors() -> None:
+def test_schema_errors_of_all_definitions_are_reported_without_rule_errors() -> None:
     assert errors_of(
         brand(name=""),
         store(brandId=NOWHERE, color=7),
@@ -128,12 +131,12 @@ def test_reference_to_invalid_definition_is_not_reported_as_unknown(invalid: Any
     assert {place for place, _, _ in errors_of(brand(**invalid), contact_form())} == {0}
 
 
-def test_reference_is_not_reported_as_unknown_if_a_file_is_unreadable() -> None:
+def test_reference_is_not_reported_as_unknown_if_file_is_unreadable() -> None:
     definitions = [store(), contact_form(), purchase()]
     unreadable = Problem("9", InputError("", "not_readable", "Invalid JSON."))
     assert errors_of(*definitions, unreadable=[unreadable]) == [(9, "", "not_readable")]
     assert len(errors_of(*definitions)) == 3
 
 
-def test_id_with_white_space_and_upper_case_is_found_by_references() -> None:
+def test_reference_matches_id_with_white_space_and_upper_case() -> None:
     assert errors_of(brand(id=f" {BRAND.upper()} "), contact_form()) == []

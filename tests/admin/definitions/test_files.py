@@ -21,7 +21,7 @@ def problem(path: Path, text: str | bytes) -> str:
     return str(only)
 
 
-def test_yaml_scalars_keep_their_text(tmp_path: Path) -> None:
+def test_ambiguous_yaml_scalars_are_read_as_strings(tmp_path: Path) -> None:
     text = """
 language: no
 date: 2026-11-20T10:00:00Z
@@ -68,7 +68,7 @@ def test_file_with_several_definitions_is_read(tmp_path: Path, name: str, text: 
     assert contents(tmp_path / name, text) == [{"a": 1}, {"a": 2}]
 
 
-def test_own_yaml_keys_override_merged_keys(tmp_path: Path) -> None:
+def test_yaml_keys_override_merged_keys(tmp_path: Path) -> None:
     text = "- &first {a: 1, b: 1}\n- {<<: *first, b: 2}\n"
     assert contents(tmp_path / "a.yaml", text)[1] == {"a": 1, "b": 2}
 

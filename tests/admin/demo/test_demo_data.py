@@ -1,4 +1,4 @@
-"""The demo data by itself: what is in it, and that all of it may be loaded. Nothing is written."""
+"""The content of the demo data, and its validation. These tests write nothing."""
 
 import json
 import unicodedata
@@ -24,8 +24,8 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.parsing import parse
 
 
-class Nothing:
-    """A service in which there are only the demo's accounts."""
+class EmptyService:
+    """A service that contains only the demo's accounts."""
 
     def has_account(self, account_id: str) -> bool:
         return account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)
@@ -38,14 +38,14 @@ class Nothing:
 
 
 @cache
-def checked() -> list[Definition]:
-    documents, problems = check(demo_definitions(), None, Nothing())
+def validated_definitions() -> list[Definition]:
+    definitions, problems = check(demo_definitions(), None, EmptyService())
     assert [str(problem) for problem in problems] == []
-    return documents
+    return definitions
 
 
 def of_kind(kind: Kind, account: str = MAIN_ACCOUNT) -> list[dict[str, Any]]:
-    return [d.content for d in checked() if (d.kind, d.account_id) == (kind, account)]
+    return [d.content for d in validated_definitions() if (d.kind, d.account_id) == (kind, account)]
 
 
 def forms() -> list[dict[str, Any]]:
@@ -57,8 +57,8 @@ def forms() -> list[dict[str, Any]]:
     ]
 
 
-def test_demo_data_has_the_documented_amounts() -> None:
-    assert Counter(d.kind for d in checked() if d.account_id == MAIN_ACCOUNT) == {
+def test_demo_data_has_documented_record_counts() -> None:
+    assert Counter(d.kind for d in validated_definitions() if d.account_id == MAIN_ACCOUNT) == {
         Kind.BRAND: 2,
         Kind.STORE: 12,
         Kind.CUSTOMER: 260,
@@ -76,7 +76,7 @@ def test_demo_data_is_deterministic() -> None:
     "script",
     "LATIN ARABIC HEBREW CYRILLIC GREEK CJK HIRAGANA HANGUL DEVANAGARI".split(),
 )
-def test_demo_names_use_the_script(script: str) -> None:
+def test_demo_first_names_include_script(script: str) -> None:
     letters = {c for person in of_kind(Kind.CUSTOMER) for c in person["firstName"]}
     assert any(unicodedata.name(c).startswith(script) for c in letters)
 
@@ -96,7 +96,7 @@ def test_demo_forms_use_every_operator() -> None:
 
 
 @pytest.mark.parametrize("form", forms(), ids=lambda form: form["name"])
-def test_demo_form_configures_every_object(form: dict[str, Any]) -> None:
+def test_demo_form_sets_every_field(form: dict[str, Any]) -> None:
     shared = {"translations", "postRedirectThreshold"}
     model = SurveyDefinition if "targets" in form else None
     for name, field in (model.model_fields if model else {}).items():
@@ -107,8 +107,8 @@ def test_demo_form_configures_every_object(form: dict[str, Any]) -> None:
         assert form[key], key
     for key in "fields fieldGroups fieldDependencies".split():
         assert form[key], key
-    emptied = [path for path, leaf in leaves(form, "") if leaf in ("", None, [], {})]
-    assert emptied == []
+    empty_leaves = [path for path, leaf in leaves(form, "") if leaf in ("", None, [], {})]
+    assert empty_leaves == []
 
 
 def leaves(value: Any, path: str) -> list[tuple[str, Any]]:
@@ -119,7 +119,7 @@ def leaves(value: Any, path: str) -> list[tuple[str, Any]]:
     return [(path, value)]
 
 
-def test_demo_contact_form_has_a_required_field() -> None:
+def test_demo_contact_form_has_required_field() -> None:
     (form,) = [f for f in forms() if f["id"] == demo_id("contact-form lumen")]
     dependent = {dependency["field"] for dependency in form["fieldDependencies"]}
     assert any(f.get("required") and f["key"] not in dependent for f in form["fields"])
@@ -138,7 +138,7 @@ def test_demo_surveys_cover_access_and_redirections() -> None:
     assert {survey["enabled"] for survey in surveys} == {True, False}
 
 
-def test_demo_forms_are_translated_into_both_directions() -> None:
+def test_demo_forms_have_left_to_right_and_right_to_left_translations() -> None:
     assert "ar" in {form["language"] for form in of_kind(Kind.CONTACT_FORM)}
     assert {language for form in forms() for language in form.get("translations", {})} >= {
         "fr",
@@ -158,7 +158,7 @@ def test_demo_customer_and_purchase_have_tags_and_attributes() -> None:
     assert purchase["attributes"]
 
 
-def test_demo_batch_is_valid_and_repeats_pairs() -> None:
+def test_demo_batch_is_valid_and_contains_repeated_pairs() -> None:
     path = Path(admin.demo.contents.__file__).parent / "customers-batch.json"
     body = json.loads(path.read_text(encoding="utf-8"))
     assert list(body) == ["batch"]

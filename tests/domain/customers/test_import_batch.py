@@ -1,4 +1,4 @@
-"""Packing rows into chunks, and the progress of an import from the progress of its chunks."""
+"""Packing of rows into chunks, and import progress derived from the progress of the chunks."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ PARKED = ChunkProgress(ChunkState.PARKED)
 
 
 def group(index: int, *, pair: str | None = None, size_bytes: int | None = None) -> RowGroup:
-    """Return a group of one row whose JSON has the given size."""
+    """Return a group of one row whose JSON has this size."""
     bare = RowGroup(pair, (GroupRow(index, {"description": ""}),))
     if size_bytes is None:
         return bare
@@ -44,7 +44,7 @@ def group(index: int, *, pair: str | None = None, size_bytes: int | None = None)
 
 def chunk_sizes(groups: Sequence[RowGroup]) -> list[int]:
     chunks = pack_chunks(groups)
-    assert [each for chunk in chunks for each in chunk] == list(groups)
+    assert [group for chunk in chunks for group in chunk] == list(groups)
     assert all(len(groups_to_json(chunk)) < 400_000 for chunk in chunks)
     return [len(chunk) for chunk in chunks]
 
@@ -60,11 +60,11 @@ def chunk_sizes(groups: Sequence[RowGroup]) -> list[int]:
         (MAX_CHUNK_ACTIONS // 2 + 1, "pair", [49, 1]),
     ],
 )
-def test_chunk_is_full_at_its_action_limit(count: int, pair: str | None, sizes: list[int]) -> None:
+def test_chunk_contains_at_most_98_actions(count: int, pair: str | None, sizes: list[int]) -> None:
     assert chunk_sizes([group(n, pair=pair) for n in range(count)]) == sizes
 
 
-def test_group_with_two_actions_does_not_use_the_last_single_action() -> None:
+def test_group_that_exceeds_remaining_actions_starts_new_chunk() -> None:
     without_pair = [group(n) for n in range(MAX_CHUNK_ACTIONS - 1)]
     assert chunk_sizes([*without_pair, group(97, pair="pair"), group(98)]) == [97, 2]
 
@@ -80,7 +80,7 @@ def test_group_with_two_actions_does_not_use_the_last_single_action() -> None:
         ([30_001] * 20, [9, 9, 2]),
     ],
 )
-def test_chunk_is_full_at_its_size_limit(sizes_bytes: list[int], sizes: list[int]) -> None:
+def test_chunk_size_is_limited(sizes_bytes: list[int], sizes: list[int]) -> None:
     groups = [group(n, size_bytes=size) for n, size in enumerate(sizes_bytes)]
     assert chunk_sizes(groups) == sizes
 
@@ -99,7 +99,7 @@ def test_chunk_is_full_at_its_size_limit(sizes_bytes: list[int], sizes: list[int
         ([PARKED], ImportStatus.FAILED),
     ],
 )
-def test_status_follows_from_the_chunk_states(
+def test_import_status_is_derived_from_chunk_states(
     chunks: list[ChunkProgress], status: ImportStatus
 ) -> None:
     assert status_of(chunks) is status
@@ -121,12 +121,14 @@ def test_progress_without_chunks_is_completed_at_creation() -> None:
     assert result.created_at == result.updated_at == result.completed_at == NOW
 
 
-def test_progress_adds_up_the_counts_of_all_chunks() -> None:
+def test_progress_sums_chunk_counts() -> None:
     counts: list[dict[str, Any]] = [
         {"created": 1, "filled": 2, "unchanged": 3, "failed": 4},
         {"created": 10, "filled": 20, "unchanged": 30, "failed": 40},
     ]
-    result = progress(PENDING, *(ChunkProgress(ChunkState.DONE, **each) for each in counts))
+    result = progress(
+        PENDING, *(ChunkProgress(ChunkState.DONE, **counts_of_chunk) for counts_of_chunk in counts)
+    )
     assert (result.created, result.filled, result.unchanged, result.failed) == (11, 22, 33, 44)
 
 
@@ -138,7 +140,7 @@ def test_progress_adds_up_the_counts_of_all_chunks() -> None:
         (ChunkState.PENDING, MINUTE, None),
     ],
 )
-def test_progress_is_completed_when_the_last_chunk_ends(
+def test_progress_is_completed_when_last_chunk_ends(
     last_state: ChunkState, updated: timedelta, completed: timedelta | None
 ) -> None:
     last_end = None if last_state is ChunkState.PENDING else NOW + 2 * MINUTE
@@ -154,7 +156,7 @@ def test_progress_is_completed_when_the_last_chunk_ends(
     ("count", "listed"),
     [(MAX_LISTED_ERRORS, MAX_LISTED_ERRORS), (MAX_LISTED_ERRORS + 1, MAX_LISTED_ERRORS)],
 )
-def test_progress_lists_the_first_thousand_errors_in_row_order(count: int, listed: int) -> None:
+def test_progress_lists_first_1000_errors_in_row_order(count: int, listed: int) -> None:
     errors = [row_error(index) for index in range(count)]
     odd, even = tuple(errors[1::2]), tuple(errors[::2])
     result = progress(

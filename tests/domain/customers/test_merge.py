@@ -1,4 +1,4 @@
-"""The fill rule and the pair rule, compared with a simple reference implementation."""
+"""The merge of imported rows, compared with a simple reference implementation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,37 +39,37 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 
 @dataclass
-class PlainImporter:
-    """The fill rule row by row, in the most obvious way."""
+class ReferenceImporter:
+    """A reference importer that fills unset fields row by row."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def take(self, row: dict[str, Any]) -> str:
+    def import_row(self, row: dict[str, Any]) -> str:
         email = row.get("email", "").lower()
         phone = row.get("phoneNumber", "")
         for filling in " .-()":
             phone = phone.replace(filling, "")
         phone = "+" + phone[2:] if phone.startswith("00") else phone
         names = [row[name] for name in ("firstName", "lastName") if name in row]
-        given = {"displayName": " ".join(names)} | row if names else dict(row)
+        submitted = {"displayName": " ".join(names)} | row if names else dict(row)
         known = self.pairs.get((email, phone))
         if known is None:
             if email or phone:
                 self.pairs[email, phone] = len(self.customers)
-            self.customers.append(given)
+            self.customers.append(submitted)
             return "created"
         customer = self.customers[known]
-        fresh = {
+        new_fields = {
             name: value
-            for name, value in given.items()
+            for name, value in submitted.items()
             if name not in customer and name not in ("smsOptin", "emailOptin")
         }
-        customer |= fresh
-        return "filled" if fresh else "unchanged"
+        customer |= new_fields
+        return "filled" if new_fields else "unchanged"
 
 
-def in_interface_words(fields: dict[str, Any]) -> dict[str, Any]:
+def with_contract_names(fields: dict[str, Any]) -> dict[str, Any]:
     names = {name: str(f.alias) for name, f in CustomerBody.model_fields.items()}
     return {names.get(n, n): v for n, v in fields.items() if n != IMPORT_METADATA} | (
         {"metadata": fields[IMPORT_METADATA]} if IMPORT_METADATA in fields else {}
@@ -77,14 +77,14 @@ def in_interface_words(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(BATCHES)
-def test_batches_have_the_same_result_as_the_reference_importer(
+def test_import_result_equals_reference_importer(
     batches: list[list[dict[str, Any]]],
 ) -> None:
-    plain = PlainImporter()
+    reference = ReferenceImporter()
     customers: list[dict[str, Any]] = []
     by_pair: dict[str, int] = {}
     for batch in batches:
-        predicted = [plain.take(row) for row in batch]
+        predicted = [reference.import_row(row) for row in batch]
         outcomes = [""] * len(batch)
         for group in group_rows(enumerate(parse(row, CustomerBody) for row in batch)):
             known = by_pair.get(group.pair) if group.pair else None
@@ -100,11 +100,11 @@ def test_batches_have_the_same_result_as_the_reference_importer(
             for row, outcome in zip(group.rows, effect.outcomes, strict=True):
                 outcomes[row.index] = outcome.value
         assert outcomes == predicted
-    assert [in_interface_words(customer) for customer in customers] == plain.customers
+    assert [with_contract_names(customer) for customer in customers] == reference.customers
 
 
 @given(st.sampled_from([None, *EMAILS]), st.sampled_from([None, *PHONES]))
-def test_pair_ignores_notation(email: str | None, phone: str | None) -> None:
+def test_pair_ignores_email_case_and_phone_formatting(email: str | None, phone: str | None) -> None:
     pair = pair_of(email, phone)
     if email is None and phone is None:
         assert pair is None
@@ -118,13 +118,13 @@ def test_pair_ignores_notation(email: str | None, phone: str | None) -> None:
 
 
 @given(st.lists(ROWS, min_size=1, max_size=30))
-def test_groups_survive_serialization(rows: list[dict[str, Any]]) -> None:
+def test_groups_are_unchanged_by_serialization(rows: list[dict[str, Any]]) -> None:
     groups = group_rows(enumerate(parse(row, CustomerBody) for row in rows))
     assert groups_from_json(groups_to_json(groups)) == tuple(groups)
     assert sorted(row.index for group in groups for row in group.rows) == [*range(len(rows))]
 
 
-def test_rows_of_one_pair_form_one_group() -> None:
+def test_rows_with_same_pair_form_one_group() -> None:
     body = parse({"email": "a@example.test", "firstName": "Zoé"}, CustomerBody)
     (group,) = group_rows((n, body) for n in range(10_000))
     assert len(group.rows) == 10_000
@@ -134,7 +134,7 @@ def test_rows_of_one_pair_form_one_group() -> None:
     assert effect.outcomes == (RowOutcome.CREATED, *[RowOutcome.UNCHANGED] * 9_999)
 
 
-def test_row_over_the_size_limit_fails_alone() -> None:
+def test_row_over_size_limit_fails_without_failing_its_group() -> None:
     rows = [{"company": "x" * 60}, {"description": "y" * 60}, {"firstName": "Zoé"}]
     (group,) = group_rows(
         (n, parse({"email": "a@example.test"} | row, CustomerBody)) for n, row in enumerate(rows)
@@ -144,7 +144,7 @@ def test_row_over_the_size_limit_fails_alone() -> None:
     assert effect.fields.keys() == {"email", "company", "first_name", "display_name"}
 
 
-def test_display_name_defaults_to_the_joined_name() -> None:
+def test_display_name_defaults_to_first_and_last_name() -> None:
     assert (
         fields_of(parse({"firstName": "Zoé", "lastName": "M"}, CustomerBody))["display_name"]
         == "Zoé M"

@@ -24,14 +24,17 @@ def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
 
 
 def validate(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
-    """Validate answers; each is a field's key and its value or values."""
+    """Validate answers, passed as pairs of field key and value or values."""
     ids = {item.key: item.id for item in form.fields}
     return Questionnaire.of(form).validate(
         [
             SubmittedAnswer.model_validate(
-                {"id": ids.get(key, key), "values": [given] if isinstance(given, str) else given}
+                {
+                    "id": ids.get(key, key),
+                    "values": [submitted] if isinstance(submitted, str) else submitted,
+                }
             )
-            for key, given in answers
+            for key, submitted in answers
         ]
     )
 
@@ -101,14 +104,14 @@ def test_invalid_value_is_rejected(kind: str, value: str, code: str) -> None:
     assert errors(form_of(field("a", kind)), ("a", value)) == [("/fields/0/values/0", code)]
 
 
-def test_valid_values_cover_every_type() -> None:
+def test_valid_examples_cover_every_field_type() -> None:
     selects = {"SINGLE_SELECT", "MULTI_SELECT"}
 
     assert {kind for kind, _ in VALID} | selects == set(FieldType)
 
 
 @pytest.mark.parametrize("kind", FieldType)
-def test_example_of_each_type_is_valid(kind: FieldType) -> None:
+def test_example_of_field_type_is_valid(kind: FieldType) -> None:
     example = kind.rules.example
     form = form_of(field("a", kind, values=[example]))
 
@@ -168,7 +171,7 @@ def test_number_of_values_must_be_within_limits(
         assert values(validate(form, ("m", chosen))) == {"m": chosen}
 
 
-def test_disabled_limits_are_ignored() -> None:
+def test_disabled_reply_limits_are_ignored() -> None:
     form = form_of(select("m", "a", "b", kind="MULTI_SELECT", minReplies=2, maxReplies=1))
 
     assert values(validate(form, ("m", ["a"]))) == {"m": ["a"]}
@@ -191,7 +194,7 @@ def test_required_field_must_be_answered() -> None:
     assert errors(form, ("a", "  ")) == [("/fields/0", "required")]
 
 
-def test_required_error_contains_the_field_id() -> None:
+def test_required_error_contains_field_id() -> None:
     form = form_of(field("a", required=True))
 
     with pytest.raises(InvalidInput) as raised:
@@ -274,7 +277,7 @@ def test_hidden_field_counts_as_unanswered_in_dependencies() -> None:
     }
 
 
-def test_dependencies_combine_by_the_operator_of_the_field() -> None:
+def test_dependencies_are_combined_by_field_operator() -> None:
     def is_visible(operator: str, *answers: tuple[str, Any]) -> bool:
         form = form_of(
             field("a"),
@@ -290,7 +293,7 @@ def test_dependencies_combine_by_the_operator_of_the_field() -> None:
     assert not is_visible("$or", ("a", "2"))
 
 
-def test_comparisons_combine_by_the_operator_of_the_dependency() -> None:
+def test_comparisons_are_combined_by_dependency_operator() -> None:
     def is_visible(operator: str, answer: str) -> bool:
         form = form_of(
             field("a"),
@@ -304,7 +307,7 @@ def test_comparisons_combine_by_the_operator_of_the_dependency() -> None:
     assert is_visible("$or", "5")
 
 
-def test_long_dependency_chain_is_evaluated_to_its_end() -> None:
+def test_long_dependency_chain_is_evaluated_completely() -> None:
     keys = [f"f{n}" for n in range(40)]
     chain = [depends(after, before, "1") for before, after in pairwise(keys)]
     form = form_of(*(field(key) for key in reversed(keys)), fieldDependencies=chain)
@@ -326,7 +329,7 @@ TRANSLATIONS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("given", "canonical"),
+    ("submitted", "canonical"),
     [
         ("Food", "Food"),
         ("Cuisine", "Food"),
@@ -335,14 +338,14 @@ TRANSLATIONS: dict[str, Any] = {
         ("Other", "Other"),
     ],
 )
-def test_translated_value_is_stored_as_the_canonical_value(given: str, canonical: str) -> None:
+def test_translated_value_is_stored_as_canonical_value(submitted: str, canonical: str) -> None:
     form = form_of(
         select("what", "Food", "Price", "Other"),
         field("more", required=True),
         fieldDependencies=[depends("more", "what", "Price")],
         **TRANSLATIONS,
     )
-    answers = [("what", given), *([("more", "x")] if canonical == "Price" else [])]
+    answers = [("what", submitted), *([("more", "x")] if canonical == "Price" else [])]
 
     assert values(validate(form, *answers))["what"] == [canonical]
 
@@ -382,7 +385,7 @@ def test_rating_is_scaled_to_0_to_10(kind: str, value: str, rating: int | None) 
     assert validate(form_of(field("a", kind)), ("a", value)).rating == rating
 
 
-def test_rating_is_the_first_in_display_order() -> None:
+def test_rating_is_first_rating_in_display_order() -> None:
     form = form_of(
         field("last", "NPS", verticalIndex=2),
         field("second", "NPS", verticalIndex=1, horizontalIndex=1),
@@ -407,7 +410,7 @@ def test_hidden_rating_field_is_ignored() -> None:
     assert validate(form, ("a", "No"), ("hidden", "9"), ("shown", "1")).rating == 2
 
 
-def test_first_email_and_phone_number_identify_the_respondent() -> None:
+def test_first_email_and_phone_number_identify_respondent() -> None:
     form = form_of(
         field("a", "EMAIL", verticalIndex=1),
         field("b", "EMAIL", verticalIndex=0),
@@ -425,12 +428,12 @@ def test_first_email_and_phone_number_identify_the_respondent() -> None:
 # --- the schema of an answer
 
 
-@pytest.mark.parametrize("many", [MAX_VALUES, MAX_VALUES + 1])
-def test_number_of_values_is_limited(many: int) -> None:
-    answer = {"id": NOWHERE, "values": ["x"] * many}
+@pytest.mark.parametrize("count", [MAX_VALUES, MAX_VALUES + 1])
+def test_number_of_values_is_limited(count: int) -> None:
+    answer = {"id": NOWHERE, "values": ["x"] * count}
 
-    if many <= MAX_VALUES:
-        assert len(SubmittedAnswer.model_validate(answer).values) == many
+    if count <= MAX_VALUES:
+        assert len(SubmittedAnswer.model_validate(answer).values) == count
     else:
         with pytest.raises(ValidationError):
             SubmittedAnswer.model_validate(answer)

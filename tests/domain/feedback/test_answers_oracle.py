@@ -36,8 +36,8 @@ ALLOWED: dict[str, list[str]] = {
 KINDS = [*ALLOWED, "TEXT", "NUMBER"]
 
 
-def field_id(place: int) -> str:
-    return derived_id("field", str(place))
+def field_id(position: int) -> str:
+    return derived_id("field", str(position))
 
 
 @st.composite
@@ -46,13 +46,13 @@ def forms(draw: st.DrawFn) -> SavedContactForm:
     count = draw(st.integers(1, 7))
     order = draw(st.permutations(range(count)))
     fields = []
-    for place in range(count):
+    for position in range(count):
         kind = draw(st.sampled_from(KINDS))
         fields.append(
             SavedField.model_validate(
                 {
-                    "id": field_id(place),
-                    "key": f"f{place}",
+                    "id": field_id(position),
+                    "key": f"f{position}",
                     "created_at": NOW_TEXT,
                     "updated_at": NOW_TEXT,
                     "type": kind,
@@ -100,27 +100,27 @@ ANYTHING = st.lists(st.sampled_from(["", *WORDS, "1", "4"]), max_size=3)
 def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[SubmittedAnswer]]:
     """Generate a form and a submission; most of its values are valid."""
     form = draw(forms())
-    given_answers = []
-    for place in draw(st.permutations(range(len(form.fields) + 1))):
+    submitted_answers = []
+    for position in draw(st.permutations(range(len(form.fields) + 1))):
         if not draw(st.sampled_from([True, True, True, False])):
             continue
-        kind = form.fields[place].type if place < len(form.fields) else "TEXT"
-        fitting = st.sampled_from(ALLOWED.get(kind, ["7", "10", "7.0", "4"]))
-        several = 2 if kind == "MULTI_SELECT" else 1
-        values = draw(st.lists(fitting, min_size=1, max_size=several, unique=True))
+        kind = form.fields[position].type if position < len(form.fields) else "TEXT"
+        valid_value = st.sampled_from(ALLOWED.get(kind, ["7", "10", "7.0", "4"]))
+        max_values = 2 if kind == "MULTI_SELECT" else 1
+        values = draw(st.lists(valid_value, min_size=1, max_size=max_values, unique=True))
         if draw(st.integers(0, 9)) == 0:
             values = draw(ANYTHING)
-        if place < len(form.fields) or draw(st.integers(0, 9)) == 0:
-            again = draw(st.integers(0, 29)) == 0
-            answer = SubmittedAnswer.model_validate({"id": field_id(place), "values": values})
-            given_answers += [answer, answer] if again else [answer]
-    return form, given_answers
+        if position < len(form.fields) or draw(st.integers(0, 9)) == 0:
+            is_duplicate = draw(st.integers(0, 29)) == 0
+            answer = SubmittedAnswer.model_validate({"id": field_id(position), "values": values})
+            submitted_answers += [answer, answer] if is_duplicate else [answer]
+    return form, submitted_answers
 
 
 # --- the oracle
 
 Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
-"""The errors; or the answers in display order, and the rating."""
+"""A tuple of the errors, the answers in display order, and the rating."""
 
 
 def number(text: str) -> Fraction | None:
@@ -130,9 +130,9 @@ def number(text: str) -> Fraction | None:
         return None
 
 
-def compare(one: str, other: str, test: Callable[[Any, Any], bool]) -> bool:
-    left, right = number(one), number(other)
-    return test(one, other) if left is None or right is None else test(left, right)
+def compare(left_text: str, right_text: str, test: Callable[[Any, Any], bool]) -> bool:
+    left, right = number(left_text), number(right_text)
+    return test(left_text, right_text) if left is None or right is None else test(left, right)
 
 
 LISTS = {"x,7": ["x", "7"], '["y","true"]': ["y", "true"]}
@@ -160,18 +160,18 @@ def expected_result(operator: str, values: list[str], expected: str) -> bool:
     return any(compare(value, expected, SIMPLE[operator]) for value in values)
 
 
-def combined(operator: str, results: list[bool]) -> bool:
+def combine(operator: str, results: list[bool]) -> bool:
     return all(results) if operator == "$and" else any(results)
 
 
 def expected_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set[str]:
-    """Return the visible fields: start with all fields and iterate until a fixed point."""
+    """Return the visible fields. Start with all fields and iterate until nothing changes."""
     visible = {field.id for field in form.fields}
     while True:
         after = set()
         for field in form.fields:
             results = [
-                combined(
+                combine(
                     dependency.operator,
                     [
                         expected_result(
@@ -187,33 +187,33 @@ def expected_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> s
                 for dependency in form.field_dependencies
                 if dependency.field == field.id
             ]
-            if not results or combined(field.operator, results):
+            if not results or combine(field.operator, results):
                 after.add(field.id)
         if after == visible:
             return visible
         visible = after
 
 
-def expected_errors(field: SavedField, sent: list[str], place: int) -> set[tuple[str, str]]:
-    values = [(position, value) for position, value in enumerate(sent) if value]
+def expected_errors(field: SavedField, submitted: list[str], position: int) -> set[tuple[str, str]]:
+    values = [(index, value) for index, value in enumerate(submitted) if value]
     if field.type != "MULTI_SELECT" and len(values) > 1:
-        return {(f"/fields/{place}", "too_many")}
-    found = set()
+        return {(f"/fields/{position}", "too_many")}
+    errors = set()
     if field.allow_max_replies and len(values) > field.max_replies:
-        found.add((f"/fields/{place}", "too_many"))
+        errors.add((f"/fields/{position}", "too_many"))
     if field.allow_min_replies and len(values) < field.min_replies:
-        found.add((f"/fields/{place}", "too_few"))
-    for position, value in values:
-        where = f"/fields/{place}/values/{position}"
-        free = field.type == "TEXT" or ("SELECT" in field.type and field.allow_custom_value)
-        if value in [before for other, before in values if other < position]:
-            found.add((where, "duplicate"))
+        errors.add((f"/fields/{position}", "too_few"))
+    for index, value in values:
+        pointer = f"/fields/{position}/values/{index}"
+        is_free_text = field.type == "TEXT" or ("SELECT" in field.type and field.allow_custom_value)
+        if value in [earlier for other, earlier in values if other < index]:
+            errors.add((pointer, "duplicate"))
         elif field.type == "NUMBER":
             if number(value) is None:
-                found.add((where, "invalid_number"))
-        elif not free and value not in ALLOWED[field.type]:
-            found.add((where, "not_allowed"))
-    return found
+                errors.add((pointer, "invalid_number"))
+        elif not is_free_text and value not in ALLOWED[field.type]:
+            errors.add((pointer, "not_allowed"))
+    return errors
 
 
 def expected_rating(kind: str, value: str) -> int | None:
@@ -222,18 +222,20 @@ def expected_rating(kind: str, value: str) -> int | None:
     return {"NPS": 1, "CSAT_STAR": 2}[kind] * int(value) if kind in ("NPS", "CSAT_STAR") else None
 
 
-def expected_outcome(form: SavedContactForm, given_answers: list[SubmittedAnswer]) -> Outcome:
+def expected_outcome(form: SavedContactForm, submitted_answers: list[SubmittedAnswer]) -> Outcome:
     kinds = {field.id: field.type for field in form.fields}
-    found: set[tuple[str, str]] = set()
+    errors: set[tuple[str, str]] = set()
     first: dict[str, tuple[int, list[str]]] = {}
-    for place, answer in enumerate(given_answers):
+    for position, answer in enumerate(submitted_answers):
         if answer.id not in kinds:
-            found.add((f"/fields/{place}", "unknown_reference"))
+            errors.add((f"/fields/{position}", "unknown_reference"))
         elif answer.id in first:
-            found.add((f"/fields/{place}", "duplicate"))
+            errors.add((f"/fields/{position}", "duplicate"))
         else:
-            first[answer.id] = (place, answer.values)
-    filled = {field: [value for value in sent if value] for field, (_, sent) in first.items()}
+            first[answer.id] = (position, answer.values)
+    filled = {
+        field: [value for value in submitted if value] for field, (_, submitted) in first.items()
+    }
     compared = {
         field: values if kinds[field] == "MULTI_SELECT" else values[:1]
         for field, values in filled.items()
@@ -244,21 +246,21 @@ def expected_outcome(form: SavedContactForm, given_answers: list[SubmittedAnswer
         if field.id not in visible:
             continue
         if filled.get(field.id):
-            place, sent = first[field.id]
-            found |= expected_errors(field, sent, place)
+            position, submitted = first[field.id]
+            errors |= expected_errors(field, submitted, position)
             validated.append((field.id, filled[field.id]))
         elif field.required:
             where = f"/fields/{first[field.id][0]}" if field.id in first else "/fields"
-            found.add((where, "required"))
-    if found:
-        return found, [], None
+            errors.add((where, "required"))
+    if errors:
+        return errors, [], None
     ratings = [expected_rating(kinds[field], values[0]) for field, values in validated]
-    return found, validated, next((rating for rating in ratings if rating is not None), None)
+    return errors, validated, next((rating for rating in ratings if rating is not None), None)
 
 
-def outcome(questionnaire: Questionnaire, given_answers: list[SubmittedAnswer]) -> Outcome:
+def outcome(questionnaire: Questionnaire, submitted_answers: list[SubmittedAnswer]) -> Outcome:
     try:
-        validated = questionnaire.validate(given_answers)
+        validated = questionnaire.validate(submitted_answers)
     except InvalidInput as error:
         return {(input_error.pointer, input_error.code) for input_error in error.errors}, [], None
     answers = [(answer.field_id, answer.values) for answer in validated.answers]
@@ -267,21 +269,21 @@ def outcome(questionnaire: Questionnaire, given_answers: list[SubmittedAnswer]) 
 
 @settings(max_examples=500)
 @given(forms_and_submissions())
-def test_validation_result_equals_the_oracle(
+def test_validation_result_equals_oracle(
     case: tuple[SavedContactForm, list[SubmittedAnswer]],
 ) -> None:
-    form, given_answers = case
+    form, submitted_answers = case
     questionnaire = Questionnaire.of(form)
 
-    assert outcome(questionnaire, given_answers) == expected_outcome(form, given_answers)
+    assert outcome(questionnaire, submitted_answers) == expected_outcome(form, submitted_answers)
 
 
 @settings(max_examples=200)
 @given(forms(), st.dictionaries(st.integers(0, 6), st.lists(st.sampled_from(WORDS), max_size=2)))
-def test_visible_fields_are_the_fixed_point(
+def test_visible_fields_equal_oracle_fixed_point(
     form: SavedContactForm, given_values: dict[int, list[str]]
 ) -> None:
-    answers = {field_id(place): values for place, values in given_values.items()}
+    answers = {field_id(position): values for position, values in given_values.items()}
     visibility = Questionnaire.of(form).visibility
 
     assert visibility.visible_fields(answers) == expected_visible(form, answers)

@@ -1,4 +1,4 @@
-"""Only the table of field types branches on a type."""
+"""The field type table is the only code that branches on a field type."""
 
 import ast
 from collections.abc import Iterator
@@ -44,12 +44,12 @@ def _selectors(node: ast.AST) -> Iterator[ast.AST]:
             yield from filter(None, keys)
 
 
-def test_no_other_module_branches_on_a_field_type() -> None:
+def test_no_other_module_branches_on_field_type() -> None:
     lines = {
         str(module.relative_to(ROOT)): lines_that_branch(module.read_text()) for module in MODULES
     }
 
-    assert {module: found for module, found in lines.items() if found} == {}
+    assert {module: line_numbers for module, line_numbers in lines.items() if line_numbers} == {}
 
 
 @pytest.mark.parametrize(
@@ -66,5 +66,5 @@ def test_no_other_module_branches_on_a_field_type() -> None:
         "match field.type:\n    case 'NPS': pass",
     ],
 )
-def test_branch_on_a_field_type_is_detected(source: str) -> None:
+def test_branch_on_field_type_is_detected(source: str) -> None:
     assert lines_that_branch(source)

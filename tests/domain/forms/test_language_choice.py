@@ -1,4 +1,4 @@
-"""The language of a public view."""
+"""The choice of the language of a public view."""
 
 import pytest
 from hypothesis import given
@@ -10,9 +10,9 @@ from chalicelib.domain.language import Language
 OWN = Language("en")
 
 
-def chosen(*translations: str, asked: str | None = None, accept: str | None = None) -> str:
+def chosen(*translations: str, requested: str | None = None, accept: str | None = None) -> str:
     languages = [Language(code) for code in translations]
-    return str(choose_language(OWN, languages, asked_for=asked, accept_language=accept))
+    return str(choose_language(OWN, languages, asked_for=requested, accept_language=accept))
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_region_falls_back_to_its_language() -> None:
     assert chosen("zh", "zh-TW", accept="zh-TW") == "zh-TW"
 
 
-def test_language_parameter_precedes_the_header() -> None:
-    assert chosen("fr", "de", asked="de", accept="fr") == "de"
-    assert chosen("fr", "de", asked="de-AT", accept="fr") == "de"
-    assert chosen("fr", asked="es", accept="fr") == "en"
+def test_language_parameter_precedes_header() -> None:
+    assert chosen("fr", "de", requested="de", accept="fr") == "de"
+    assert chosen("fr", "de", requested="de-AT", accept="fr") == "de"
+    assert chosen("fr", requested="es", accept="fr") == "en"
 
 
 @given(st.text(alphabet="frenzhTW-_,;q=0.19* ", max_size=60) | st.text(max_size=60))
-def test_any_header_selects_a_language_of_the_form(header: str) -> None:
+def test_any_header_selects_language_of_form(header: str) -> None:
     assert chosen("fr", "zh-TW", accept=header) in {"en", "fr", "zh-TW"}
-    assert chosen("fr", "zh-TW", asked=header) in {"en", "fr", "zh-TW"}
+    assert chosen("fr", "zh-TW", requested=header) in {"en", "fr", "zh-TW"}
 
 
 def test_ranges_are_sorted_by_weight_then_position() -> None:

@@ -7,58 +7,37 @@ import pytest
 
 from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.forms.survey import PartnerSurvey, SavedSurvey
+from tests.domain.forms.complete_form import (
+    COMPLETE_FORM,
+    STYLE_FIELDS,
+    SURVEY_STYLE_FIELDS,
+)
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
     IMAGE,
     NOW_TEXT,
     STORE,
-    depends,
-    field,
     saved_contact_form,
     saved_survey,
-    select,
 )
 
-FORM_KEYS = set(
+FORM_FIELDS = set(
     "id createdAt updatedAt name description language enabled autoTranslate submissionCount "
     "generalStyle header body footer externalLink submission logo footerLogo cover "
     "submissionImage fields fieldGroups fieldDependencies".split()
 )
-STYLE_KEYS = set(
-    "fieldRadius buttonRadius font titleColor subtitleColor groupColor textColor accentColor "
-    "dividerColor backgroundColor labelColor placeholderColor fieldBackgroundColor "
-    "fieldBorderColor buttonTextColor buttonBackgroundColor buttonBorderColor fieldOptionColor "
-    "logoPosition coverImagePosition submissionImagePosition".split()
-)
-SURVEY_STYLE_KEYS = STYLE_KEYS | set(
-    "zoneColor starBackgroundColor starFilledBackgroundColor starBorderColor cardBorderColor "
-    "cardBackgroundColor cardBorderRadius".split()
-)
-SURVEY_KEYS = FORM_KEYS | set(
+SURVEY_FIELDS = FORM_FIELDS | set(
     "targets publiclyAvailable supportEmail sendingChannels solicitationThreshold "
     "resolicitationDelay resolicitationMode preRedirect preRedirectConfig postRedirect "
     "postRedirectThreshold emailLogo emailCover".split()
 )
-FIELD_KEYS = set(
+FIELD_PROPERTIES = set(
     "id createdAt updatedAt dependencies dependencyOf group required label placeholder "
     "verticalIndex horizontalIndex values allowCustomValue allowMinReplies minReplies "
     "allowMaxReplies maxReplies operator type".split()
 )
 PRE_REDIRECT = {"type": "NPS", "threshold": 8}
-EVERYTHING: dict[str, Any] = {
-    "logo": IMAGE,
-    "footerLogo": IMAGE,
-    "cover": IMAGE,
-    "submissionImage": IMAGE,
-    "fieldGroups": [{"key": "visit", "name": "Your visit"}],
-    "fields": [
-        select("happy", group="visit"),
-        field("why", group="visit"),
-    ],
-    "fieldDependencies": [depends("why", "happy", "No")],
-    "translations": {"fr": {"header": {"title": "Bonjour"}}},
-}
 
 
 def contact_form_view(**more: Any) -> dict[str, Any]:
@@ -75,23 +54,23 @@ def survey_view(**more: Any) -> dict[str, Any]:
     return view
 
 
-def test_contact_form_has_exactly_the_contract_fields() -> None:
-    view = contact_form_view(**EVERYTHING)
+def test_contact_form_has_exactly_contract_fields() -> None:
+    view = contact_form_view(**COMPLETE_FORM)
 
-    assert set(view) == FORM_KEYS | {"brandId", "brandName"}
-    assert set(view["generalStyle"]) == STYLE_KEYS
+    assert set(view) == FORM_FIELDS | {"brandId", "brandName"}
+    assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
-def test_survey_has_exactly_the_contract_fields() -> None:
-    view = survey_view(**EVERYTHING)
+def test_survey_has_exactly_contract_fields() -> None:
+    view = survey_view(**COMPLETE_FORM)
 
-    assert set(view) == SURVEY_KEYS
-    assert set(view["generalStyle"]) == SURVEY_STYLE_KEYS
+    assert set(view) == SURVEY_FIELDS
+    assert set(view["generalStyle"]) == SURVEY_STYLE_FIELDS
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_presentation_objects_have_exactly_the_contract_fields(view: Any) -> None:
-    form = view(**EVERYTHING)
+def test_presentation_objects_have_exactly_contract_fields(view: Any) -> None:
+    form = view(**COMPLETE_FORM)
 
     assert set(form["generalStyle"]["font"]) == {"name", "url"}
     assert set(form["header"]) == {"title", "subtitle"}
@@ -104,10 +83,10 @@ def test_presentation_objects_have_exactly_the_contract_fields(view: Any) -> Non
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_fields_groups_and_dependencies_have_exactly_the_contract_fields(view: Any) -> None:
-    form = view(**EVERYTHING)
+def test_fields_groups_and_dependencies_have_exactly_contract_fields(view: Any) -> None:
+    form = view(**COMPLETE_FORM)
 
-    assert [set(item) for item in form["fields"]] == [FIELD_KEYS, FIELD_KEYS]
+    assert [set(item) for item in form["fields"]] == [FIELD_PROPERTIES, FIELD_PROPERTIES]
     assert [set(item) for item in form["fieldGroups"]] == [
         {"id", "createdAt", "updatedAt", "name", "verticalIndex"}
     ]
@@ -119,8 +98,8 @@ def test_fields_groups_and_dependencies_have_exactly_the_contract_fields(view: A
     ]
 
 
-def test_parts_reference_each_other_by_id() -> None:
-    form = contact_form_view(**EVERYTHING)
+def test_fields_groups_and_dependencies_reference_each_other_by_id() -> None:
+    form = contact_form_view(**COMPLETE_FORM)
     happy, why = form["fields"]
     (dependency,) = form["fieldDependencies"]
 
@@ -145,7 +124,7 @@ def test_image_has_string_size_and_height(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["emailLogo", "emailCover"])
-def test_email_images_have_the_partner_shape(name: str) -> None:
+def test_email_image_matches_partner_schema(name: str) -> None:
     assert survey_view(**{name: IMAGE})[name]["height"] == "240"
     assert survey_view()[name] is None
 
@@ -179,7 +158,7 @@ def test_unset_survey_fields_have_defaults() -> None:
     assert view["solicitationThreshold"] == view["resolicitationDelay"] == 0
 
 
-def test_counts_and_names_are_current() -> None:
+def test_view_contains_current_count_and_names() -> None:
     form = contact_form_view()
     survey = survey_view(targets=[{"type": "STORE", "targetId": STORE}])
 
@@ -191,7 +170,7 @@ def test_counts_and_names_are_current() -> None:
     assert (survey["submissionCount"], survey["targets"][0]["targetName"]) == (12, "Lyon")
 
 
-def test_target_has_exactly_the_contract_fields() -> None:
+def test_target_has_exactly_contract_fields() -> None:
     view = survey_view(
         targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example.com/"}]
     )
@@ -209,7 +188,7 @@ def test_target_has_exactly_the_contract_fields() -> None:
     }
 
 
-def test_support_email_has_exactly_the_contract_fields() -> None:
+def test_support_email_has_exactly_contract_fields() -> None:
     record = {"host": "k1._domainkey", "type": "TXT", "value": "p=abc"}
     support = survey_view(
         supportEmail={"email": "help@example.com", "externalDnsConfig": {"dkim": record}}
@@ -233,7 +212,7 @@ def test_support_email_has_exactly_the_contract_fields() -> None:
     }
 
 
-def test_pre_redirect_config_has_exactly_the_contract_fields() -> None:
+def test_pre_redirect_config_has_exactly_contract_fields() -> None:
     config = survey_view(preRedirect=True, preRedirectConfig=PRE_REDIRECT)["preRedirectConfig"]
 
     assert config == {
@@ -276,15 +255,15 @@ def test_schema_requires_and_describes_every_field(model: Any) -> None:
             assert "description" in described or "$ref" in described, (part["title"], name)
 
 
-def test_saved_form_survives_serialization() -> None:
-    form, survey = saved_contact_form(**EVERYTHING), saved_survey(**EVERYTHING)
+def test_saved_form_is_unchanged_by_serialization() -> None:
+    form, survey = saved_contact_form(**COMPLETE_FORM), saved_survey(**COMPLETE_FORM)
 
     assert SavedContactForm.model_validate_json(form.model_dump_json()) == form
     assert SavedSurvey.model_validate_json(survey.model_dump_json()) == survey
 
 
 def test_partner_view_omits_public_fields() -> None:
-    text = json.dumps(contact_form_view(**EVERYTHING))
+    text = json.dumps(contact_form_view(**COMPLETE_FORM))
 
     assert "translations" not in text
     assert "originalname" not in text

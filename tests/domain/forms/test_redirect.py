@@ -50,7 +50,7 @@ def test_store_target_precedes_brand_target(
 
 
 @pytest.mark.parametrize(
-    ("threshold", "rating", "led"),
+    ("threshold", "rating", "is_redirected"),
     [
         (0, None, True),
         (0, 0, True),
@@ -63,14 +63,16 @@ def test_store_target_precedes_brand_target(
         (10, 10, True),
     ],
 )
-def test_rating_at_threshold_redirects(threshold: int, rating: int | None, led: bool) -> None:
+def test_rating_redirects_at_or_above_threshold(
+    threshold: int, rating: int | None, is_redirected: bool
+) -> None:
     survey = saved_survey(targets=BOTH, postRedirect=True, postRedirectThreshold=threshold)
 
-    assert redirect_to(survey, AT_STORE, rating) == (STORE_PAGE if led else "")
+    assert redirect_to(survey, AT_STORE, rating) == (STORE_PAGE if is_redirected else "")
 
 
 @pytest.mark.parametrize("threshold", [None, 0, 5])
-def test_no_redirect_while_post_redirect_is_off(threshold: int | None) -> None:
+def test_disabled_post_redirect_does_not_redirect(threshold: int | None) -> None:
     survey = saved_survey(targets=BOTH, postRedirect=False, postRedirectThreshold=threshold)
 
     assert redirect_to(survey, AT_STORE, 10) == ""

@@ -1,4 +1,4 @@
-"""The outcome of an attempt, by its status and the attempts used."""
+"""The outcome of an attempt, by response status and number of attempts used."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,19 +12,19 @@ HOUR = timedelta(hours=1)
 
 
 def outcome(status: int | None, used: int = 1, **fields: Any) -> Outcome:
-    """Return the outcome of an attempt of eight, with a Retry-After of one hour."""
+    """Return the outcome of one of eight allowed attempts, with a Retry-After of one hour."""
     attempt = Attempt(used, NOW, status=status, **fields)
     return outcome_of(attempt, NOW, used=used, allowed=8, retry_after="3600")
 
 
 @pytest.mark.parametrize("status", [200, 204, 299])
 @pytest.mark.parametrize("used", [1, 8])
-def test_status_2xx_is_a_success_in_any_attempt(status: int, used: int) -> None:
+def test_status_2xx_succeeds_in_any_attempt(status: int, used: int) -> None:
     assert outcome(status, used) == Outcome(ExecutionState.SUCCEEDED)
 
 
 @pytest.mark.parametrize("status", [199, 300, 301, 404, 409, 411, 429, 500, 503])
-def test_other_status_is_retried_after_the_requested_delay(status: int) -> None:
+def test_other_status_is_retried_after_requested_delay(status: int) -> None:
     assert outcome(status) == Outcome(
         ExecutionState.PENDING, f"answered {status}", retry_at=NOW + HOUR
     )
@@ -50,13 +50,13 @@ def test_last_allowed_attempt_is_not_retried(used: int, state: ExecutionState) -
 
 
 @pytest.mark.parametrize(("ambiguous", "used"), [(True, 1), (True, 8), (False, 1), (False, 8)])
-def test_missing_status_keeps_the_error_and_its_ambiguity(ambiguous: bool, used: int) -> None:
+def test_outcome_without_status_keeps_error_and_ambiguity(ambiguous: bool, used: int) -> None:
     result = outcome(None, used, error="reset by peer", ambiguous=ambiguous)
     assert (result.reason, result.ambiguous) == ("reset by peer", ambiguous)
     assert result.state is (ExecutionState.FAILED if used == 8 else ExecutionState.PENDING)
 
 
-def test_missing_retry_after_uses_the_backoff_delay() -> None:
+def test_missing_retry_after_uses_backoff_delay() -> None:
     result = outcome_of(Attempt(1, NOW, status=500), NOW, used=1, allowed=2)
     assert result.retry_at
     assert timedelta(minutes=1) <= result.retry_at - NOW <= timedelta(minutes=1.15)

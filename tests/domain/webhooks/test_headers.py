@@ -29,16 +29,18 @@ def merged(custom: dict[str, str]) -> dict[str, str]:
 
 @given(st.sampled_from(sorted(SYSTEM)), st.data())
 def test_custom_header_never_replaces_system_header(name: str, data: st.DataObject) -> None:
-    ways = {"-": ["-", "_"]}
-    written = "".join(data.draw(st.sampled_from(ways.get(c, [c.lower(), c.upper()]))) for c in name)
+    variants = {"-": ["-", "_"]}
+    written = "".join(
+        data.draw(st.sampled_from(variants.get(c, [c.lower(), c.upper()]))) for c in name
+    )
     assert merged({written: "theirs"}) == SYSTEM
 
 
-def test_other_custom_headers_are_kept() -> None:
+def test_custom_headers_are_added_to_system_headers() -> None:
     assert merged({"X-Own": "1", "x_other": "2"}) == {**SYSTEM, "X-Own": "1", "x_other": "2"}
 
 
-def test_system_header_wins_over_equivalent_custom_header() -> None:
+def test_system_header_overrides_equivalent_custom_header() -> None:
     assert merge_headers({"x_mark": "1", "X-Own": "2"}, {"X-Mark": "3"}) == {
         "X-Own": "2",
         "X-Mark": "3",
@@ -82,20 +84,20 @@ def test_header_names_ignore_case_and_underscores(name: str, other: str, same: b
         ("transfer_ENCODING", "chunked"),
     ],
 )
-def test_splitting_and_framing_headers_are_rejected(name: str, value: str) -> None:
+def test_invalid_or_framing_header_is_rejected(name: str, value: str) -> None:
     with pytest.raises(InvalidHeader) as caught:
         validate_headers({"X-Fine": "yes", name: value})
     assert caught.value.name == name
 
 
-@pytest.mark.parametrize("again", ["x-a-b", "X_A_B", "x-a_B"])
-def test_duplicate_header_name_is_rejected(again: str) -> None:
+@pytest.mark.parametrize("duplicate", ["x-a-b", "X_A_B", "x-a_B"])
+def test_duplicate_header_name_is_rejected(duplicate: str) -> None:
     with pytest.raises(InvalidHeader, match="Duplicate"):
-        validate_headers({"X-A-B": "1", again: "1"})
+        validate_headers({"X-A-B": "1", duplicate: "1"})
 
 
 @pytest.mark.parametrize("value", ["", "a", "a b\tc", "Bearer ~!@#$%^&*()", "b" * 4096])
-def test_ordinary_header_values_are_accepted(value: str) -> None:
+def test_valid_header_value_is_accepted(value: str) -> None:
     validate_headers({"Authorization": value, "x_!#$%&'*+.^`|~": value})
 
 

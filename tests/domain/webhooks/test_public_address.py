@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chalicelib.domain.webhooks.public_address import is_public
 
 # https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry:
-# all entries that are not globally reachable, and reachable ones without possible receivers.
+# all ranges that are not globally reachable, and reachable ranges that cannot contain a receiver.
 SPECIAL = """
 0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
 192.0.0.0/29 192.0.0.8/32 192.0.0.9/32 192.0.0.10/32 192.0.0.170/32 192.0.0.171/32 192.0.2.0/24
@@ -20,56 +20,56 @@ SPECIAL = """
 2001:30::/28 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7 fe80::/10
 """.split()
 # From other registries: multicast, site-local, IPv4-compatible, cloud-specific, unallocated.
-OTHERS = """
+OTHER_RANGES = """
 224.0.0.0/4 168.63.129.16/32 100.100.100.200/32 169.254.169.254/32 169.254.170.2/32 ff00::/8
 fec0::/10 ::/96 ::ffff:0:0:0/96 fd00:ec2::254/128 fd20:ce::254/128 4000::/2 8000::/1 3ffe::/16
 """.split()
 
-REFUSED = [ip_network(text) for text in SPECIAL + OTHERS]
+NOT_PUBLIC = [ip_network(text) for text in SPECIAL + OTHER_RANGES]
 IPV4 = st.ip_addresses(v=4).map(lambda address: IPv4Address(int(address)))
 
 
-def inside(network: IPv4Network | IPv6Network) -> st.SearchStrategy[int]:
+def addresses_in(network: IPv4Network | IPv6Network) -> st.SearchStrategy[int]:
     return st.integers(int(network.network_address), int(network.broadcast_address))
 
 
-def stands_for_ipv4(address: IPv4Address | IPv6Address) -> bool:
-    """Covered by a separate test."""
+def embeds_ipv4(address: IPv4Address | IPv6Address) -> bool:
+    """Return whether an IPv6 address embeds an IPv4 address. A separate test covers these."""
     mapped = IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96")
     return any(address in network for network in mapped)
 
 
-@pytest.mark.parametrize("network", REFUSED, ids=str)
+@pytest.mark.parametrize("network", NOT_PUBLIC, ids=str)
 @given(data=st.data())
 def test_special_ranges_are_not_public(
     network: IPv4Network | IPv6Network, data: st.DataObject
 ) -> None:
-    kind = type(network.network_address)
+    address_class = type(network.network_address)
     assert not is_public(network.network_address)
     assert not is_public(network.broadcast_address)
-    assert not is_public(kind(data.draw(inside(network))))
+    assert not is_public(address_class(data.draw(addresses_in(network))))
 
 
 @given(st.ip_addresses(v=4))
 @example(IPv4Address("8.8.8.8"))
 def test_other_ipv4_addresses_are_public(address: IPv4Address) -> None:
-    listed = any(address in network for network in REFUSED if network.version == 4)
-    assert is_public(address) is not listed
+    is_listed = any(address in network for network in NOT_PUBLIC if network.version == 4)
+    assert is_public(address) is not is_listed
 
 
-@given(st.one_of(st.ip_addresses(v=6), inside(IPv6Network("2000::/3")).map(IPv6Address)))
+@given(st.one_of(st.ip_addresses(v=6), addresses_in(IPv6Network("2000::/3")).map(IPv6Address)))
 @example(IPv6Address("2606:4700:4700::1111"))
 def test_allocated_ipv6_addresses_are_public(address: IPv6Address) -> None:
-    listed = any(address in network for network in REFUSED if network.version == 6)
-    if not stands_for_ipv4(address):
-        assert is_public(address) is (address in IPv6Network("2000::/3") and not listed)
+    is_listed = any(address in network for network in NOT_PUBLIC if network.version == 6)
+    if not embeds_ipv4(address):
+        assert is_public(address) is (address in IPv6Network("2000::/3") and not is_listed)
 
 
-@given(st.one_of(st.ip_addresses(), inside(IPv6Network("2000::/3")).map(IPv6Address)))
-def test_public_address_is_global_in_the_standard_library(
+@given(st.one_of(st.ip_addresses(), addresses_in(IPv6Network("2000::/3")).map(IPv6Address)))
+def test_public_address_is_global_in_standard_library(
     address: IPv4Address | IPv6Address,
 ) -> None:
-    if is_public(address) and not stands_for_ipv4(address):
+    if is_public(address) and not embeds_ipv4(address):
         assert address.is_global
         assert not address.is_private
         assert not address.is_loopback
@@ -82,15 +82,15 @@ def test_public_address_is_global_in_the_standard_library(
 @given(IPV4)
 @example(IPv4Address("169.254.169.254"))
 @example(IPv4Address("8.8.8.8"))
-def test_embedded_ipv4_address_decides(address: IPv4Address) -> None:
+def test_ipv6_address_is_public_if_embedded_ipv4_address_is_public(address: IPv4Address) -> None:
     for prefix in ("::ffff:0:0", "64:ff9b::"):
         assert is_public(IPv6Address(int(IPv6Address(prefix)) | int(address))) == is_public(address)
 
 
 @given(IPV4, st.integers(0, 2**80 - 1))
-def test_tunnel_addresses_are_not_public(address: IPv4Address, rest: int) -> None:
-    assert not is_public(IPv6Address((0x2002 << 112) | (int(address) << 80) | rest))
-    teredo = (0x20010000 << 96) | (rest << 32 & (2**96 - 1)) | (int(address) ^ 0xFFFFFFFF)
+def test_tunnel_addresses_are_not_public(address: IPv4Address, suffix: int) -> None:
+    assert not is_public(IPv6Address((0x2002 << 112) | (int(address) << 80) | suffix))
+    teredo = (0x20010000 << 96) | (suffix << 32 & (2**96 - 1)) | (int(address) ^ 0xFFFFFFFF)
     assert not is_public(IPv6Address(teredo))
 
 

@@ -19,7 +19,7 @@ MINUTE = timedelta(minutes=1)
 SIX_HOURS = timedelta(hours=6)
 
 
-def wait(retry_after: str | None, attempt: int = 1) -> timedelta:
+def retry_delay(retry_after: str | None, attempt: int = 1) -> timedelta:
     decision = after_failure(
         attempt=attempt, attempts_allowed=8, now=NOW, retry_after=retry_after, chance=lambda: 0.0
     )
@@ -29,11 +29,11 @@ def wait(retry_after: str | None, attempt: int = 1) -> timedelta:
 
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=7, max_size=7))
-def test_eight_attempts_take_about_a_day_with_growing_delays(chances: list[float]) -> None:
-    waits = [backoff_delay(attempt, chance) for attempt, chance in enumerate(chances, 1)]
-    assert min(waits) >= MINUTE
-    assert timedelta(hours=22) < sum(waits, timedelta()) < timedelta(hours=26)
-    assert waits[:5] == sorted(waits[:5])
+def test_eight_attempts_span_22_to_26_hours_with_increasing_delays(chances: list[float]) -> None:
+    delays = [backoff_delay(attempt, chance) for attempt, chance in enumerate(chances, 1)]
+    assert min(delays) >= MINUTE
+    assert timedelta(hours=22) < sum(delays, timedelta()) < timedelta(hours=26)
+    assert delays[:5] == sorted(delays[:5])
 
 
 def test_delays_have_jitter() -> None:
@@ -41,12 +41,12 @@ def test_delays_have_jitter() -> None:
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1, exclude_max=True))
-def test_delay_is_at_least_a_minute(attempt: int, chance: float) -> None:
+def test_delay_is_at_least_one_minute(attempt: int, chance: float) -> None:
     assert MINUTE <= backoff_delay(attempt, chance) <= SIX_HOURS * 1.15
 
 
 @pytest.mark.parametrize(("attempt", "allowed"), [(1, 1), (8, 8), (9, 8)])
-def test_last_attempt_ends_the_execution(attempt: int, allowed: int) -> None:
+def test_failed_last_attempt_ends_execution(attempt: int, allowed: int) -> None:
     decision = after_failure(
         attempt=attempt, attempts_allowed=allowed, now=NOW, status=503, retry_after="60"
     )
@@ -54,7 +54,7 @@ def test_last_attempt_ends_the_execution(attempt: int, allowed: int) -> None:
     assert decision.retry_at is None
 
 
-def test_status_410_stops_at_the_first_attempt() -> None:
+def test_status_410_stops_execution_at_first_attempt() -> None:
     decision = after_failure(attempt=1, attempts_allowed=8, now=NOW, status=410, retry_after="60")
     assert decision.verdict is Verdict.STOPPED
     assert decision.retry_at is None
@@ -78,28 +78,28 @@ def test_status_410_stops_at_the_first_attempt() -> None:
         ("Mon, 02 Mar 2026 12:00:00 GMT", SIX_HOURS),
     ],
 )
-def test_retry_after_is_clamped_between_a_minute_and_six_hours(
+def test_retry_after_is_clamped_to_one_minute_and_six_hours(
     retry_after: str, expected: timedelta
 ) -> None:
-    assert wait(retry_after) == expected
-    assert wait(retry_after, attempt=6) == expected
+    assert retry_delay(retry_after) == expected
+    assert retry_delay(retry_after, attempt=6) == expected
 
 
 @pytest.mark.parametrize(
     "retry_after", [None, "", "soon", "-5", "1.5", "1e3", "٣", "Sun, 99 Mar 2026 12:00:00 GMT"]
 )
 def test_invalid_retry_after_is_ignored(retry_after: str | None) -> None:
-    assert wait(retry_after, attempt=2) == backoff_delay(2, 0.0)
+    assert retry_delay(retry_after, attempt=2) == backoff_delay(2, 0.0)
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_retry_after_date_is_parsed_and_clamped(timestamp: datetime) -> None:
-    asked = retry_after_delay(format_datetime(timestamp, usegmt=True), NOW)
-    assert asked is not None
-    assert MINUTE <= asked <= SIX_HOURS
+    delay = retry_after_delay(format_datetime(timestamp, usegmt=True), NOW)
+    assert delay is not None
+    assert MINUTE <= delay <= SIX_HOURS
 
 
 @given(st.text())
-def test_no_text_breaks_it(text: str) -> None:
-    asked = retry_after_delay(text, NOW)
-    assert asked is None or MINUTE <= asked <= SIX_HOURS
+def test_any_retry_after_text_is_ignored_or_clamped(text: str) -> None:
+    delay = retry_after_delay(text, NOW)
+    assert delay is None or MINUTE <= delay <= SIX_HOURS

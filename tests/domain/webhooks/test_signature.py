@@ -51,7 +51,7 @@ def test_signature_verifies_within_five_minutes_in_both_directions(
 
 
 @pytest.mark.parametrize("age", [301, -301, 10**9, -(10**9)])
-def test_timestamp_outside_the_window_is_rejected(age: int) -> None:
+def test_timestamp_outside_replay_window_is_rejected(age: int) -> None:
     with pytest.raises(OutsideReplayWindow) as caught:
         verify("s", str(NOW - age), sign("s", NOW - age, b""), b"", NOW)
     assert caught.value.age_s == age
@@ -87,25 +87,25 @@ def test_signature_covers_secret_and_timestamp() -> None:
 @pytest.mark.parametrize(
     "timestamp", ["", " 1700000000", "1700000000.0", "-1", "+1", "1e9", "now", "١٧", "1" * 5000]
 )
-def test_timestamp_that_is_not_a_number_is_rejected(timestamp: str) -> None:
+def test_timestamp_that_is_not_number_is_rejected(timestamp: str) -> None:
     with pytest.raises(BadTimestamp):
         verify("s", timestamp, sign("s", NOW, b""), b"", NOW)
 
 
-def test_verification_errors_have_one_base_class() -> None:
+def test_verification_errors_share_base_class() -> None:
     assert all(
-        issubclass(refusal, WebhookVerificationError)
-        for refusal in (BadSignature, BadTimestamp, OutsideReplayWindow)
+        issubclass(error_class, WebhookVerificationError)
+        for error_class in (BadSignature, BadTimestamp, OutsideReplayWindow)
     )
 
 
-def test_module_imports_only_the_standard_library() -> None:
+def test_signature_module_imports_only_standard_library() -> None:
     script = (
         "import sys, chalicelib.domain.webhooks.signature\n"
         "own = {name.partition('.')[0] for name in sys.modules}\n"
         "print(sorted(own - set(sys.stdlib_module_names) - {'__main__', 'chalicelib'}))\n"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "[]"
+    assert result.stdout.strip() == "[]"

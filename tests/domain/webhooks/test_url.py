@@ -26,9 +26,9 @@ from chalicelib.domain.webhooks.url import (
     ],
 )
 def test_public_https_url_is_parsed(url: str, parsed: tuple[str, int, str], authority: str) -> None:
-    taken = parse_webhook_url(url, allow_private=False)
-    assert taken == WebhookUrl("https", *parsed)
-    assert taken.authority == authority
+    parsed_url = parse_webhook_url(url, allow_private=False)
+    assert parsed_url == WebhookUrl("https", *parsed)
+    assert parsed_url.authority == authority
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_public_https_url_is_parsed(url: str, parsed: tuple[str, int, str], auth
         "https://１２７.0.0.1/",
     ],
 )
-def test_plain_http_and_private_addresses_require_the_setting(url: str) -> None:
+def test_plain_http_and_private_addresses_require_allow_private(url: str) -> None:
     assert url_error(url, allow_private=False)
     assert url_error(url, allow_private=True) is None
 
@@ -95,9 +95,7 @@ def test_plain_http_and_private_addresses_require_the_setting(url: str) -> None:
     ],
 )
 @pytest.mark.parametrize("allow_private", [False, True])
-def test_invalid_urls_are_rejected_with_and_without_the_setting(
-    url: str, allow_private: bool
-) -> None:
+def test_invalid_url_is_rejected_regardless_of_allow_private(url: str, allow_private: bool) -> None:
     assert url_error(url, allow_private=allow_private)
 
 
@@ -108,13 +106,13 @@ def test_url_is_limited_to_2048_characters() -> None:
 
 
 @given(st.text())
-def test_accepted_url_fits_a_request_line(text: str) -> None:
+def test_accepted_url_contains_no_white_space_or_control_characters(text: str) -> None:
     for url in (text, f"https://{text}", f"https://a.example/{text}"):
         try:
-            taken = parse_webhook_url(url, allow_private=True)
+            parsed_url = parse_webhook_url(url, allow_private=True)
         except InvalidWebhookUrl:
             continue
-        for part in (taken.host, taken.target, taken.authority):
+        for part in (parsed_url.host, parsed_url.target, parsed_url.authority):
             assert part.isascii()
             assert part.isprintable()
             assert " " not in part

@@ -12,20 +12,20 @@ NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 URL = "https://hooks.example.com/feedback"
 
 
-def action_document(**document: Any) -> dict[str, Any]:
-    return {"key": "crm", "url": URL} | document
+def action_definition(**fields: Any) -> dict[str, Any]:
+    return {"key": "crm", "url": URL} | fields
 
 
-def workflow_document(**document: Any) -> dict[str, Any]:
-    return {"id": new_id(), "name": "Everything", "actions": [action_document()]} | document
+def workflow_definition(**fields: Any) -> dict[str, Any]:
+    return {"id": new_id(), "name": "Everything", "actions": [action_definition()]} | fields
 
 
-def workflow(**document: Any) -> Workflow:
-    return build_workflow(parse_workflow_definition(workflow_document(**document)), NOW)
+def workflow(**fields: Any) -> Workflow:
+    return build_workflow(parse_workflow_definition(workflow_definition(**fields)), NOW)
 
 
 def feedback(**fields: Any) -> Feedback:
-    usual = {
+    defaults = {
         "id": new_id(),
         "account_id": new_id(),
         "kind": "SURVEY",
@@ -37,4 +37,4 @@ def feedback(**fields: Any) -> Feedback:
         "rating": None,
         "created_at": NOW,
     }
-    return Feedback.model_validate(usual | fields)
+    return Feedback.model_validate(defaults | fields)

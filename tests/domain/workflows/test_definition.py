@@ -15,10 +15,10 @@ from chalicelib.domain.workflows.workflow import MAX_BODY_BYTES, raw_body
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOWHERE, STORE
 from tests.domain.workflows.factories import (
     NOW,
-    action_document,
+    action_definition,
     feedback,
     workflow,
-    workflow_document,
+    workflow_definition,
 )
 
 RATED = {"subject": "rating", "operator": "$gt", "value": "8"}
@@ -26,7 +26,7 @@ MAX_URL_LENGTH = "https://hooks.example.com/".ljust(2048, "a")
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Return a group of conditions that is nested so deep."""
+    """Return a group of conditions nested to this depth."""
     inner = RATED if depth == 1 else nested(depth - 1)
     return {"operator": "$and", "conditions": [inner]}
 
@@ -45,22 +45,22 @@ def test_omitted_values_have_defaults() -> None:
 
 
 def test_omitted_action_id_is_derived() -> None:
-    document = workflow_document()
-    first, again = (build_workflow(parse_workflow_definition(document), NOW) for _ in range(2))
-    assert first.actions[0].id == again.actions[0].id
+    document = workflow_definition()
+    first, second = (build_workflow(parse_workflow_definition(document), NOW) for _ in range(2))
+    assert first.actions[0].id == second.actions[0].id
 
 
 def test_replaced_workflow_keeps_its_creation_time() -> None:
     earlier = workflow()
     later = NOW.replace(year=2027)
     saved = build_workflow(
-        parse_workflow_definition(workflow_document(id=earlier.id)), later, earlier
+        parse_workflow_definition(workflow_definition(id=earlier.id)), later, earlier
     )
     assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
 
 
-def test_all_shape_errors_are_reported_without_rule_errors() -> None:
-    actions = [action_document(attempts=9, extra=1), {"key": "x"}]
+def test_all_schema_errors_are_reported_without_rule_errors() -> None:
+    actions = [action_definition(attempts=9, extra=1), {"key": "x"}]
     assert errors_of(name="", actions=actions, conditions="x") == [
         ("/name", "required"),
         ("/conditions", "wrong_type"),
@@ -80,8 +80,8 @@ def test_all_rule_errors_are_reported_at_once() -> None:
         {"operator": "$and", "value": "1", "conditions": [{"subject": "form", "operator": "$eq"}]},
     ]
     actions = [
-        action_document(url="ftp://x.example.com/"),
-        action_document(headers={"a b": "x", "ok": "a\r\nb: c", "X": "1", "x": "2"}),
+        action_definition(url="ftp://x.example.com/"),
+        action_definition(headers={"a b": "x", "ok": "a\r\nb: c", "X": "1", "x": "2"}),
     ]
     assert errors_of(conditions=conditions, actions=actions) == [
         ("/conditions/0/value", "required"),
@@ -113,28 +113,28 @@ def test_all_rule_errors_are_reported_at_once() -> None:
     ],
 )
 def test_url_that_is_not_public_https_is_rejected(url: str) -> None:
-    assert errors_of(actions=[action_document(url=url)]) == [("/actions/0/url", "invalid_url")]
+    assert errors_of(actions=[action_definition(url=url)]) == [("/actions/0/url", "invalid_url")]
 
 
-def test_plain_local_url_is_accepted_if_allowed() -> None:
+def test_private_http_url_is_accepted_with_allow_private() -> None:
     url = "http://127.0.0.1:8080/hook"
-    document = workflow_document(actions=[action_document(url=url)])
+    document = workflow_definition(actions=[action_definition(url=url)])
     assert parse_workflow_definition(document, allow_private=True).actions[0].url == url
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
-def test_header_that_frames_the_request_is_rejected(name: str) -> None:
-    found = errors_of(actions=[action_document(headers={name: "x"})])
-    assert found == [(f"/actions/0/headers/{name}", "not_allowed")]
+def test_framing_header_is_rejected(name: str) -> None:
+    errors = errors_of(actions=[action_definition(headers={name: "x"})])
+    assert errors == [(f"/actions/0/headers/{name}", "not_allowed")]
 
 
 def test_more_than_50_headers_are_rejected() -> None:
     headers = {f"X-{number}": "x" for number in range(51)}
-    assert errors_of(actions=[action_document(headers=headers)]) == [
+    assert errors_of(actions=[action_definition(headers=headers)]) == [
         ("/actions/0/headers", "too_many")
     ]
     del headers["X-50"]
-    assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
+    assert workflow(actions=[action_definition(headers=headers)]).actions[0].headers == headers
 
 
 @pytest.mark.parametrize(
@@ -144,39 +144,41 @@ def test_more_than_50_headers_are_rejected() -> None:
         ({"headers": {"X" * 100: "x"}}, {"headers": {"X" * 101: "x"}}, f"headers/{'X' * 101}"),
         ({"headers": {"X": "x" * 4096}}, {"headers": {"X": "x" * 4097}}, "headers/X"),
     ],
-    ids=["url", "header's name", "header's value"],
+    ids=["url", "header name", "header value"],
 )
 def test_text_over_its_maximum_length_is_rejected(
     longest: dict[str, Any], too_long: dict[str, Any], pointer: str
 ) -> None:
-    workflow(actions=[action_document(**longest)])
-    (input_error,) = errors_of(actions=[action_document(**too_long)])
+    workflow(actions=[action_definition(**longest)])
+    (input_error,) = errors_of(actions=[action_definition(**too_long)])
     assert input_error[0] == f"/actions/0/{pointer}"
 
 
 def test_headers_that_differ_in_dash_and_underscore_are_duplicates() -> None:
-    actions = [action_document(headers={"X-A": "1", "x_a": "2"})]
+    actions = [action_definition(headers={"X-A": "1", "x_a": "2"})]
     assert errors_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
 
 
 def test_system_headers_are_accepted() -> None:
     headers = {"user-agent": "x", "X-SERVICE-WEBHOOK-SIGNATURE": "y", "content-type": "z"}
-    assert workflow(actions=[action_document(headers=headers)]).actions[0].headers == headers
+    assert workflow(actions=[action_definition(headers=headers)]).actions[0].headers == headers
 
 
 def test_body_over_its_size_limit_is_rejected() -> None:
     def document(length: int) -> list[Any]:
-        return [action_document(metadata={"note": "x" * length})]
+        return [action_definition(metadata={"note": "x" * length})]
 
     (action,) = workflow(actions=document(0)).actions
-    room = MAX_BODY_BYTES - len(raw_body(workflow(actions=document(0)), action, new_id(), new_id()))
-    workflow(actions=document(room))
-    assert errors_of(actions=document(room + 1)) == [("/actions/0/metadata", "too_large")]
+    remaining = MAX_BODY_BYTES - len(
+        raw_body(workflow(actions=document(0)), action, new_id(), new_id())
+    )
+    workflow(actions=document(remaining))
+    assert errors_of(actions=document(remaining + 1)) == [("/actions/0/metadata", "too_large")]
 
 
-def test_action_id_of_another_workflow_is_a_duplicate() -> None:
+def test_action_id_of_another_workflow_is_duplicate() -> None:
     other = workflow()
-    document = workflow_document(actions=[action_document(id=other.actions[0].id)])
+    document = workflow_definition(actions=[action_definition(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
         parse_workflow_definition(document, others=[other])
     assert [input_error.pointer for input_error in caught.value.errors] == ["/actions/0/id"]
@@ -189,28 +191,28 @@ def size_of(*actions: dict[str, Any]) -> int:
 def test_workflow_larger_than_350_000_bytes_is_rejected() -> None:
     def actions(last: int) -> list[dict[str, Any]]:
         texts = {"a": 150_000, "b": 150_000, "c": last}
-        return [action_document(key=k, metadata={"text": "x" * n}) for k, n in texts.items()]
+        return [action_definition(key=k, metadata={"text": "x" * n}) for k, n in texts.items()]
 
-    room = MAX_WORKFLOW_BYTES - size_of(*actions(1)) + 1
-    assert size_of(*actions(room)) == MAX_WORKFLOW_BYTES
+    remaining = MAX_WORKFLOW_BYTES - size_of(*actions(1)) + 1
+    assert size_of(*actions(remaining)) == MAX_WORKFLOW_BYTES
     with pytest.raises(InputTooLarge):
-        size_of(*actions(room + 1))
+        size_of(*actions(remaining + 1))
 
 
 @pytest.mark.parametrize(
     ("document", "pointer"),
     [
-        ({"actions": [action_document(key=f"a{n}") for n in range(21)]}, "/actions"),
+        ({"actions": [action_definition(key=f"a{n}") for n in range(21)]}, "/actions"),
         ({"conditions": [RATED] * 51}, "/conditions"),
-        ({"actions": [action_document(metadata=dict.fromkeys(map(str, range(501)), "v"))]},
+        ({"actions": [action_definition(metadata=dict.fromkeys(map(str, range(501)), "v"))]},
          "/actions/0/metadata"),
-        ({"actions": [action_document(headers={f"x-{n}": "v" for n in range(51)})]},
+        ({"actions": [action_definition(headers={f"x-{n}": "v" for n in range(51)})]},
          "/actions/0/headers"),
         ({"conditions": [nested(6)]}, "/conditions/0" * 6 + "/conditions"),
     ],
 )  # fmt: skip
 def test_count_over_its_maximum_is_rejected(document: dict[str, Any], pointer: str) -> None:
-    assert [refused for refused, _ in errors_of(**document)] == [pointer]
+    assert [raised for raised, _ in errors_of(**document)] == [pointer]
 
 
 @pytest.mark.parametrize("invalid", [{}, {"name": 1}])
@@ -239,36 +241,36 @@ def test_deeply_nested_definition_is_rejected(invalid: dict[str, Any]) -> None:
         ("store", "$exists", "true", None),
     ],
 )
-def test_condition_value_must_fit_its_subject(
+def test_condition_value_is_validated_by_subject(
     subject: str, operator: str, value: str, input_error: str | None
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}
-    document = workflow_document(conditions=[{"operator": "$and", "conditions": [condition]}])
+    document = workflow_definition(conditions=[{"operator": "$and", "conditions": [condition]}])
     if input_error is None:
         saved = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW)
         assert saved.conditions[0].conditions[0].value in (value, value.lower())
         return
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as raised:
         parse_workflow_definition(document, DIRECTORY)
-    assert [(each.pointer, each.code) for each in refused.value.errors] == [
+    assert [(error.pointer, error.code) for error in raised.value.errors] == [
         ("/conditions/0/conditions/0/value", input_error)
     ]
 
 
-def test_ids_are_compared_in_lower_case() -> None:
+def test_condition_ids_are_case_insensitive() -> None:
     condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
-    document = workflow_document(conditions=[condition])
+    document = workflow_definition(conditions=[condition])
     (saved,) = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW).conditions
     assert saved.matches(feedback(store_id=STORE))
 
 
 def test_maximum_counts_are_accepted() -> None:
-    many = {
+    largest = {
         "metadata": {f"k{n}": "v" for n in range(500)},
         "headers": {f"x-{n}": "v" for n in range(50)},
     }
-    actions = [action_document(key=f"a{n}") for n in range(19)]
+    actions = [action_definition(key=f"a{n}") for n in range(19)]
     saved = workflow(
-        actions=[*actions, action_document(**many)], conditions=[*[RATED] * 49, nested(5)]
+        actions=[*actions, action_definition(**largest)], conditions=[*[RATED] * 49, nested(5)]
     )
     assert (len(saved.actions), len(saved.conditions)) == (20, 50)

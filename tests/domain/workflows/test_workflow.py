@@ -1,4 +1,4 @@
-"""Which feedback starts a workflow, and the body of what it sends."""
+"""The conditions that start a workflow for a feedback record, and the webhook body."""
 
 import json
 from typing import Any
@@ -8,13 +8,13 @@ import pytest
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.workflows.workflow import raw_body, reactions
-from tests.domain.workflows.factories import action_document, feedback, workflow
+from tests.domain.workflows.factories import action_definition, feedback, workflow
 
 FORM, BRAND, STORE, FIELD = (derived_id(name) for name in ("form", "brand", "store", "field"))
 
 
 def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> bool:
-    given = {
+    submitted = {
         "kind": "SURVEY",
         "form_id": FORM,
         "brand_id": BRAND,
@@ -24,8 +24,8 @@ def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> 
             Answer(field_id=FIELD, key="what", type="MULTI_SELECT", values=["Food", "Price"]),
         ),
     }
-    found = workflow(conditions=conditions, operator=operator)
-    return found.reacts_to(feedback(**(given | fields)))
+    candidate = workflow(conditions=conditions, operator=operator)
+    return candidate.reacts_to(feedback(**(submitted | fields)))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> 
         ("source", "$contains", "urv", True),
     ],
 )
-def test_a_condition_compares_its_subject(
+def test_condition_is_evaluated_against_its_subject(
     subject: str, operator: str, value: str, expected: bool
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}
@@ -55,18 +55,18 @@ def test_a_condition_compares_its_subject(
 
 
 @pytest.mark.parametrize("field", ["what", FIELD])
-def test_an_answer_is_found_by_its_fields_key_or_id(field: str) -> None:
+def test_answer_condition_accepts_field_key_or_id(field: str) -> None:
     condition = {"subject": "answer", "field": field, "operator": "$eq", "value": "Price"}
     assert is_started([condition])
     assert not is_started([condition], answers=())
 
 
-def test_a_feedback_without_a_rating_compares_with_nothing() -> None:
+def test_feedback_without_rating_matches_no_rating_comparison() -> None:
     assert not is_started([{"subject": "rating", "operator": "$lt", "value": "9"}], rating=None)
     assert is_started([{"subject": "rating", "operator": "$exists", "value": "false"}], rating=None)
 
 
-def test_conditions_combine_and_nest() -> None:
+def test_nested_conditions_are_combined_by_operator() -> None:
     yes = {"subject": "rating", "operator": "$eq", "value": "3"}
     no = {"subject": "rating", "operator": "$eq", "value": "4"}
     assert not is_started([yes, no])
@@ -75,23 +75,26 @@ def test_conditions_combine_and_nest() -> None:
     assert not is_started([{"operator": "$and", "conditions": [no, yes]}, no], "$or")
 
 
-def test_without_conditions_every_feedback_starts_it_unless_it_is_disabled() -> None:
-    actions = [action_document(key="a"), action_document(key="b")]
+def test_workflow_without_conditions_starts_for_all_feedback_unless_disabled() -> None:
+    actions = [action_definition(key="a"), action_definition(key="b")]
     on, off = workflow(actions=actions), workflow(enabled=False)
     started = list(reactions([off, on], feedback()))
-    assert [(found.id, action.key) for found, action in started] == [(on.id, "a"), (on.id, "b")]
+    assert [(candidate.id, action.key) for candidate, action in started] == [
+        (on.id, "a"),
+        (on.id, "b"),
+    ]
 
 
-def test_the_body_is_that_of_the_interface() -> None:
-    found = workflow(
-        name="Élan", actions=[action_document(description="d", metadata={"k": "é\n€"})]
+def test_webhook_body_matches_contract() -> None:
+    candidate = workflow(
+        name="Élan", actions=[action_definition(description="d", metadata={"k": "é\n€"})]
     )
-    given = feedback()
-    body = raw_body(found, found.actions[0], given.id, given.context_id)
+    submitted = feedback()
+    body = raw_body(candidate, candidate.actions[0], submitted.id, submitted.context_id)
     assert json.loads(body) == {
         "event": "workflow.action.webhook",
-        "workflow": {"id": found.id, "name": "Élan"},
-        "action": {"id": found.actions[0].id, "key": "crm", "description": "d"},
-        "feedback": {"id": given.id, "contextId": given.context_id},
+        "workflow": {"id": candidate.id, "name": "Élan"},
+        "action": {"id": candidate.actions[0].id, "key": "crm", "description": "d"},
+        "feedback": {"id": submitted.id, "contextId": submitted.context_id},
         "metadata": {"k": "é\n€"},
     }

@@ -1,4 +1,4 @@
-"""Chalice checks the hashes of the requirements that it packages."""
+"""Chalice verifies the hashes of the requirements that it packages."""
 
 import zipfile
 from hashlib import sha256
@@ -11,7 +11,7 @@ from chalice.utils import OSUtils
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A wheel in the only place where pip looks for packages."""
+    """Create a wheel in the only folder in which pip searches for packages."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     file = folder / "sample-1.0-py3-none-any.whl"
@@ -29,14 +29,14 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def package(folder: Path, digest: str) -> Path:
-    """Package one requirement as Chalice does; return the folder of the packaged files."""
+    """Package one requirement as Chalice does, and return the folder of the packaged files."""
     requirements, packaged = folder / "requirements.txt", folder / "packaged"
     requirements.write_text(f"sample==1.0 \\\n    --hash=sha256:{digest}\n")
     DependencyBuilder(OSUtils()).build_site_packages("cp311", str(requirements), str(packaged))
     return packaged
 
 
-def test_requirement_with_the_right_hash_is_packaged(tmp_path: Path, wheel: Path) -> None:
+def test_requirement_with_matching_hash_is_packaged(tmp_path: Path, wheel: Path) -> None:
     packaged = package(tmp_path, sha256(wheel.read_bytes()).hexdigest())
     assert (packaged / "sample.py").exists()
 

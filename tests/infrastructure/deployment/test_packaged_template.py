@@ -1,4 +1,4 @@
-"""The template of the packaged app, with the settings that Chalice does not have."""
+"""The packaged SAM template, completed with settings that Chalice does not support."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from infrastructure.deployment import code_package, data_stack, gateway_response
 from infrastructure.deployment.progress import DeploymentError
 
 ROOT = Path(__file__).parents[3]
-ADDRESS = "s3://bucket/code.zip"
+CODE_URI = "s3://bucket/code.zip"
 # The names contain the stage, so they can be compared with those of the data stack.
 STAGE = "prod"
 
@@ -24,13 +24,13 @@ Event = dict[str, Any]
 def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("package")
     code_package.copy_source(folder)
-    # Dependencies do not change the template, and fetching them takes seconds.
+    # Dependencies do not affect the template, and downloading them takes seconds.
     (folder / "requirements.txt").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STAGE", STAGE)
         code_package.run_chalice("package", "--stage", STAGE, "out", folder=folder)
     packaged = json.loads((folder / "out" / "sam.json").read_text())
-    return code_package.complete(packaged, ADDRESS)
+    return code_package.complete(packaged, CODE_URI)
 
 
 def functions(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -53,14 +53,14 @@ def queue_events(template: dict[str, Any]) -> list[tuple[dict[str, Any], Event]]
 def queue_properties(event: Event) -> dict[str, Any]:
     arn = event["Queue"]["Fn::Sub"] if isinstance(event["Queue"], dict) else event["Queue"]
     name = arn.rsplit(":", 1)[-1]
-    found = [
+    queues = [
         resource["Properties"]
         for resource in cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"].values()
         if resource["Type"] == "AWS::SQS::Queue"
         and resource["Properties"]["QueueName"]["Fn::Sub"].replace("${Stage}", STAGE) == name
     ]
-    assert len(found) == 1, f"{name} is not a queue of the data stack"
-    properties: dict[str, Any] = found[0]
+    assert len(queues) == 1, f"{name} is not a queue of the data stack"
+    properties: dict[str, Any] = queues[0]
     return properties
 
 
@@ -76,7 +76,7 @@ def test_queue_functions_have_no_reserved_concurrency(template: dict[str, Any]) 
         assert event["ScalingConfig"]["MaximumConcurrency"] >= 2
 
 
-def test_visibility_timeout_is_six_times_the_function_timeout(
+def test_visibility_timeout_is_at_least_six_function_timeouts(
     template: dict[str, Any],
 ) -> None:
     for function, event in queue_events(template):
@@ -87,28 +87,28 @@ def test_webhook_lease_is_between_function_timeout_and_visibility_timeout(
     template: dict[str, Any],
 ) -> None:
     stages = json.loads((ROOT / ".chalice" / "config.json").read_text())["stages"]
-    (hidden_s,) = (
+    (visibility_timeout_s,) = (
         queue["VisibilityTimeout"]
         for _, event in queue_events(template)
         if "webhooks" in str((queue := queue_properties(event))["QueueName"])
     )
     for stage in stages.values():
         timeout_s = stage["lambda_functions"]["send_webhook"]["lambda_timeout"]
-        assert timeout_s < executions.LEASE.total_seconds() <= hidden_s
+        assert timeout_s < executions.LEASE.total_seconds() <= visibility_timeout_s
 
 
-def test_fifo_batches_are_small_and_have_no_window(template: dict[str, Any]) -> None:
+def test_fifo_batches_have_at_most_10_messages_and_no_window(template: dict[str, Any]) -> None:
     for _, event in queue_events(template):
         if queue_properties(event).get("FifoQueue"):
             assert event["BatchSize"] <= 10
             assert event.get("MaximumBatchingWindowInSeconds", 0) == 0
 
 
-def test_every_function_has_the_uploaded_code_and_its_own_role(
+def test_every_function_has_uploaded_code_and_its_own_role(
     template: dict[str, Any],
 ) -> None:
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions(template).values()]
-    assert {function["CodeUri"] for function in functions(template).values()} == {ADDRESS}
+    assert {function["CodeUri"] for function in functions(template).values()} == {CODE_URI}
     assert len(roles) == len(set(roles))
 
 
@@ -123,7 +123,7 @@ def test_queue_event_of_any_function_gets_partial_batch_responses() -> None:
             }
         }
     }
-    completed = functions(code_package.complete(packaged, ADDRESS))["AnyName"]
+    completed = functions(code_package.complete(packaged, CODE_URI))["AnyName"]
     assert completed["Events"]["E"]["Properties"] == {
         "Queue": "arn:aws:sqs:x:y:z",
         "BatchSize": 10,
@@ -134,26 +134,26 @@ def test_queue_event_of_any_function_gets_partial_batch_responses() -> None:
 
 
 def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None:
-    answers = [
+    responses = [
         resource["Properties"]
         for resource in template["Resources"].values()
         if resource["Type"] == "AWS::ApiGateway::GatewayResponse"
     ]
-    assert len(answers) == len(gateway_responses.RESPONSES)
-    for answer in answers:
-        problem = json.loads(answer["ResponseTemplates"]["application/json"])
+    assert len(responses) == len(gateway_responses.RESPONSES)
+    for response in responses:
+        problem = json.loads(response["ResponseTemplates"]["application/json"])
         assert problem["type"] == "about:blank"
         assert {"title", "detail", "requestId"} <= set(problem)
-        assert str(problem["status"]) == answer["StatusCode"]
+        assert str(problem["status"]) == response["StatusCode"]
 
 
-def test_every_response_type_of_the_gateway_has_a_response() -> None:
+def test_every_response_type_of_gateway_has_response() -> None:
     gateway = get_session().get_service_model("apigateway")
     kinds = gateway.shape_for("GatewayResponseType").enum
     assert sorted(response.kind for response in gateway_responses.RESPONSES) == sorted(kinds)
 
 
-def test_copy_contains_no_byte_code(tmp_path: Path) -> None:
+def test_copied_source_contains_no_bytecode(tmp_path: Path) -> None:
     code_package.copy_source(tmp_path)
     names = {path.name for path in tmp_path.rglob("*")}
     assert "app.py" in names
@@ -161,14 +161,14 @@ def test_copy_contains_no_byte_code(tmp_path: Path) -> None:
     assert "__pycache__" not in names
 
 
-def test_copy_deletes_files_that_the_source_no_longer_has(tmp_path: Path) -> None:
+def test_source_copy_deletes_removed_files(tmp_path: Path) -> None:
     (tmp_path / "chalicelib").mkdir()
     (tmp_path / "chalicelib" / "gone.py").touch()
     code_package.copy_source(tmp_path)
     assert not (tmp_path / "chalicelib" / "gone.py").exists()
 
 
-def test_packaging_error_names_the_cause(tmp_path: Path) -> None:
+def test_packaging_error_contains_cause(tmp_path: Path) -> None:
     code_package.copy_source(tmp_path)
     (tmp_path / "app.py").write_text("import no_such_module_anywhere\n")
     with pytest.raises(DeploymentError, match="no_such_module_anywhere"):

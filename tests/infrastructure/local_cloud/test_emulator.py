@@ -1,4 +1,4 @@
-"""The emulator's process, tested with a small server instead of the emulator."""
+"""The emulator process, tested with a small HTTP server as the emulator."""
 
 import os
 import signal
@@ -73,7 +73,7 @@ def test_emulator_runs_from_start_to_stop(cloud: Emulator, start: Start) -> None
     assert not cloud.stop()
 
 
-def test_emulator_starts_again_after_a_crash(cloud: Emulator, start: Start) -> None:
+def test_emulator_starts_again_after_crash(cloud: Emulator, start: Start) -> None:
     crashed = start()
     os.kill(crashed.pid, signal.SIGKILL)
     crashed.wait(5)
@@ -88,7 +88,7 @@ def test_stale_process_id_kills_no_process(cloud: Emulator) -> None:
     assert not cloud.stop()
 
 
-def test_second_start_in_the_same_folder_is_rejected(cloud: Emulator, start: Start) -> None:
+def test_second_start_in_same_folder_is_rejected(cloud: Emulator, start: Start) -> None:
     start()
     with pytest.raises(DeploymentError, match="make stop"):
         Emulator(cloud.port + 1, cloud.folder).start()
@@ -104,7 +104,7 @@ def test_port_in_use_is_rejected(cloud: Emulator) -> None:
     assert not cloud.is_running()
 
 
-def test_program_that_exits_at_once_is_an_error(
+def test_program_that_exits_immediately_raises_error(
     cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_program("#!{python}\nprint('no luck')\n", tmp_path, monkeypatch)
@@ -114,7 +114,7 @@ def test_program_that_exits_at_once_is_an_error(
     assert cloud.log.read_text() == "no luck\n"
 
 
-def test_caller_environment_does_not_reach_functions(
+def test_caller_environment_is_not_passed_to_emulator(
     cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the caller's own")

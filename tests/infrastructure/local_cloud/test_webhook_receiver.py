@@ -1,4 +1,4 @@
-"""The demo's webhook receiver in its own process."""
+"""The demo's webhook receiver, run as a separate process."""
 
 import base64
 import json
@@ -43,12 +43,12 @@ def test_receiver_verifies_and_stores_requests(
     assert deliver(receiver).status == 200
     assert deliver(receiver, key="other").status == 401
     assert deliver(receiver, body=BODY + b" ").status == 401
-    kept = [json.loads(line) for line in receiver.received.read_text().splitlines()]
-    assert [each["verdict"] for each in kept] == ["valid"] + ["The signature does not match."] * 2
-    assert (kept[0]["method"], kept[0]["path"]) == ("POST", "/webhooks")
-    assert base64.b64decode(kept[0]["body"]) == BODY
-    assert kept[0]["headers"]["X-Own"] == "1"
-    assert kept[0]["headers"]["User-Agent"] == "Service-Workflow-Webhook"
+    lines = [json.loads(line) for line in receiver.received.read_text().splitlines()]
+    assert [line["verdict"] for line in lines] == ["valid"] + ["The signature does not match."] * 2
+    assert (lines[0]["method"], lines[0]["path"]) == ("POST", "/webhooks")
+    assert base64.b64decode(lines[0]["body"]) == BODY
+    assert lines[0]["headers"]["X-Own"] == "1"
+    assert lines[0]["headers"]["User-Agent"] == "Service-Workflow-Webhook"
     assert len(receiver.log.read_text().splitlines()) == 3
 
     assert receiver.is_running()
@@ -59,11 +59,11 @@ def test_receiver_verifies_and_stores_requests(
     assert deliver(receiver).status is None
 
     url = receiver.url
-    again = receiver.start()
-    assert again
+    restarted = receiver.start()
+    assert restarted
     assert receiver.start() is None
     assert receiver.url == url
     (receiver.folder / "demo.json").unlink()
     assert deliver(receiver).status == 401
     receiver.stop()
-    again.wait(5)
+    restarted.wait(5)

@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of four rows, so that a small batch has two chunks."""
+    """Reduce the chunk size to four rows, so that a small batch has two chunks."""
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 8)

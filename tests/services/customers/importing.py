@@ -28,7 +28,7 @@ def run_import(account_id: str, import_id: str) -> ImportProgress:
 
 
 def all_customers(account_id: str) -> list[Customer]:
-    """Return the account's customers in list order; check that positions are dense."""
+    """Return the account's customers in list order. Check that the pages match the total."""
     first = list_customers(account_id, PageRequest(limit=100))
     customers = list(first.items)
     for page in range(2, first.meta.total_pages + 1):
@@ -38,8 +38,8 @@ def all_customers(account_id: str) -> list[Customer]:
     return customers
 
 
-def numbers(progress: ImportProgress) -> dict[str, Any]:
-    """Return the counts of an import that are not zero; check that they add up."""
+def outcome_counts(progress: ImportProgress) -> dict[str, Any]:
+    """Return the nonzero counts of an import. Check that their sum equals the row count."""
     assert (
         progress.created + progress.filled + progress.unchanged + progress.failed
         == progress.row_count

@@ -13,7 +13,7 @@ from chalicelib.services.customers.save import save_customer
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
-    numbers,
+    outcome_counts,
     run_import,
 )
 from tests.services.queues import IMPORT_QUEUE
@@ -32,7 +32,7 @@ def test_batch_creates_customers_in_row_order(account: str) -> None:
     progress = run_import(account, accepted.id)
     assert progress.status == "COMPLETED"
     assert progress.completed_at
-    assert numbers(progress) == {"created": 130}
+    assert outcome_counts(progress) == {"created": 130}
     assert [c.first_name for c in all_customers(account)] == [f"P{n}" for n in range(130)]
 
 
@@ -50,7 +50,7 @@ def test_batch_fills_only_null_fields(account: str) -> None:
         "theForkId": "tf-1",
     }
     accepted = accept_batch(account, {"batch": [row, row]})
-    assert numbers(run_import(account, accepted.id)) == {"filled": 1, "unchanged": 1}
+    assert outcome_counts(run_import(account, accepted.id)) == {"filled": 1, "unchanged": 1}
     (customer,) = all_customers(account)
     assert customer.updated_at >= existing.updated_at
     assert customer == existing.model_copy(
@@ -65,7 +65,7 @@ def test_batch_fills_only_null_fields(account: str) -> None:
     )
 
 
-def test_missing_email_or_phone_is_part_of_the_pair(account: str) -> None:
+def test_rows_with_different_missing_pair_fields_create_separate_customers(account: str) -> None:
     batch = [
         {"email": "a@example.test"},
         {"email": "a@example.test", "phoneNumber": "+331"},
@@ -74,10 +74,10 @@ def test_missing_email_or_phone_is_part_of_the_pair(account: str) -> None:
         {"firstName": "Nobody"},
     ]
     accepted = accept_batch(account, {"batch": batch})
-    assert numbers(run_import(account, accepted.id)) == {"created": 5}
+    assert outcome_counts(run_import(account, accepted.id)) == {"created": 5}
 
 
-def test_repeated_rows_create_once_and_then_fill(account: str) -> None:
+def test_repeated_rows_create_one_customer_and_fill_it(account: str) -> None:
     batch = [
         {"email": "a@example.test", "smsOptin": True},
         {"email": "A@example.test", "firstName": "Ana", "smsOptin": False, "emailOptin": True},
@@ -85,14 +85,18 @@ def test_repeated_rows_create_once_and_then_fill(account: str) -> None:
         {"email": "a@example.test", "emailOptin": True},
     ]
     accepted = accept_batch(account, {"batch": batch})
-    assert numbers(run_import(account, accepted.id)) == {"created": 1, "filled": 2, "unchanged": 1}
+    assert outcome_counts(run_import(account, accepted.id)) == {
+        "created": 1,
+        "filled": 2,
+        "unchanged": 1,
+    }
     (customer,) = all_customers(account)
     assert (customer.first_name, customer.last_name) == ("Ana", "Lopes")
     assert customer.display_name == "Ana"
     assert (customer.sms_optin, customer.email_optin) == (True, False)
 
 
-def test_row_fills_the_oldest_customer_of_its_pair(account: str) -> None:
+def test_row_fills_oldest_customer_of_its_pair(account: str) -> None:
     oldest, younger = (
         create_customer(account, parse({"email": "a@example.test"}, CustomerBody)) for _ in "12"
     )
@@ -112,13 +116,13 @@ def test_redelivered_chunk_changes_nothing(account: str) -> None:
     assert (all_customers(account), read_import(account, accepted.id)) == before
 
 
-def test_repeated_batch_with_the_same_key_is_imported_once(account: str) -> None:
+def test_repeated_batch_with_same_key_is_imported_once(account: str) -> None:
     batch = {"batch": rows(3)}
     first = accept_batch(account, batch, idempotency_key="monday")
     assert accept_batch(account, batch, idempotency_key="monday") == first
-    assert numbers(run_import(account, first.id)) == {"created": 3}
-    again = accept_batch(account, batch, idempotency_key="monday")
-    assert (again.id, again.status, IMPORT_QUEUE.queued_messages(account)) == (
+    assert outcome_counts(run_import(account, first.id)) == {"created": 3}
+    repeated = accept_batch(account, batch, idempotency_key="monday")
+    assert (repeated.id, repeated.status, IMPORT_QUEUE.queued_messages(account)) == (
         first.id,
         "COMPLETED",
         [],
@@ -129,11 +133,11 @@ def test_repeated_batch_with_the_same_key_is_imported_once(account: str) -> None
         accept_batch(account, batch, partial=True, idempotency_key="monday")
 
 
-def test_invalid_row_rejects_the_batch_unless_partial(account: str) -> None:
+def test_invalid_row_rejects_batch_unless_partial(account: str) -> None:
     batch = {"batch": [*rows(1), {"email": "nobody"}, 7, {}, *rows(1, first=1)]}
     with pytest.raises(InvalidInput) as caught:
         accept_batch(account, batch)
-    assert [(fault.pointer, fault.code) for fault in caught.value.errors] == [
+    assert [(error.pointer, error.code) for error in caught.value.errors] == [
         ("/batch/1/email", "invalid_email"),
         ("/batch/2", "wrong_type"),
         ("/batch/3", "empty"),
@@ -142,7 +146,7 @@ def test_invalid_row_rejects_the_batch_unless_partial(account: str) -> None:
     accepted = accept_batch(account, batch, partial=True)
     assert accepted.row_count == 2
     assert [row.index for row in accepted.rejected] == [1, 2, 3]
-    assert numbers(run_import(account, accepted.id)) == {"created": 2}
+    assert outcome_counts(run_import(account, accepted.id)) == {"created": 2}
 
 
 def test_partial_batch_without_valid_rows_is_completed_immediately(account: str) -> None:
@@ -157,18 +161,18 @@ def test_import_is_not_found_by_another_account(account: str) -> None:
         read_import(new_id(), accepted.id)
 
 
-def test_row_that_makes_a_customer_too_large_fails_alone(account: str) -> None:
+def test_row_that_exceeds_customer_size_limit_does_not_fail_other_rows(account: str) -> None:
     large = {f"k{n}": "\u20ac" * 400 for n in range(24)}
     body = {"email": "a@example.test", "description": "\u20ac" * 2000}
     create_customer(account, parse(body, CustomerBody))
     batch = [{"email": "a@example.test", "metadata": large}, {"email": "b@example.test"}]
     accepted = accept_batch(account, {"batch": batch})
     progress = run_import(account, accepted.id)
-    assert (progress.status, numbers(progress)) == ("COMPLETED", {"created": 1, "failed": 1})
+    assert (progress.status, outcome_counts(progress)) == ("COMPLETED", {"created": 1, "failed": 1})
     assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
 
 
-def test_row_that_exceeds_the_combined_size_fails_alone(account: str) -> None:
+def test_row_that_exceeds_combined_size_limit_does_not_fail_other_rows(account: str) -> None:
     email = {"email": "a@example.test"}
     first = email | {"metadata": {f"k{n}": "\u20ac" * 400 for n in range(19)}}
     too_many = email | {"description": "\u20ac" * 2000, "company": "\u20ac" * 255}
@@ -176,7 +180,7 @@ def test_row_that_exceeds_the_combined_size_fails_alone(account: str) -> None:
     batch = [first, too_many, email | {"firstName": "Zoé"}]
     accepted = accept_batch(account, {"batch": batch})
     progress = run_import(account, accepted.id)
-    assert numbers(progress) == {"created": 1, "filled": 1, "failed": 1}
+    assert outcome_counts(progress) == {"created": 1, "filled": 1, "failed": 1}
     assert [error.index for error in progress.errors] == [1]
     (customer,) = all_customers(account)
     assert (customer.first_name, customer.company) == ("Zoé", None)
@@ -184,12 +188,12 @@ def test_row_that_exceeds_the_combined_size_fails_alone(account: str) -> None:
 
 def test_replaced_customer_keeps_its_idempotency_key(account: str) -> None:
     body = parse({"email": "a@example.test"}, CustomerBody)
-    made = create_customer(account, body, idempotency_key="k")
-    save_customer(account, {"id": made.id, "email": "a@example.test", "company": "Lumen"})
+    created = create_customer(account, body, idempotency_key="k")
+    save_customer(account, {"id": created.id, "email": "a@example.test", "company": "Lumen"})
     assert create_customer(account, body, idempotency_key="k").company == "Lumen"
 
 
-def test_accepted_batch_costs_one_request_plus_chunks_and_messages(account: str) -> None:
+def test_batch_acceptance_makes_one_request_plus_chunk_and_message_batches(account: str) -> None:
     accept_batch(account, {"batch": rows(1)})
     with counted_calls() as calls:
         accept_batch(account, {"batch": rows(49 * 26)})
@@ -202,7 +206,7 @@ def test_accepted_batch_costs_one_request_plus_chunks_and_messages(account: str)
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["new rows", "rows to fill"])
-def test_chunk_costs_at_most_three_requests(account: str, known: bool) -> None:
+def test_chunk_makes_at_most_three_requests(account: str, known: bool) -> None:
     if known:
         run_import(account, accept_batch(account, {"batch": [{"email": "p0@example.test"}]}).id)
     accept_batch(account, {"batch": rows(49)})

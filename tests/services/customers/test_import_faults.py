@@ -1,4 +1,4 @@
-"""Each AWS request of an import fails once, in every way; the result is always the same."""
+"""Each AWS request of an import fails once, with each kind of fault. The result does not change."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -20,10 +20,10 @@ from chalicelib.services.work.sweep import sweep
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
-    numbers,
+    outcome_counts,
     run_import,
 )
-from tests.services.faults import InjectedFault, Killed, faulty
+from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
 
@@ -52,8 +52,8 @@ REQUESTS = [
 
 
 def accept(account: str) -> str:
-    """Send the batch; repeat it with its idempotency key after an error."""
-    with contextlib.suppress(Exception, Killed):  # the injected fault: a 500 or 503 response
+    """Send the batch. Retry once with the same idempotency key after an error."""
+    with contextlib.suppress(Exception, Killed):  # the injected fault
         return accept_batch(account, BATCH, idempotency_key="key").id
     return accept_batch(account, BATCH, idempotency_key="key").id
 
@@ -74,11 +74,11 @@ def finish(account: str, import_id: str, time: Time) -> None:
     raise AssertionError("the import does not end")
 
 
-def test_import_sends_the_requests_that_these_tests_fail(
+def test_import_makes_listed_requests(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
-    with faulty(monkeypatch) as requests:
+    with inject_fault(monkeypatch) as requests:
         accept(account)
         IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert requests.operations == REQUESTS
@@ -86,25 +86,25 @@ def test_import_sends_the_requests_that_these_tests_fail(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_single_fault_does_not_change_the_result(
+def test_single_fault_does_not_change_result(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
-    with faulty(monkeypatch, number, fault):
+    with inject_fault(monkeypatch, number, fault):
         import_id = accept(account)
         deliver_all(account)
     finish(account, import_id, time)
     progress = read_import(account, import_id)
-    assert (progress.status, numbers(progress)) == ("COMPLETED", EXPECTED)
+    assert (progress.status, outcome_counts(progress)) == ("COMPLETED", EXPECTED)
     customers = all_customers(account)
     assert sorted((c.first_name or "", c.company or "") for c in customers) == sorted(
         [(f"P{n}", "") for n in range(4)] + [("", "Lumen"), ("No pair", "")]
     )
-    assert_nothing_is_left(account, time)
+    assert_no_work_remains(account, time)
 
 
-def assert_nothing_is_left(account: str, time: Time) -> None:
-    """Check that chunks of unaccepted batches are removed and that nothing is requeued."""
+def assert_no_work_remains(account: str, time: Time) -> None:
+    """Check that chunks of unaccepted batches are deleted and that no message is requeued."""
     for _ in range(2):
         deliver_all(account)
         time.ahead += timedelta(days=1)
@@ -115,14 +115,14 @@ def assert_nothing_is_left(account: str, time: Time) -> None:
 def test_unaccepted_batch_is_never_imported(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with faulty(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
-        accept_batch(account, BATCH)  # the chunks are saved, the header is not
+    with inject_fault(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
+        accept_batch(account, BATCH)  # the chunks are saved, but not the header
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
         sweep(IMPORTS)
         deliver_all(account)
     assert all_customers(account) == []
-    assert_nothing_is_left(account, time)
+    assert_no_work_remains(account, time)
 
 
 def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) -> None:
@@ -136,14 +136,14 @@ def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) 
     assert len(IMPORT_QUEUE.queued_messages(account)) == 1
 
 
-def always_cancelled(patch: pytest.MonkeyPatch, account: str) -> Any:
+def fail_customer_list_writes(patch: pytest.MonkeyPatch, account: str) -> Any:
     """Make every write to the account's list of customers fail."""
 
-    def refuse(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
+    def fail(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
         if account_id == account:
             raise RuntimeError("poison")
 
-    patch.setattr("chalicelib.services.customers.import_chunk.increment_total", refuse)
+    patch.setattr("chalicelib.services.customers.import_chunk.increment_total", fail)
 
 
 def test_failing_chunk_is_parked_without_blocking_others(
@@ -151,16 +151,16 @@ def test_failing_chunk_is_parked_without_blocking_others(
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     other = new_id()
-    others = accept_batch(other, {"batch": [{"firstName": "C"}]})
+    other_import = accept_batch(other, {"batch": [{"firstName": "C"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
-        always_cancelled(patch, account)
+        fail_customer_list_writes(patch, account)
         for _ in range(7):
             assert IMPORT_QUEUE.deliver(bodies) == []
             assert read_import(account, accepted.id).status == "QUEUED"
         assert IMPORT_QUEUE.deliver(bodies) == []
     progress = read_import(account, accepted.id)
-    assert (progress.status, numbers(progress)) == ("FAILED", {"failed": 2})
+    assert (progress.status, outcome_counts(progress)) == ("FAILED", {"failed": 2})
     assert [(error.index, error.code) for error in progress.errors] == [
         (0, "not_done"),
         (1, "not_done"),
@@ -168,18 +168,18 @@ def test_failing_chunk_is_parked_without_blocking_others(
     time.ahead += timedelta(hours=2)
     sweep(IMPORTS)
     deliver_all(other)
-    assert numbers(read_import(other, others.id)) == {"created": 1}
+    assert outcome_counts(read_import(other, other_import.id)) == {"created": 1}
     IMPORT_QUEUE.deliver(bodies)
     assert all_customers(account) == []
 
 
-def test_parked_chunk_is_replayed_by_an_operator(
+def test_parked_chunk_is_replayed_by_operator(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
-        always_cancelled(patch, account)
+        fail_customer_list_writes(patch, account)
         for _ in range(8):
             IMPORT_QUEUE.deliver(bodies)
     (parked,) = [work for work in list_parked_work() if work.account_id == account]
@@ -189,26 +189,26 @@ def test_parked_chunk_is_replayed_by_an_operator(
     assert "RuntimeError" not in "".join(details)
     replay(parked.owner_id, parked.part)
     progress = run_import(account, accepted.id)
-    assert (progress.status, numbers(progress), progress.errors) == (
+    assert (progress.status, outcome_counts(progress), progress.errors) == (
         "COMPLETED", {"created": 1}, ()
     )  # fmt: skip
     assert [work for work in list_parked_work() if work.account_id == account] == []
 
 
-def test_message_that_always_kills_the_function_is_parked(account: str, time: Time) -> None:
+def test_chunk_that_always_kills_function_is_parked(account: str, time: Time) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     import_id = accepted.id
     for receive_count in range(2, 9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _die)
+            patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _kill)
             with pytest.raises(Killed):
                 IMPORT_QUEUE.deliver(bodies, receive_count)
     IMPORT_QUEUE.deliver(bodies, 9)
     assert read_import(account, import_id).status == "FAILED"
 
 
-def test_replay_of_an_import_includes_every_parked_chunk(
+def test_replay_of_import_includes_every_parked_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -217,49 +217,49 @@ def test_replay_of_an_import_includes_every_parked_chunk(
     bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
         patch.setattr("chalicelib.storage.dynamodb.work_records.MAX_CLAIMS", 1)
-        always_cancelled(patch, account)
+        fail_customer_list_writes(patch, account)
         IMPORT_QUEUE.deliver(bodies)
     assert len(list_parked_work()) == 100
     assert replay(accepted.id) == 105
-    assert numbers(run_import(account, accepted.id)) == {"created": 105}
+    assert outcome_counts(run_import(account, accepted.id)) == {"created": 105}
 
 
-def test_throttling_does_not_count_as_a_failure(
+def test_throttling_does_not_count_as_failure(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     for _ in range(9):
-        with faulty(monkeypatch, 0, InjectedFault.THROTTLED):
+        with inject_fault(monkeypatch, 0, InjectedFault.THROTTLED):
             assert IMPORT_QUEUE.deliver(bodies) == []
     finish(account, accepted.id, time)
-    assert numbers(read_import(account, accepted.id)) == {"created": 1}
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
-def test_record_in_a_transaction_does_not_stop_the_sweep(
+def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(4)]})
     IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
-    cached: list[str] = []
+    failed_updates: list[str] = []
 
-    def hold_the_first(client: BaseClient, operation: str, arguments: Any) -> Any:
-        if operation == "UpdateItem" and not cached:
-            cached.append(operation)
+    def fail_first_update(client: BaseClient, operation: str, arguments: Any) -> Any:
+        if operation == "UpdateItem" and not failed_updates:
+            failed_updates.append(operation)
             raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
         return real(client, operation, arguments)
 
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
     with monkeypatch.context() as patch:
-        patch.setattr(BaseClient, "_make_api_call", hold_the_first)
+        patch.setattr(BaseClient, "_make_api_call", fail_first_update)
         sweep(IMPORTS)
-    assert cached
+    assert failed_updates
     assert len(IMPORT_QUEUE.queued_messages(account)) == 3
 
 
-def test_rescheduled_chunks_are_queued_when_the_sweep_fails(
+def test_rescheduled_chunks_are_queued_when_sweep_fails(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -269,13 +269,13 @@ def test_rescheduled_chunks_are_queued_when_the_sweep_fails(
     reschedule = IMPORTS.records.reschedule
     seen: list[Any] = []
 
-    def fail_at_the_third(due: Any, now: datetime) -> Any:
+    def fail_third_reschedule(due: Any, now: datetime) -> Any:
         seen.append(due)
         if len(seen) == 3:
             raise Unavailable("busy")
         return reschedule(due, now)
 
-    monkeypatch.setattr(IMPORTS.records, "reschedule", fail_at_the_third)
+    monkeypatch.setattr(IMPORTS.records, "reschedule", fail_third_reschedule)
     with pytest.raises(Unavailable):
         sweep(IMPORTS)
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2
@@ -285,19 +285,19 @@ def test_unreachable_queue_is_called_once(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
-    with faulty(monkeypatch, 3, InjectedFault.UNANSWERED) as requests:
+    with inject_fault(monkeypatch, 3, InjectedFault.TIMEOUT) as requests:
         accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(30)]})
     assert requests.operations.count("SendMessageBatch") == 1
     finish(account, accepted.id, time)
-    assert numbers(read_import(account, accepted.id)) == {"created": 30}
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 30}
 
 
 def test_unreadable_message_does_not_affect_other_messages(account: str, time: Time) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     (good,) = IMPORT_QUEUE.queued_messages(account)
     assert IMPORT_QUEUE.deliver([good, "{", good]) == ["{", good]
-    assert numbers(read_import(account, accepted.id)) == {"created": 1}
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
-def _die(_: object) -> None:
+def _kill(_: object) -> None:
     raise Killed

@@ -8,6 +8,6 @@ from chalicelib.settings import Settings
 
 @pytest.fixture
 def submission_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit of 50 submissions, so that every submission is counted."""
+    """Set a limit of 50 submissions, so that every submission is counted."""
     limited = Settings("test", "eu-west-1", submissions=50)
     monkeypatch.setattr(limit_submissions, "settings", lambda: limited)

@@ -1,4 +1,4 @@
-"""Inject each fault into each AWS request of a feedback; the outcome is always the same."""
+"""Each AWS request of a feedback submission fails once, with each kind of fault."""
 
 import contextlib
 import json
@@ -23,28 +23,28 @@ from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.faults import InjectedFault, Killed, faulty
-from tests.services.feedback.test_process import respondents
+from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.services.feedback.submitting import respondents
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE
-from tests.web.opened import Opened
+from tests.web.seeded_account import SeededAccount
 
 pytestmark = pytest.mark.usefixtures("time", "submission_limit")
 
 REQUESTS = {
     "contact form": [
-        "BatchGetItem",  # the feedback of an earlier request with the key
-        "UpdateItem",  # counter of the source
+        "BatchGetItem",  # the feedback record of an earlier request with the same idempotency key
+        "UpdateItem",  # the submission counter of the source
         "PutItem",
         "SendMessageBatch",
-        "BatchGetItem",  # the feedback
+        "BatchGetItem",  # the feedback record
         "BatchGetItem",  # customers with the pair: none
         "TransactWriteItems",  # the new customer
         "BatchGetItem",  # existing customers
         "TransactWriteItems",
     ],
     "survey": [
-        "BatchGetItem",  # the tracker and the feedback
+        "BatchGetItem",  # the tracker and the feedback record
         "TransactWriteItems",
         "SendMessageBatch",
         "BatchGetItem",
@@ -55,94 +55,94 @@ REQUESTS = {
 CASES = [(kind, number) for kind, requests in REQUESTS.items() for number in range(len(requests))]
 
 
-def submission_of(opened: Opened, kind: str) -> Callable[[], Feedback]:
+def submission_of(seeded: SeededAccount, kind: str) -> Callable[[], Feedback]:
     metadata = SubmissionMetadata(Respondent(address="203.0.113.7"), idempotency_key="key")
     if kind == "contact form":
-        fields = opened.answered(mail="zoe@example.test", nps="9")
-        form = parse({"id": opened.contact_form_id, "fields": fields}, ContactFormSubmission)
+        fields = seeded.answers(mail="zoe@example.test", nps="9")
+        form = parse({"id": seeded.contact_form_id, "fields": fields}, ContactFormSubmission)
         return lambda: submit_contact_form(form, metadata)
-    document = {
-        "id": opened.private_survey_id,
-        "tracker": opened.tracker(),
-        "fields": opened.answered(nps="9"),
+    body = {
+        "id": seeded.private_survey_id,
+        "tracker": seeded.tracker(),
+        "fields": seeded.answers(nps="9"),
     }
-    survey = parse(document, SurveySubmission)
+    survey = parse(body, SurveySubmission)
     return lambda: submit_survey(survey, metadata)
 
 
-def submit_at_last(submit: Callable[[], Feedback]) -> Feedback:
-    """Submit, and retry once with the same key."""
+def submit_with_retry(submit: Callable[[], Feedback]) -> Feedback:
+    """Submit, and retry once with the same idempotency key."""
     with contextlib.suppress(Exception, Killed):  # the injected fault
         return submit()
     return submit()
 
 
-def deliver_all(opened: Opened) -> None:
+def deliver_all(seeded: SeededAccount) -> None:
     """Deliver the account's messages, with redelivery."""
-    FEEDBACK_QUEUE.deliver_all(opened.account_id)
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
 
 
-def finish(opened: Opened, feedback_id: str, time: Time) -> None:
+def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
     """Sweep and deliver until the feedback is processed."""
     for _ in range(30):
-        kept = feedback.find(feedback_id)
-        if kept and kept.state == "DONE":
+        stored = feedback.find(feedback_id)
+        if stored and stored.state == "DONE":
             return
         time.ahead += timedelta(hours=1)
         sweep(FEEDBACK)
-        deliver_all(opened)
+        deliver_all(seeded)
     raise AssertionError("feedback is not processed")
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_feedback_makes_the_listed_requests(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, kind: str
+def test_feedback_makes_listed_requests(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    submit = submission_of(opened, kind)
-    warm(opened)
-    with faulty(monkeypatch) as requests:
+    submit = submission_of(seeded, kind)
+    fill_caches(seeded)
+    with inject_fault(monkeypatch) as requests:
         submit()
-        FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(opened.account_id))
+        FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     assert requests.operations == REQUESTS[kind]
 
 
-def warm(opened: Opened) -> None:
-    """Fill the caches, as the first requests do."""
+def fill_caches(seeded: SeededAccount) -> None:
+    """Fill the form and workflow caches."""
     for form in (
-        get_contact_form(opened.contact_form_id),
-        get_survey(opened.private_survey_id),
+        get_contact_form(seeded.contact_form_id),
+        get_survey(seeded.private_survey_id),
     ):
         assert form.directory.places
-    assert workflows_of(opened.account_id) == ()
+    assert workflows_of(seeded.account_id) == ()
 
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize(("kind", "number"), CASES)
 def test_injected_fault_has_no_lasting_effect(
-    opened: Opened,
+    seeded: SeededAccount,
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
     kind: str,
     number: int,
     fault: InjectedFault,
 ) -> None:
-    submit = submission_of(opened, kind)
-    warm(opened)
-    with faulty(monkeypatch, number, fault):
-        kept = submit_at_last(submit)
-        deliver_all(opened)
-    finish(opened, kept.id, time)
-    assert submit().id == kept.id
-    rows = list(FeedbackRow.scan(FeedbackRow.account_id == opened.account_id))
-    assert [row.feedback_id for row in rows] == [kept.id]
+    submit = submission_of(seeded, kind)
+    fill_caches(seeded)
+    with inject_fault(monkeypatch, number, fault):
+        submitted = submit_with_retry(submit)
+        deliver_all(seeded)
+    finish(seeded, submitted.id, time)
+    assert submit().id == submitted.id
+    rows = list(FeedbackRow.scan(FeedbackRow.account_id == seeded.account_id))
+    assert [row.feedback_id for row in rows] == [submitted.id]
     assert (rows[0].due_at, rows[0].work_shard) == (None, None)
     if kind == "contact form":
-        (customer,) = respondents(opened)
-        assert opened.counts == (1, 0, 0)
+        (customer,) = respondents(seeded)
+        assert seeded.counts == (1, 0, 0)
     else:
-        assert respondents(opened) == []
-        customer = opened.customer
-        assert opened.counts == (0, 0, 1)
+        assert respondents(seeded) == []
+        customer = seeded.customer
+        assert seeded.counts == (0, 0, 1)
     assert (customer.feedback_count, customer.average_feedback_rating) == (1, "9")
     assert rows[0].customer_id == customer.id
 
@@ -150,67 +150,71 @@ def test_injected_fault_has_no_lasting_effect(
 @pytest.mark.parametrize("fault", [InjectedFault.KILLED_BEFORE, InjectedFault.KILLED_AFTER])
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_tracker_and_feedback_are_written_atomically(
-    opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
+    seeded: SeededAccount,
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    fault: InjectedFault,
 ) -> None:
-    tracker = opened.tracker()
-    document = {
-        "id": opened.private_survey_id,
+    tracker = seeded.tracker()
+    body = {
+        "id": seeded.private_survey_id,
         "tracker": tracker,
-        "fields": opened.answered(),
+        "fields": seeded.answers(),
     }
-    survey = parse(document, SurveySubmission)
-    warm(opened)
-    with faulty(monkeypatch, number, fault), contextlib.suppress(Killed):
+    survey = parse(body, SurveySubmission)
+    fill_caches(seeded)
+    with inject_fault(monkeypatch, number, fault), contextlib.suppress(Killed):
         submit_survey(survey, SubmissionMetadata())
     with contextlib.suppress(Conflict):
         submit_survey(survey, SubmissionMetadata())
-    rows = list(FeedbackRow.scan(FeedbackRow.account_id == opened.account_id))
+    rows = list(FeedbackRow.scan(FeedbackRow.account_id == seeded.account_id))
     assert len(rows) == 1
-    finish(opened, rows[0].feedback_id, time)
-    assert opened.counts == (0, 0, 1)
+    finish(seeded, rows[0].feedback_id, time)
+    assert seeded.counts == (0, 0, 1)
 
 
 def test_feedback_is_parked_after_eight_failures_and_replayed(
-    opened: Opened, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = submission_of(opened, "contact form")()
+    submitted = submission_of(seeded, "contact form")()
 
     def failing(*_: object) -> str:
         raise ZeroDivisionError
 
     with monkeypatch.context() as scope:
         scope.setattr("chalicelib.storage.customers.find_or_create", failing)
-        deliver_all(opened)
+        deliver_all(seeded)
         for _ in range(7):
-            found = feedback.find(kept.id)
-            assert found
-            assert found.state == "PENDING"
+            stored = feedback.find(submitted.id)
+            assert stored
+            assert stored.state == "PENDING"
             time.ahead += timedelta(hours=2)
             sweep(FEEDBACK)
-            deliver_all(opened)
-    (parked,) = (work for work in list_parked_work() if work.owner_id == kept.id)
+            deliver_all(seeded)
+    (parked,) = (work for work in list_parked_work() if work.owner_id == submitted.id)
     assert (parked.kind, parked.claims, parked.reason) == ("feedback", 8, "ZeroDivisionError")
     time.ahead += timedelta(hours=2)
     sweep(FEEDBACK)
-    assert FEEDBACK_QUEUE.queued_messages(opened.account_id) == []
-    assert opened.counts == (0, 0, 0)
+    assert FEEDBACK_QUEUE.queued_messages(seeded.account_id) == []
+    assert seeded.counts == (0, 0, 0)
     replay(parked.owner_id, parked.part)
-    deliver_all(opened)
-    assert opened.counts == (1, 0, 0)
+    deliver_all(seeded)
+    assert seeded.counts == (1, 0, 0)
     with pytest.raises(NotFound):
         replay(parked.owner_id, parked.part)
 
 
-def test_sweeper_requeues_only_due_feedback(opened: Opened, time: Time) -> None:
-    submission_of(opened, "contact form")()
-    (message,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
+def test_sweeper_requeues_only_due_feedback(seeded: SeededAccount, time: Time) -> None:
+    submission_of(seeded, "contact form")()
+    (message,) = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
     sweep(FEEDBACK)
-    assert FEEDBACK_QUEUE.queued_messages(opened.account_id) == []
+    assert FEEDBACK_QUEUE.queued_messages(seeded.account_id) == []
     time.ahead += timedelta(minutes=3)
     sweep(FEEDBACK)
     sweep(FEEDBACK)
-    (again,) = FEEDBACK_QUEUE.queued_messages(opened.account_id)
-    assert json.loads(again) == json.loads(message)
+    (requeued,) = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    assert json.loads(requeued) == json.loads(message)
     time.ahead += timedelta(minutes=1)
     sweep(FEEDBACK)
-    assert FEEDBACK_QUEUE.queued_messages(opened.account_id) == []
+    assert FEEDBACK_QUEUE.queued_messages(seeded.account_id) == []

@@ -3,21 +3,21 @@
 import pytest
 
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
-from tests.domain.workflows.factories import action_document
+from tests.domain.workflows.factories import action_definition
 from tests.services.moved_time import Time
-from tests.services.webhooks.delivering import Receiver, react
-from tests.web.opened import Opened, open_account
+from tests.services.webhooks.delivering import Receiver, add_workflow
+from tests.web.seeded_account import SeededAccount, seed_account
 
 
 @pytest.fixture
-def opened(account: str, time: Time, receiver: Receiver) -> Opened:
-    """A new account with forms that accept submissions, whose webhooks go to the receiver."""
-    return open_account()
+def seeded(account: str, time: Time, receiver: Receiver) -> SeededAccount:
+    """Create an account with forms. The receiver gets its webhooks."""
+    return seed_account()
 
 
 @pytest.fixture
-def two_actions(opened: Opened) -> None:
-    """A workflow with two actions, which the function has cached together with the secrets."""
-    react(opened.account_id, action_document(key="a"), action_document(key="b"))
-    assert workflows_of(opened.account_id)
-    assert signing_secrets_of(opened.account_id)
+def two_actions(seeded: SeededAccount) -> None:
+    """Add a workflow with two actions, and cache it together with the signing secrets."""
+    add_workflow(seeded.account_id, action_definition(key="a"), action_definition(key="b"))
+    assert workflows_of(seeded.account_id)
+    assert signing_secrets_of(seeded.account_id)

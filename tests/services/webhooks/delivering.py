@@ -13,30 +13,30 @@ from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.manage import save_workflow
 from chalicelib.storage.executions import ExecutionRow
-from tests.domain.workflows.factories import workflow_document
-from tests.services.feedback.test_process import answer_contact_form
+from tests.domain.workflows.factories import workflow_definition
+from tests.services.feedback.submitting import answer_contact_form
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
-from tests.web.opened import Opened
+from tests.web.seeded_account import SeededAccount
 
-A_WHILE = timedelta(hours=7)
+LONG_DELAY = timedelta(hours=7)
 """Longer than any delay between two attempts."""
 
 TIMED_OUT = WebhookResponse(
-    10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No answer."
+    10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No response."
 )
 NO_CONNECTION = WebhookResponse(
     5_000, was_sent=False, error=WebhookFailure.NO_CONNECTION, detail="Refused."
 )
 
 
-def answered(status: int, **more: Any) -> WebhookResponse:
+def response_with(status: int, **more: Any) -> WebhookResponse:
     return WebhookResponse(12, was_sent=True, status=status, **more)
 
 
 @dataclass(frozen=True)
-class Got:
-    """A request that the receiver got, and the status that it responded with."""
+class ReceivedRequest:
+    """A request that the receiver got, and the status of its response."""
 
     url: str
     headers: dict[str, str]
@@ -50,46 +50,48 @@ class Got:
 
 @dataclass
 class Receiver:
-    """A receiver that responds with each of its answers, and then repeats the last one."""
+    """A receiver that returns its responses in order and then repeats the last one."""
 
-    answers: list[WebhookResponse | BaseException] = field(default_factory=list)
-    got: list[Got] = field(default_factory=list)
+    responses: list[WebhookResponse | BaseException] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
 
     def post(
         self, url: str, headers: dict[str, str], body: bytes, *, allow_private: bool
     ) -> WebhookResponse:
-        answer = self.answers[min(len(self.got), len(self.answers) - 1)]
-        is_answer = isinstance(answer, WebhookResponse)
-        self.got.append(Got(url, headers, body, answer.status if is_answer else None))
-        if isinstance(answer, WebhookResponse):
-            return answer
-        raise answer
+        response = self.responses[min(len(self.requests), len(self.responses) - 1)]
+        is_response = isinstance(response, WebhookResponse)
+        self.requests.append(
+            ReceivedRequest(url, headers, body, response.status if is_response else None)
+        )
+        if isinstance(response, WebhookResponse):
+            return response
+        raise response
 
 
-def start(opened: Opened, **answers: str) -> list[str]:
+def trigger_webhooks(seeded: SeededAccount, **answers: str) -> list[str]:
     """Submit the contact form, process the feedback, and return the messages of its webhooks."""
-    answer_contact_form(opened, **answers)
-    assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(opened.account_id)) == []
-    return WEBHOOK_QUEUE.queued_messages(opened.account_id)
+    answer_contact_form(seeded, **answers)
+    assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id)) == []
+    return WEBHOOK_QUEUE.queued_messages(seeded.account_id)
 
 
-def only(opened: Opened) -> tuple[ExecutionState, bool, list[Attempt]]:
+def read_only_execution(seeded: SeededAccount) -> tuple[ExecutionState, bool, list[Attempt]]:
     """Return state, ambiguity and attempts of the account's only execution."""
-    (row,) = executions_of(opened.account_id)
+    (row,) = executions_of(seeded.account_id)
     execution, attempts = read_delivery(row.execution_id)
     return execution.state, execution.ambiguous, list(attempts)
 
 
-def react(account_id: str, *actions: dict[str, Any], **document: Any) -> Any:
-    """Give the account a secret and a workflow, and return the workflow."""
+def add_workflow(account_id: str, *actions: dict[str, Any], **fields: Any) -> Any:
+    """Create a webhook secret and a workflow for the account, and return the workflow."""
     rotate_webhook_secret(account_id)
     if actions:
-        document["actions"] = list(actions)
-    return save_workflow(account_id, workflow_document(**document))
+        fields["actions"] = list(actions)
+    return save_workflow(account_id, workflow_definition(**fields))
 
 
-def pass_time(account_id: str, time: Time, ahead: timedelta) -> None:
-    """Move time ahead, then sweep and deliver the webhooks that are due."""
+def advance_time(account_id: str, time: Time, ahead: timedelta) -> None:
+    """Move the clock ahead, then sweep and deliver the webhooks that are due."""
     time.ahead += ahead
     sweep(WEBHOOKS)
     bodies = WEBHOOK_QUEUE.queued_messages(account_id)

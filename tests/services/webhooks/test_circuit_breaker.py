@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.services.webhooks import circuit_breaker as silent_hosts
+from chalicelib.services.webhooks import circuit_breaker
 from chalicelib.services.webhooks.circuit_breaker import (
     OPEN_AFTER_TIMEOUTS,
     OPEN_FOR,
@@ -12,48 +12,50 @@ from chalicelib.services.webhooks.circuit_breaker import (
 )
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 
 
-def after_time_outs(count: int) -> CircuitBreaker:
-    hosts = CircuitBreaker()
+def breaker_after_timeouts(count: int) -> CircuitBreaker:
+    breaker = CircuitBreaker()
     for _ in range(count):
-        hosts.note("account", "host", NOW, timed_out=True)
-    return hosts
+        breaker.note("account", "host", NOW, timed_out=True)
+    return breaker
 
 
-def test_circuit_opens_at_the_third_timeout() -> None:
-    assert after_time_outs(OPEN_AFTER_TIMEOUTS - 1).open_until("account", "host", NOW) is None
-    until = after_time_outs(OPEN_AFTER_TIMEOUTS).open_until("account", "host", NOW)
+def test_circuit_opens_at_third_timeout() -> None:
+    assert (
+        breaker_after_timeouts(OPEN_AFTER_TIMEOUTS - 1).open_until("account", "host", NOW) is None
+    )
+    until = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS).open_until("account", "host", NOW)
     assert until == NOW + timedelta(minutes=1)
 
 
-def test_circuit_allows_an_attempt_after_a_minute() -> None:
-    hosts = after_time_outs(OPEN_AFTER_TIMEOUTS)
-    assert hosts.open_until("account", "host", NOW + OPEN_FOR - MOMENT)
-    assert hosts.open_until("account", "host", NOW + OPEN_FOR) is None
-    hosts.note("account", "host", NOW + OPEN_FOR, timed_out=True)
-    assert hosts.open_until("account", "host", NOW + OPEN_FOR)
+def test_circuit_allows_one_attempt_after_one_minute() -> None:
+    breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
+    assert breaker.open_until("account", "host", NOW + OPEN_FOR - MILLISECOND)
+    assert breaker.open_until("account", "host", NOW + OPEN_FOR) is None
+    breaker.note("account", "host", NOW + OPEN_FOR, timed_out=True)
+    assert breaker.open_until("account", "host", NOW + OPEN_FOR)
 
 
-def test_response_resets_the_timeouts() -> None:
-    hosts = after_time_outs(OPEN_AFTER_TIMEOUTS - 1)
-    hosts.note("account", "host", NOW, timed_out=False)
-    hosts.note("account", "host", NOW, timed_out=True)
-    assert hosts.open_until("account", "host", NOW) is None
+def test_response_resets_timeout_count() -> None:
+    breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS - 1)
+    breaker.note("account", "host", NOW, timed_out=False)
+    breaker.note("account", "host", NOW, timed_out=True)
+    assert breaker.open_until("account", "host", NOW) is None
 
 
 def test_circuit_of_one_account_does_not_affect_another() -> None:
-    hosts = after_time_outs(OPEN_AFTER_TIMEOUTS)
-    assert hosts.open_until("other", "host", NOW) is None
-    hosts.note("other", "host", NOW, timed_out=False)
-    assert hosts.open_until("account", "host", NOW)
+    breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
+    assert breaker.open_until("other", "host", NOW) is None
+    breaker.note("other", "host", NOW, timed_out=False)
+    assert breaker.open_until("account", "host", NOW)
 
 
 def test_number_of_hosts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silent_hosts, "_MAX_HOSTS", 2)
-    hosts = after_time_outs(OPEN_AFTER_TIMEOUTS)
-    hosts.note("account", "second", NOW, timed_out=True)
-    assert hosts.open_until("account", "host", NOW)
-    hosts.note("account", "third", NOW, timed_out=True)
-    assert hosts.open_until("account", "host", NOW) is None
+    monkeypatch.setattr(circuit_breaker, "_MAX_HOSTS", 2)
+    breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
+    breaker.note("account", "second", NOW, timed_out=True)
+    assert breaker.open_until("account", "host", NOW)
+    breaker.note("account", "third", NOW, timed_out=True)
+    assert breaker.open_until("account", "host", NOW) is None

@@ -1,13 +1,13 @@
-"""Test requests of a workflow action."""
+"""Test requests for a workflow action."""
 
 import pytest
 
 from chalicelib.domain.webhooks.headers import validate_headers
 from chalicelib.services.webhooks import deliveries
 from chalicelib.services.webhooks.deliveries import send_test
-from tests.domain.workflows.factories import action_document
-from tests.services.webhooks.delivering import Receiver, answered, react
-from tests.web.opened import open_account
+from tests.domain.workflows.factories import action_definition
+from tests.services.webhooks.delivering import Receiver, add_workflow, response_with
+from tests.web.seeded_account import seed_account
 
 pytestmark = pytest.mark.usefixtures("account")
 
@@ -15,16 +15,16 @@ pytestmark = pytest.mark.usefixtures("account")
 @pytest.mark.parametrize(
     "name", ["X-Service-Webhook-Test", "x-service-webhook-test", "X_Service_Webhook_Test"]
 )
-def test_test_header_overrides_the_custom_header_of_an_action(
+def test_test_header_overrides_custom_header_of_action(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    receiver = Receiver([answered(200)])
+    receiver = Receiver([response_with(200)])
     monkeypatch.setattr(deliveries, "post", receiver.post)
-    account = open_account().account_id
-    workflow = react(account, action_document(headers={name: "no", "X-Own": "1"}))
+    account = seed_account().account_id
+    workflow = add_workflow(account, action_definition(headers={name: "no", "X-Own": "1"}))
     exchange = send_test(account, workflow, workflow.actions[0])
-    (got,) = receiver.got
-    validate_headers(got.headers)
-    assert (got.headers["X-Service-Webhook-Test"], got.headers["X-Own"]) == ("true", "1")
-    assert "no" not in got.headers.values()
-    assert exchange.headers == got.headers
+    (request,) = receiver.requests
+    validate_headers(request.headers)
+    assert (request.headers["X-Service-Webhook-Test"], request.headers["X-Own"]) == ("true", "1")
+    assert "no" not in request.headers.values()
+    assert exchange.headers == request.headers

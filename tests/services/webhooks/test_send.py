@@ -1,4 +1,4 @@
-"""Webhooks: one for each feedback and action, retried on schedule, never after a success."""
+"""Webhook delivery: one execution for each feedback record and action, with retries."""
 
 import json
 from datetime import timedelta
@@ -21,54 +21,58 @@ from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.manage import save_workflow, set_workflow_enabled
 from chalicelib.storage import executions, webhook_secrets
-from tests.domain.workflows.factories import action_document, workflow_document
-from tests.services.feedback.test_process import answer_survey
+from tests.domain.workflows.factories import action_definition, workflow_definition
+from tests.services.feedback.submitting import answer_survey
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
-    A_WHILE,
+    LONG_DELAY,
     NO_CONNECTION,
     TIMED_OUT,
     Receiver,
-    answered,
+    add_workflow,
+    advance_time,
     executions_of,
-    only,
-    pass_time,
-    react,
-    start,
+    read_only_execution,
+    response_with,
+    trigger_webhooks,
 )
-from tests.web.opened import Opened, open_account
+from tests.web.seeded_account import SeededAccount, seed_account
 
 
-def test_each_matching_action_is_sent_once(opened: Opened, receiver: Receiver) -> None:
-    react(opened.account_id, action_document(key="a"), action_document(key="b"))
-    save_workflow(opened.account_id, workflow_document(name="Third"))
+def test_each_matching_action_is_sent_once(seeded: SeededAccount, receiver: Receiver) -> None:
+    add_workflow(seeded.account_id, action_definition(key="a"), action_definition(key="b"))
+    save_workflow(seeded.account_id, workflow_definition(name="Third"))
     unmatched = {"subject": "rating", "operator": "$gt", "value": "8"}
-    save_workflow(opened.account_id, workflow_document(name="No", conditions=[unmatched]))
-    messages = start(opened, nps="8")
+    save_workflow(seeded.account_id, workflow_definition(name="No", conditions=[unmatched]))
+    messages = trigger_webhooks(seeded, nps="8")
     assert len(messages) == 3
     assert WEBHOOK_QUEUE.deliver([*messages, *messages]) == WEBHOOK_QUEUE.deliver(messages) == []
-    assert len(receiver.got) == len({got.execution_id for got in receiver.got}) == 3
-    assert {row.state for row in executions_of(opened.account_id)} == {"SUCCEEDED"}
-    assert all(row.due_at is None and row.expires_at for row in executions_of(opened.account_id))
+    assert (
+        len(receiver.requests) == len({request.execution_id for request in receiver.requests}) == 3
+    )
+    assert {row.state for row in executions_of(seeded.account_id)} == {"SUCCEEDED"}
+    assert all(row.due_at is None and row.expires_at for row in executions_of(seeded.account_id))
 
 
-def test_webhook_is_signed_and_system_headers_win(opened: Opened, receiver: Receiver) -> None:
+def test_webhook_is_signed_and_system_headers_override_custom_headers(
+    seeded: SeededAccount, receiver: Receiver
+) -> None:
     headers = {"user-agent": "x", "X-SERVICE-webhook-signature": "y", "x-own": "z"}
-    react(opened.account_id, action_document(headers=headers, metadata={"k": "v"}))
-    WEBHOOK_QUEUE.deliver(start(opened))
-    (got,) = receiver.got
-    secret = webhook_secrets.find_active(opened.account_id, clock.now())
+    add_workflow(seeded.account_id, action_definition(headers=headers, metadata={"k": "v"}))
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    (request,) = receiver.requests
+    secret = webhook_secrets.find_active(seeded.account_id, clock.now())
     assert secret
     verify(
         secret,
-        got.headers["X-Service-Webhook-Timestamp"],
-        got.headers["X-Service-Webhook-Signature"],
-        got.body,
+        request.headers["X-Service-Webhook-Timestamp"],
+        request.headers["X-Service-Webhook-Signature"],
+        request.body,
         int(clock.now().timestamp()),
     )
-    assert got.headers["User-Agent"] == "Service-Workflow-Webhook"
-    assert sorted(name.lower() for name in got.headers) == [
+    assert request.headers["User-Agent"] == "Service-Workflow-Webhook"
+    assert sorted(name.lower() for name in request.headers) == [
         "content-type",
         "user-agent",
         "x-own",
@@ -76,246 +80,255 @@ def test_webhook_is_signed_and_system_headers_win(opened: Opened, receiver: Rece
         "x-service-webhook-signature",
         "x-service-webhook-timestamp",
     ]
-    assert json.loads(got.body)["metadata"] == {"k": "v"}
+    assert json.loads(request.body)["metadata"] == {"k": "v"}
 
 
-def test_attempt_costs_two_requests(opened: Opened) -> None:
-    react(opened.account_id)
-    first, second = start(opened), start(opened)
+def test_attempt_makes_two_requests(seeded: SeededAccount) -> None:
+    add_workflow(seeded.account_id)
+    first, second = trigger_webhooks(seeded), trigger_webhooks(seeded)
     WEBHOOK_QUEUE.deliver(first)
     with counted_calls() as calls:
         WEBHOOK_QUEUE.deliver(second)
     assert dict(calls) == {"dynamodb.UpdateItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
-def test_workflows_add_two_requests_to_a_feedback_batch(opened: Opened) -> None:
-    react(opened.account_id)
-    start(opened)
+def test_workflows_add_two_requests_to_feedback_batch(seeded: SeededAccount) -> None:
+    add_workflow(seeded.account_id)
+    trigger_webhooks(seeded)
     for _ in range(8):
-        answer_survey(opened)
-    messages = FEEDBACK_QUEUE.queued_messages(opened.account_id)
+        answer_survey(seeded)
+    messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
     with counted_calls() as calls:
         FEEDBACK_QUEUE.deliver(messages)
     assert calls["dynamodb.TransactWriteItems"] == 2
     assert calls["sqs.SendMessageBatch"] == 1
     assert calls.total() == 4
-    assert len(WEBHOOK_QUEUE.queued_messages(opened.account_id)) == 8
+    assert len(WEBHOOK_QUEUE.queued_messages(seeded.account_id)) == 8
 
 
-@pytest.mark.parametrize("failure", [answered(500), answered(301), answered(404), NO_CONNECTION])
-def test_retry_has_the_same_body_and_a_new_signature(
-    opened: Opened, receiver: Receiver, time: Time, failure: WebhookResponse
+@pytest.mark.parametrize(
+    "failure", [response_with(500), response_with(301), response_with(404), NO_CONNECTION]
+)
+def test_retry_has_same_body_and_new_signature(
+    seeded: SeededAccount, receiver: Receiver, time: Time, failure: WebhookResponse
 ) -> None:
-    react(opened.account_id)
-    receiver.answers = [failure, answered(204)]
-    messages = start(opened)
+    add_workflow(seeded.account_id)
+    receiver.responses = [failure, response_with(204)]
+    messages = trigger_webhooks(seeded)
     WEBHOOK_QUEUE.deliver(messages)
-    WEBHOOK_QUEUE.deliver(messages)  # stale: the retry delay has not ended
-    assert len(receiver.got) == 1
-    pass_time(opened.account_id, time, timedelta(seconds=50))
-    assert len(receiver.got) == 1
-    pass_time(opened.account_id, time, timedelta(seconds=30))
-    first, second = receiver.got
+    WEBHOOK_QUEUE.deliver(messages)  # duplicate message during the retry delay
+    assert len(receiver.requests) == 1
+    advance_time(seeded.account_id, time, timedelta(seconds=50))
+    assert len(receiver.requests) == 1
+    advance_time(seeded.account_id, time, timedelta(seconds=30))
+    first, second = receiver.requests
     assert first.body == second.body
     assert (
         first.headers["X-Service-Webhook-Signature"]
         != second.headers["X-Service-Webhook-Signature"]
     )
-    state, ambiguous, attempts = only(opened)
+    state, ambiguous, attempts = read_only_execution(seeded)
     assert (state, ambiguous) == ("SUCCEEDED", False)
-    assert [(each.number, each.status, each.repeat) for each in attempts] == [
+    assert [(attempt.number, attempt.status, attempt.repeat) for attempt in attempts] == [
         (1, failure.status, False),
         (2, 204, False),
     ]
-    pass_time(opened.account_id, time, A_WHILE)
-    assert len(receiver.got) == 2
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    assert len(receiver.requests) == 2
 
 
 def test_execution_fails_after_eight_attempts_and_is_replayed(
-    opened: Opened, receiver: Receiver, time: Time
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    react(opened.account_id)
-    receiver.answers = [answered(500)]
-    WEBHOOK_QUEUE.deliver(start(opened))
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(500)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     for _ in range(12):
-        pass_time(opened.account_id, time, A_WHILE)
-    assert len(receiver.got) == 8
-    assert only(opened)[0] == "FAILED"
-    (failed,) = list_deliveries(opened.account_id, ExecutionState.FAILED, 10)
-    assert list_deliveries(opened.account_id, ExecutionState.SUCCEEDED, 10) == []
-    receiver.answers = [answered(500)] * 9 + [answered(200)]
+        advance_time(seeded.account_id, time, LONG_DELAY)
+    assert len(receiver.requests) == 8
+    assert read_only_execution(seeded)[0] == "FAILED"
+    (failed,) = list_deliveries(seeded.account_id, ExecutionState.FAILED, 10)
+    assert list_deliveries(seeded.account_id, ExecutionState.SUCCEEDED, 10) == []
+    receiver.responses = [response_with(500)] * 9 + [response_with(200)]
     replay_delivery(failed.id)
     with pytest.raises(Conflict):
         replay_delivery(failed.id)
-    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(opened.account_id))
-    pass_time(opened.account_id, time, A_WHILE)
-    state, _, attempts = only(opened)
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    state, _, attempts = read_only_execution(seeded)
     assert state == "SUCCEEDED"
-    assert [each.number for each in attempts] == list(range(1, 11))
+    assert [attempt.number for attempt in attempts] == list(range(1, 11))
     with pytest.raises(Conflict):
         replay_delivery(failed.id)
 
 
-def test_number_of_attempts_is_set_by_the_action(
-    opened: Opened, receiver: Receiver, time: Time
+def test_number_of_attempts_is_set_by_action(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    react(opened.account_id, action_document(attempts=2))
-    receiver.answers = [answered(500)]
-    WEBHOOK_QUEUE.deliver(start(opened))
+    add_workflow(seeded.account_id, action_definition(attempts=2))
+    receiver.responses = [response_with(500)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     for _ in range(4):
-        pass_time(opened.account_id, time, A_WHILE)
-    assert (len(receiver.got), only(opened)[0]) == (2, "FAILED")
+        advance_time(seeded.account_id, time, LONG_DELAY)
+    assert (len(receiver.requests), read_only_execution(seeded)[0]) == (2, "FAILED")
 
 
-def test_status_410_stops_the_execution(opened: Opened, receiver: Receiver, time: Time) -> None:
-    react(opened.account_id)
-    receiver.answers = [answered(410)]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    pass_time(opened.account_id, time, A_WHILE)
-    assert (len(receiver.got), only(opened)[0]) == (1, "STOPPED")
+def test_status_410_stops_execution(seeded: SeededAccount, receiver: Receiver, time: Time) -> None:
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(410)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    assert (len(receiver.requests), read_only_execution(seeded)[0]) == (1, "STOPPED")
 
 
-def test_retry_after_delays_the_next_attempt(
-    opened: Opened, receiver: Receiver, time: Time
+def test_retry_after_delays_next_attempt(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    react(opened.account_id)
-    receiver.answers = [answered(429, retry_after="3600"), answered(200)]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    pass_time(opened.account_id, time, timedelta(minutes=55))
-    assert len(receiver.got) == 1
-    pass_time(opened.account_id, time, timedelta(minutes=6))
-    assert len(receiver.got) == 2
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(429, retry_after="3600"), response_with(200)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    advance_time(seeded.account_id, time, timedelta(minutes=55))
+    assert len(receiver.requests) == 1
+    advance_time(seeded.account_id, time, timedelta(minutes=6))
+    assert len(receiver.requests) == 2
 
 
 def test_timeout_after_sending_is_ambiguous_and_its_retry_is_marked(
-    opened: Opened, receiver: Receiver, time: Time
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    react(opened.account_id)
-    receiver.answers = [TIMED_OUT, answered(200)]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    pass_time(opened.account_id, time, A_WHILE)
-    state, ambiguous, attempts = only(opened)
+    add_workflow(seeded.account_id)
+    receiver.responses = [TIMED_OUT, response_with(200)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    state, ambiguous, attempts = read_only_execution(seeded)
     assert (state, ambiguous) == ("SUCCEEDED", True)
-    assert [(each.ambiguous, each.repeat) for each in attempts] == [(True, False), (False, True)]
+    assert [(attempt.ambiguous, attempt.repeat) for attempt in attempts] == [
+        (True, False),
+        (False, True),
+    ]
 
 
-def test_ambiguous_attempt_is_not_retried_when_one_is_allowed(
-    opened: Opened, receiver: Receiver, time: Time
+def test_ambiguous_attempt_is_not_retried_if_one_attempt_is_allowed(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    react(opened.account_id, action_document(attempts=1))
-    receiver.answers = [TIMED_OUT]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    pass_time(opened.account_id, time, A_WHILE)
-    state, ambiguous, attempts = only(opened)
-    assert (state, ambiguous, len(attempts), len(receiver.got)) == ("FAILED", True, 1, 1)
+    add_workflow(seeded.account_id, action_definition(attempts=1))
+    receiver.responses = [TIMED_OUT]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    state, ambiguous, attempts = read_only_execution(seeded)
+    assert (state, ambiguous, len(attempts), len(receiver.requests)) == ("FAILED", True, 1, 1)
 
 
-def test_regenerated_secret_signs_later_attempts(
-    opened: Opened, receiver: Receiver, time: Time
+def test_rotated_secret_signs_later_attempts(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    react(opened.account_id)
-    receiver.answers = [answered(500), answered(500), answered(200)]
-    old = webhook_secrets.find_active(opened.account_id, clock.now())
-    cutover = clock.now() + timedelta(minutes=5)
-    new = rotate_webhook_secret(opened.account_id, cutover).secret
-    WEBHOOK_QUEUE.deliver(start(opened))
-    pass_time(opened.account_id, time, timedelta(minutes=2))
-    pass_time(opened.account_id, time, timedelta(hours=1))
-    assert len(receiver.got) == 3
-    for got, secret in zip(receiver.got, (old, old, new), strict=True):
-        stamp = got.headers["X-Service-Webhook-Timestamp"]
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(500), response_with(500), response_with(200)]
+    old = webhook_secrets.find_active(seeded.account_id, clock.now())
+    activation_time = clock.now() + timedelta(minutes=5)
+    new = rotate_webhook_secret(seeded.account_id, activation_time).secret
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    advance_time(seeded.account_id, time, timedelta(minutes=2))
+    advance_time(seeded.account_id, time, timedelta(hours=1))
+    assert len(receiver.requests) == 3
+    for request, secret in zip(receiver.requests, (old, old, new), strict=True):
+        stamp = request.headers["X-Service-Webhook-Timestamp"]
         assert secret
-        verify(secret, stamp, got.headers["X-Service-Webhook-Signature"], got.body, int(stamp))
+        verify(
+            secret, stamp, request.headers["X-Service-Webhook-Signature"], request.body, int(stamp)
+        )
 
 
-def test_retry_uses_the_current_url_and_headers(
-    opened: Opened, receiver: Receiver, time: Time
+def test_retry_uses_current_url_and_headers(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    workflow = react(opened.account_id)
-    receiver.answers = [answered(500), answered(200)]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    changed = action_document(url="https://other.example.com/", metadata={"new": "yes"})
-    save_workflow(opened.account_id, workflow_document(id=workflow.id, actions=[changed]))
+    workflow = add_workflow(seeded.account_id)
+    receiver.responses = [response_with(500), response_with(200)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    changed = action_definition(url="https://other.example.com/", metadata={"new": "yes"})
+    save_workflow(seeded.account_id, workflow_definition(id=workflow.id, actions=[changed]))
     clear_caches()
-    pass_time(opened.account_id, time, A_WHILE)
-    first, second = receiver.got
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    first, second = receiver.requests
     assert second.url == "https://other.example.com/"
     assert first.body == second.body
 
 
-def test_disabled_workflow_sends_nothing_more(
-    opened: Opened, receiver: Receiver, time: Time
+def test_disabled_workflow_stops_pending_execution(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    workflow = react(opened.account_id)
-    receiver.answers = [answered(500)]
-    WEBHOOK_QUEUE.deliver(start(opened))
-    set_workflow_enabled(opened.account_id, workflow.id, enabled=False)
+    workflow = add_workflow(seeded.account_id)
+    receiver.responses = [response_with(500)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    set_workflow_enabled(seeded.account_id, workflow.id, enabled=False)
     clear_caches()
-    pass_time(opened.account_id, time, A_WHILE)
-    assert (only(opened)[0], len(receiver.got)) == ("STOPPED", 1)
-    assert start(opened) == []
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    assert (read_only_execution(seeded)[0], len(receiver.requests)) == ("STOPPED", 1)
+    assert trigger_webhooks(seeded) == []
 
 
-def test_open_circuit_defers_only_the_unresponsive_host(
-    opened: Opened, receiver: Receiver, time: Time
+def test_open_circuit_defers_only_unresponsive_host(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
-    react(opened.account_id)
-    receiver.answers = [TIMED_OUT]
-    messages = [message for _ in range(5) for message in start(opened)]
+    add_workflow(seeded.account_id)
+    receiver.responses = [TIMED_OUT]
+    messages = [message for _ in range(5) for message in trigger_webhooks(seeded)]
     assert WEBHOOK_QUEUE.deliver(messages) == []
-    assert len(receiver.got) == 3
-    assert sorted(int(row.attempt) for row in executions_of(opened.account_id)) == [0, 0, 1, 1, 1]
-    other = open_account()
-    react(other.account_id, action_document(url="https://healthy.example.com/"))
-    receiver.answers = [answered(200)]
-    WEBHOOK_QUEUE.deliver(start(other))
-    assert only(other)[0] == "SUCCEEDED"
-    pass_time(opened.account_id, time, timedelta(minutes=3))
-    assert {row.state for row in executions_of(opened.account_id)} == {"SUCCEEDED"}
+    assert len(receiver.requests) == 3
+    assert sorted(int(row.attempt) for row in executions_of(seeded.account_id)) == [0, 0, 1, 1, 1]
+    other = seed_account()
+    add_workflow(other.account_id, action_definition(url="https://healthy.example.com/"))
+    receiver.responses = [response_with(200)]
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(other))
+    assert read_only_execution(other)[0] == "SUCCEEDED"
+    advance_time(seeded.account_id, time, timedelta(minutes=3))
+    assert {row.state for row in executions_of(seeded.account_id)} == {"SUCCEEDED"}
 
 
-def test_missing_secret_defers_the_webhook(opened: Opened, receiver: Receiver, time: Time) -> None:
-    save_workflow(opened.account_id, workflow_document())
-    WEBHOOK_QUEUE.deliver(start(opened))
-    assert receiver.got == []
-    rotate_webhook_secret(opened.account_id)
-    pass_time(opened.account_id, time, A_WHILE)
-    assert len(receiver.got) == 1
+def test_missing_secret_defers_webhook(
+    seeded: SeededAccount, receiver: Receiver, time: Time
+) -> None:
+    save_workflow(seeded.account_id, workflow_definition())
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    assert receiver.requests == []
+    rotate_webhook_secret(seeded.account_id)
+    advance_time(seeded.account_id, time, LONG_DELAY)
+    assert len(receiver.requests) == 1
 
 
-def test_execution_that_always_kills_the_function_is_parked(
-    opened: Opened, receiver: Receiver, time: Time
+def test_execution_that_always_kills_function_is_parked(
+    seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     class Killed(BaseException):
         pass
 
-    react(opened.account_id)
-    receiver.answers = [Killed()]
-    messages = start(opened)
+    add_workflow(seeded.account_id)
+    receiver.responses = [Killed()]
+    messages = trigger_webhooks(seeded)
     for _ in range(8):
         with pytest.raises(Killed):
             WEBHOOK_QUEUE.deliver(messages)
         time.ahead += timedelta(minutes=5)
     assert WEBHOOK_QUEUE.deliver(messages) == []
-    assert len(receiver.got) == 8
-    (parked,) = (w for w in list_parked_work() if w.account_id == opened.account_id)
+    assert len(receiver.requests) == 8
+    (parked,) = (w for w in list_parked_work() if w.account_id == seeded.account_id)
     assert (parked.kind, parked.claims) == ("webhook", 8)
-    time.ahead += A_WHILE
+    time.ahead += LONG_DELAY
     sweep(WEBHOOKS)
-    assert WEBHOOK_QUEUE.queued_messages(opened.account_id) == []
-    receiver.answers = [answered(200)]
+    assert WEBHOOK_QUEUE.queued_messages(seeded.account_id) == []
+    receiver.responses = [response_with(200)]
     replay(parked.owner_id, parked.part)
-    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(opened.account_id))
-    state, ambiguous, attempts = only(opened)
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
+    state, ambiguous, attempts = read_only_execution(seeded)
     assert (state, ambiguous, attempts[-1].repeat) == ("SUCCEEDED", True, True)
-    assert [each.ambiguous for each in attempts] == [True] * 8 + [False]
+    assert [attempt.ambiguous for attempt in attempts] == [True] * 8 + [False]
 
 
 def test_unclaimable_execution_is_parked_without_blocking_others(
-    opened: Opened, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    react(opened.account_id)
-    (poison,), (good,) = start(opened), start(opened)
+    add_workflow(seeded.account_id)
+    (poison,), (good,) = trigger_webhooks(seeded), trigger_webhooks(seeded)
     real = executions.claim
 
     def claim(pointer: ExecutionPointer, now: Any) -> Any:
@@ -326,35 +339,35 @@ def test_unclaimable_execution_is_parked_without_blocking_others(
     with monkeypatch.context() as scope:
         scope.setattr(executions, "claim", claim)
         assert WEBHOOK_QUEUE.deliver([poison, good]) == []
-        assert len(receiver.got) == 1
+        assert len(receiver.requests) == 1
         for _ in range(7):
-            time.ahead += A_WHILE
+            time.ahead += LONG_DELAY
             WEBHOOK_QUEUE.deliver([poison])
-    (parked,) = (w for w in list_parked_work() if w.account_id == opened.account_id)
+    (parked,) = (w for w in list_parked_work() if w.account_id == seeded.account_id)
     assert parked.reason == "ZeroDivisionError"
     replay(parked.owner_id, parked.part)
-    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(opened.account_id))
-    assert len(receiver.got) == 2
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
+    assert len(receiver.requests) == 2
 
 
 @pytest.mark.parametrize("body", ["", "x", "[]", "{}", '{"accountId": 1, "executionId": "x"}'])
-def test_unreadable_message_goes_to_the_dead_letter_queue(
-    opened: Opened, receiver: Receiver, body: str
+def test_unreadable_message_is_reported_as_failed(
+    seeded: SeededAccount, receiver: Receiver, body: str
 ) -> None:
-    react(opened.account_id)
-    (good,) = start(opened)
+    add_workflow(seeded.account_id)
+    (good,) = trigger_webhooks(seeded)
     assert WEBHOOK_QUEUE.deliver([body, good]) == [body]
-    assert len(receiver.got) == 1
+    assert len(receiver.requests) == 1
 
 
-def test_message_without_execution_is_dropped(opened: Opened) -> None:
-    react(opened.account_id)
-    (message,) = start(opened)
-    elsewhere = json.loads(message) | {"executionId": opened.account_id}
-    assert WEBHOOK_QUEUE.deliver([json.dumps(elsewhere)]) == []
+def test_message_without_execution_is_dropped(seeded: SeededAccount) -> None:
+    add_workflow(seeded.account_id)
+    (message,) = trigger_webhooks(seeded)
+    unknown_execution = json.loads(message) | {"executionId": seeded.account_id}
+    assert WEBHOOK_QUEUE.deliver([json.dumps(unknown_execution)]) == []
 
 
-def test_messages_of_a_batch_are_sent_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_batch_are_sent_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
     from threading import Barrier
 
     together = Barrier(4, timeout=5)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.client import DynamoDbParser, dynamodb_client
-from tests.aws_requests import sent_to
+from tests.aws_requests import destination_of
 
 SERVICE = get_session().get_service_model("dynamodb")
 BINARY = st.binary(max_size=8).map(lambda raw: b64encode(raw).decode())
@@ -43,8 +43,10 @@ def parse(parser: JSONParser, operation: str, body: Any, status: int = 200) -> A
 @given(ITEMS)
 def test_item_is_parsed_like_botocore(item: dict[str, Any]) -> None:
     body = {"Item": item, "ConsumedCapacity": {"TableName": "t", "CapacityUnits": 0.5}}
-    own, stock = (parse(parser, "GetItem", body) for parser in (DynamoDbParser(), JSONParser()))
-    assert own == stock
+    parsed, expected = (
+        parse(parser, "GetItem", body) for parser in (DynamoDbParser(), JSONParser())
+    )
+    assert parsed == expected
 
 
 @given(st.lists(ITEMS, max_size=3))
@@ -64,11 +66,11 @@ def test_error_is_parsed_like_botocore() -> None:
             {"Code": "ConditionalCheckFailed", "Item": {"key": {"B": "AAE="}}},
         ],
     }
-    own, stock = (
+    parsed, expected = (
         parse(parser, "TransactWriteItems", body, status=400)
         for parser in (DynamoDbParser(), JSONParser())
     )
-    assert own["Error"] == stock["Error"] == {
+    assert parsed["Error"] == expected["Error"] == {
         "Message": "cancelled", "Code": "TransactionCanceledException"
     }  # fmt: skip
 
@@ -80,5 +82,7 @@ def test_response_without_json_is_parsed_like_botocore() -> None:
 
 
 def test_client_calls_endpoint_that_botocore_resolves() -> None:
-    stock = get_session().create_client("dynamodb", region_name=settings().region)
-    assert sent_to(dynamodb_client(), "list_tables") == sent_to(stock, "list_tables")
+    expected = get_session().create_client("dynamodb", region_name=settings().region)
+    assert destination_of(dynamodb_client(), "list_tables") == destination_of(
+        expected, "list_tables"
+    )

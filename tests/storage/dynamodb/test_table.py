@@ -1,4 +1,4 @@
-"""Rows are built from DynamoDB items like PynamoDB builds them."""
+"""Rows are built from DynamoDB items in the same way as by PynamoDB."""
 
 import zlib
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pynamodb.models import Model
 
-from chalicelib.storage import (  # noqa: F401 - each module defines tables
+from chalicelib.storage import (  # noqa: F401 - importing a module registers its tables
     accounts,
     contact_forms,
     counters,
@@ -27,8 +27,8 @@ from chalicelib.storage.dynamodb.table import Table
 
 
 def tables(base: type[Table] = Table) -> list[type[Table]]:
-    """Return all models that derive from this one."""
-    return [each for table in base.__subclasses__() for each in [table, *tables(table)]]
+    """Return all direct and indirect subclasses of a table model."""
+    return [attribute for table in base.__subclasses__() for attribute in [table, *tables(table)]]
 
 
 VALUES: dict[str, Any] = {
@@ -51,16 +51,18 @@ def example(table: type[Table]) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
 def test_row_equals_row_of_pynamodb(table: type[Table]) -> None:
     item = example(table)
-    stock = Model.from_raw_data.__func__(table, item)  # type: ignore[attr-defined]
-    assert table.from_raw_data(item).attribute_values == stock.attribute_values
-    assert set(stock.attribute_values) == set(item)
+    expected = Model.from_raw_data.__func__(table, item)  # type: ignore[attr-defined]
+    assert table.from_raw_data(item).attribute_values == expected.attribute_values
+    assert set(expected.attribute_values) == set(item)
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
 def test_attributes_have_same_name_in_python_and_dynamodb(table: type[Table]) -> None:
-    assert [each.attr_name for each in table.get_attributes().values()] == [*table.get_attributes()]
+    assert [attribute.attr_name for attribute in table.get_attributes().values()] == [
+        *table.get_attributes()
+    ]
 
 
-def test_row_leaves_out_unknown_attributes() -> None:
+def test_row_omits_unknown_attributes() -> None:
     item = {"account_id": {"S": "a"}, "later": {"S": "b"}}
     assert counters.CounterRow.from_raw_data(item).attribute_values == {"account_id": "a"}

@@ -1,4 +1,4 @@
-"""Fixtures for tests of the OpenAPI description."""
+"""Fixtures for tests of the OpenAPI document."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def respondent() -> Iterator[Partner]:
-    """A client without credentials."""
+    """Return a client without credentials."""
     from app import app
 
     with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
@@ -25,7 +25,7 @@ def respondent() -> Iterator[Partner]:
 
 @pytest.fixture(scope="module")
 def with_customers(client: Client) -> Partner:
-    """The partner of an account with customers."""
+    """Create an account with customers and return its partner."""
     partner = new_partner(client)
     for number in range(3):
         customer = Customer(id=new_id(), created_at=NOW, updated_at=NOW, first_name=f"C{number}")

@@ -23,7 +23,7 @@ OPERATIONS = [
 
 
 class Tags(HTMLParser):
-    """Collects the tags of a page with their attributes and checks their nesting."""
+    """Collect the tags of a page with their attributes, and check their nesting."""
 
     VOID = {"meta", "br", "wbr"}
 
@@ -50,16 +50,16 @@ PAGE = Tags(HTML)
 DOCS = DocsPage(DOCUMENT)
 
 
-def test_page_is_generated_from_the_document() -> None:
+def test_page_is_generated_from_document() -> None:
     assert render(DOCUMENT) == HTML
 
 
-def test_page_is_complete_html() -> None:
+def test_page_is_well_formed_html() -> None:
     assert PAGE.open == []
     assert HTML.lstrip().lower().startswith("<!doctype html>")
 
 
-def test_page_loads_nothing_from_other_hosts() -> None:
+def test_page_loads_no_resources_from_other_hosts() -> None:
     used = {tag for tag, _ in PAGE.tags}
     assert used.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "video", "base"})
     assert PAGE.all("src") + PAGE.all("srcset") + PAGE.all("style") == []
@@ -70,7 +70,7 @@ def test_page_loads_nothing_from_other_hosts() -> None:
     assert not any("//" in address for address in PAGE.all("href"))
 
 
-def test_policy_allows_only_the_style_of_the_page(respondent: Partner) -> None:
+def test_policy_allows_only_style_of_page(respondent: Partner) -> None:
     style = re.search(r"<style>(.*?)</style>", HTML, re.DOTALL)
     assert style
     digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
@@ -79,18 +79,18 @@ def test_policy_allows_only_the_style_of_the_page(respondent: Partner) -> None:
 
 
 def test_links_have_targets() -> None:
-    places = PAGE.all("id")
-    assert len(set(places)) == len(places)
+    ids = PAGE.all("id")
+    assert len(set(ids)) == len(ids)
     for address in PAGE.all("href"):
-        assert address == "openapi.json" or address.removeprefix("#") in places
+        assert address == "openapi.json" or address.removeprefix("#") in ids
     for name in PAGE.all("aria-labelledby"):
-        assert name in places
+        assert name in ids
 
 
 def test_page_contains_every_operation_and_schema() -> None:
-    places = set(PAGE.all("id"))
-    assert {operation["operationId"] for _, _, operation in OPERATIONS} <= places
-    assert {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= places
+    ids = set(PAGE.all("id"))
+    assert {operation["operationId"] for _, _, operation in OPERATIONS} <= ids
+    assert {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= ids
 
 
 def test_page_has_landmarks_headings_and_captions() -> None:
@@ -104,9 +104,9 @@ def test_page_has_landmarks_headings_and_captions() -> None:
 
 @pytest.mark.parametrize(
     ("path", "method", "operation"),
-    [pytest.param(*each, id=each[2]["operationId"]) for each in OPERATIONS],
+    [pytest.param(*operation, id=operation[2]["operationId"]) for operation in OPERATIONS],
 )
-def test_operation_has_a_command(path: str, method: str, operation: dict[str, str]) -> None:
+def test_operation_has_curl_command(path: str, method: str, operation: dict[str, str]) -> None:
     words = shlex.split(DOCS.curl(path, method, operation).replace("\\\n", ""))
     assert words[0] == "curl"
     assert words[2].startswith(f"$BASE_URL{path}")
@@ -140,14 +140,14 @@ def test_type_is_described_in_words(schema: dict[str, object], words: str) -> No
     assert kind_of(schema).striptags() == words
 
 
-def test_fields_of_inner_objects_follow_their_object() -> None:
+def test_nested_object_fields_follow_parent_field() -> None:
     schema = {"$ref": "#/components/schemas/SurveyPage"}
     assert [row.name for row in DOCS.rows(schema)] == ["items", "meta"]
-    opened = [(row.name, row.depth) for row in DOCS.rows(schema, deepest=1)]
-    assert opened[0] == ("items", 0)
-    assert opened[1] == ("id", 1)
-    assert ("currentPage", 1) in opened
-    assert ("fieldRadius", 2) not in opened
+    nested_rows = [(row.name, row.depth) for row in DOCS.rows(schema, deepest=1)]
+    assert nested_rows[0] == ("items", 0)
+    assert nested_rows[1] == ("id", 1)
+    assert ("currentPage", 1) in nested_rows
+    assert ("fieldRadius", 2) not in nested_rows
 
 
 def test_limits_and_defaults_are_described_in_words() -> None:
@@ -155,7 +155,7 @@ def test_limits_and_defaults_are_described_in_words() -> None:
     assert limit.limits == ("1 to 100", "default 10")
 
 
-def test_page_needs_no_credentials(respondent: Partner) -> None:
+def test_page_requires_no_credentials(respondent: Partner) -> None:
     response = respondent.get("/docs")
     assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert response.headers["cache-control"] == "public, max-age=300"

@@ -77,10 +77,10 @@ def _closed() -> Json:
             return [closed(item) for item in node]
         if not isinstance(node, dict):
             return node
-        inside = {key: closed(value) for key, value in node.items()}
+        closed_node = {key: closed(value) for key, value in node.items()}
         if isinstance(node.get("properties"), dict) and isinstance(node.get("type"), str):
-            inside.setdefault("additionalProperties", False)
-        return inside
+            closed_node.setdefault("additionalProperties", False)
+        return closed_node
 
     return {"schemas": closed(SCHEMAS)}
 
@@ -91,7 +91,7 @@ def test_document_is_valid_openapi_3_1() -> None:
     assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
 
 
-def test_every_route_declares_an_operation() -> None:
+def test_every_route_declares_operation() -> None:
     from app import app
 
     for path, methods in app.routes.items():
@@ -101,14 +101,14 @@ def test_every_route_declares_an_operation() -> None:
                 assert declared_by(route.view_function)["id"] == operation["operationId"]
 
 
-def test_document_contains_exactly_the_routes() -> None:
+def test_document_contains_exactly_routes() -> None:
     from app import app
 
     routed = {
         f"{method} {path}"
         for path, methods in app.routes.items()
         for method in methods
-        if method != "OPTIONS"  # only browsers use it
+        if method != "OPTIONS"  # only browsers send preflight requests
     }
     assert set(OPERATIONS) == routed
 
@@ -138,7 +138,7 @@ def test_response_example_has_all_required_fields_and_no_unknown_field(name: str
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_body_has_an_example(name: str) -> None:
+def test_body_has_example(name: str) -> None:
     operation = OPERATIONS[name]
     for content in operation.get("requestBody", {}).get("content", {}).values():
         assert content["examples"]
@@ -159,11 +159,11 @@ def test_partner_operations_require_both_headers() -> None:
 
 
 @pytest.mark.parametrize("name", PARTNER_OPERATIONS)
-def test_error_is_a_problem_with_its_status(name: str) -> None:
+def test_error_response_is_problem_details_with_its_status(name: str) -> None:
     responses = OPERATIONS[name]["responses"]
-    particular = {"413", "415"} if name.startswith("POST") else {"404"}
+    specific_errors = {"413", "415"} if name.startswith("POST") else {"404"}
     errors = {status for status in responses if status >= "400"}
-    assert errors >= {"400", "401", "429", "503"} | particular
+    assert errors >= {"400", "401", "429", "503"} | specific_errors
     for status in errors:
         (content,) = responses[status]["content"].items()
         assert content[0] == "application/problem+json"
@@ -173,14 +173,14 @@ def test_error_is_a_problem_with_its_status(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARTNER_OPERATIONS)
-def test_success_has_the_status_of_the_contract_and_is_not_cached(name: str) -> None:
+def test_success_response_has_contract_status_and_is_not_cached(name: str) -> None:
     responses = OPERATIONS[name]["responses"]
     (good,) = (status for status in responses if status < "400")
     assert good == ("201" if name.startswith("POST") else "200")
     assert _resolved(responses[good]["headers"]["Cache-Control"])["example"] == "no-store"
 
 
-def test_id_parameter_is_a_required_uuid() -> None:
+def test_id_parameter_is_required_uuid() -> None:
     for name, operation in PARTNER_OPERATIONS.items():
         if name.startswith("GET"):
             (parameter,) = operation["parameters"]
@@ -189,7 +189,7 @@ def test_id_parameter_is_a_required_uuid() -> None:
             assert parameter["schema"]["format"] == "uuid"
 
 
-def test_lists_document_limits_and_defaults_and_need_no_body() -> None:
+def test_list_operations_document_limits_and_defaults_and_require_no_body() -> None:
     page = SCHEMAS["PageRequest"]
     limit, number = page["properties"]["limit"], page["properties"]["page"]
     assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, 10)
@@ -235,7 +235,7 @@ def test_schema_has_no_generated_titles(name: str) -> None:
     assert not any("title" in value for value in properties.values())
 
 
-def test_document_needs_no_credentials(respondent: Partner) -> None:
+def test_document_requires_no_credentials(respondent: Partner) -> None:
     response = respondent.get("/openapi.json")
     assert (response.status, response.headers["content-type"]) == (200, "application/json")
     assert response.headers["cache-control"] == "public, max-age=300"
@@ -250,19 +250,19 @@ def test_unchanged_document_returns_304(respondent: Partner) -> None:
     assert respondent.get("/openapi.json", {"If-None-Match": '"other"'}).status == 200
 
 
-def test_app_imports_neither_jinja_nor_the_generator() -> None:
+def test_app_imports_neither_jinja_nor_generator() -> None:
     program = (
         "import app, sys;print(sorted(m for m in sys.modules if m == 'jinja2' or 'openapi' in m))"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], cwd=Path(ROOT), capture_output=True, text=True, check=True
     )
     shipped = ["chalicelib.web.openapi"]
     shipped += [f"chalicelib.web.openapi.{module}" for module in ("operation", "routes")]
-    assert done.stdout.strip() == str(shipped)
+    assert result.stdout.strip() == str(shipped)
 
 
-def test_schemas_have_the_names_of_the_contract() -> None:
+def test_schemas_have_contract_names() -> None:
     assert {name for name in SCHEMAS if name.startswith("Partner")} >= {
         "PartnerPurchase",
         "PartnerCustomer",
@@ -273,21 +273,21 @@ def test_schemas_have_the_names_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("name", ["ContactFormSubmission", "SurveySubmission"])
-def test_submission_documents_the_honeypot(name: str) -> None:
+def test_submission_documents_honeypot(name: str) -> None:
     assert "discarded" in SCHEMAS[name]["properties"][HONEYPOT]["description"]
     assert HONEYPOT not in SCHEMAS[name].get("required", ())
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if name.startswith("POST")])
-def test_unavailable_create_documents_the_unknown_outcome(name: str) -> None:
+def test_unavailable_create_documents_unknown_outcome(name: str) -> None:
     operation = OPERATIONS[name]
-    creates = any(each["name"] == "Idempotency-Key" for each in operation["parameters"])
+    creates = any(parameter["name"] == "Idempotency-Key" for parameter in operation["parameters"])
     description = operation["responses"]["503"]["description"]
     assert ("may have been processed" in description) == creates
     assert creates == (not name.endswith("/list"))
 
 
-def test_descriptions_state_the_limits_of_the_code() -> None:
+def test_descriptions_contain_limits_defined_in_code() -> None:
     create = OPERATIONS["POST /partners/customer"]
     batch = OPERATIONS["POST /partners/customer/batch"]["requestBody"]["description"]
     submit = OPERATIONS["POST /public/survey/submit"]["requestBody"]["description"]

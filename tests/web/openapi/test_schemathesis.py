@@ -1,4 +1,4 @@
-"""The app follows its OpenAPI document for generated requests, in process."""
+"""The app conforms to its OpenAPI document for generated requests, in process."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -13,7 +13,7 @@ from tests import schemathesis_hooks
 from tests.web.partner_client import ROOT, Partner
 
 
-def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+def call_app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     """Call the app as a WSGI server does."""
     from app import app
 
@@ -37,21 +37,23 @@ def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
 
 assert schemathesis_hooks  # the import registers the hooks
 
-described = schemathesis.openapi.from_wsgi("/openapi.json", answer)
-partners = described.include(path_regex="^/partners/")
-OPERATIONS = [found.ok() for found in partners.get_all_operations()]
+openapi_schema = schemathesis.openapi.from_wsgi("/openapi.json", call_app)
+partners = openapi_schema.include(path_regex="^/partners/")
+OPERATIONS = [operation_result.ok() for operation_result in partners.get_all_operations()]
 
 
 @pytest.mark.parametrize("mode", schemathesis.GenerationMode)
-@pytest.mark.parametrize("operation", [pytest.param(each, id=each.label) for each in OPERATIONS])
-def test_responses_follow_the_document(
+@pytest.mark.parametrize(
+    "operation", [pytest.param(operation, id=operation.label) for operation in OPERATIONS]
+)
+def test_responses_conform_to_document(
     operation: schemathesis.APIOperation[Any, Any, Any, Any],
     mode: schemathesis.GenerationMode,
     with_customers: Partner,
 ) -> None:
     @settings(max_examples=10, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
-    def follows_the_document(case: schemathesis.Case) -> None:
+    def call_and_validate(case: schemathesis.Case) -> None:
         case.call_and_validate(headers=with_customers.headers)
 
-    follows_the_document()
+    call_and_validate()

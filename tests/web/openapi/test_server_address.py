@@ -1,4 +1,4 @@
-"""The address of the deployment, in the document and on the page."""
+"""The server address in the OpenAPI document and on the documentation page."""
 
 import json
 from typing import Any
@@ -19,8 +19,8 @@ EVENT: dict[str, Any] = {
 }
 
 
-def served(path: str, context: dict[str, str]) -> str:
-    """Return the body that the function returns to a gateway with this context."""
+def body_of(path: str, context: dict[str, str]) -> str:
+    """Call the function with an event of this gateway context and return the response body."""
     from app import app
 
     event = {**EVENT, "requestContext": {"resourcePath": path, "httpMethod": "GET", **context}}
@@ -49,7 +49,9 @@ def served(path: str, context: dict[str, str]) -> str:
         ),
     ],
 )
-def test_server_address_follows_from_the_gateway(context: dict[str, str], address: str) -> None:
+def test_server_address_is_derived_from_gateway_context(
+    context: dict[str, str], address: str
+) -> None:
     request_context = {"resourcePath": "/openapi.json", "httpMethod": "GET", **context}
     assert server_address(Request({**EVENT, "requestContext": request_context})) == address
 
@@ -57,13 +59,13 @@ def test_server_address_follows_from_the_gateway(context: dict[str, str], addres
 DOMAIN = {"domainName": "a1b2.execute-api.eu-west-1.amazonaws.com"}
 
 
-def test_document_and_page_contain_the_server_address() -> None:
+def test_document_and_page_contain_server_address() -> None:
     address = "https://a1b2.execute-api.eu-west-1.amazonaws.com/prod"
-    document = json.loads(served("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
+    document = json.loads(body_of("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
     assert document["servers"] == [{"url": address}]
-    assert f"BASE_URL='{address}'" in served("/docs", {"path": "/prod/docs", **DOMAIN})
+    assert f"BASE_URL='{address}'" in body_of("/docs", {"path": "/prod/docs", **DOMAIN})
 
 
-def test_page_leaves_an_unknown_host_open() -> None:
-    page = served("/docs", {"path": "/local/docs", "apiId": "a1b2"})
+def test_page_uses_placeholder_for_unknown_host() -> None:
+    page = body_of("/docs", {"path": "/local/docs", "apiId": "a1b2"})
     assert "BASE_URL='…/restapis/a1b2/local/_user_request_'" in page

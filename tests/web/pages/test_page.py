@@ -20,7 +20,7 @@ def test_policy_allows_each_inline_style_by_its_hash() -> None:
     assert f"style-src {' '.join(sources)};" in policy
 
 
-def test_policy_of_a_page_without_style_allows_none() -> None:
+def test_policy_of_page_without_style_allows_no_styles() -> None:
     assert _policy("<p>") == (
         "default-src 'none'; style-src 'none'; base-uri 'none'; form-action 'none';"
         " frame-ancestors 'none'"

@@ -1,4 +1,4 @@
-"""Credentials are checked before everything else."""
+"""Credentials are checked before any other part of a request."""
 
 import pytest
 from chalice.test import Client
@@ -26,17 +26,15 @@ PATHS = [
 def test_every_partner_endpoint_requires_credentials(
     client: Client, method: str, path: str
 ) -> None:
-    stranger = Partner(client, "")
-    # Neither the missing id nor the invalid JSON is reported first.
-    response = stranger.get(path) if method == "GET" else stranger.post(path, b"{", {})
+    anonymous = Partner(client, "")
+    # Neither the missing id nor the invalid JSON is reported instead of the missing credentials.
+    response = anonymous.get(path) if method == "GET" else anonymous.post(path, b"{", {})
     assert response.status == 401
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json["title"] == "Unauthorized"
 
 
-def test_unknown_key_and_wrong_secret_get_the_same_response(
-    client: Client, partner: Partner
-) -> None:
+def test_unknown_key_and_wrong_secret_get_same_response(client: Client, partner: Partner) -> None:
     key, secret = partner.headers["X-API-KEY"], partner.headers["X-API-SECRET"]
     wrong = [
         {"X-API-KEY": key, "X-API-SECRET": secret + "x"},
@@ -50,10 +48,10 @@ def test_unknown_key_and_wrong_secret_get_the_same_response(
         {"X-API-SECRET": secret},
         {},
     ]
-    answers = [Partner(client, "", headers).get("/partners/customer") for headers in wrong]
-    bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in answers]
+    responses = [Partner(client, "", headers).get("/partners/customer") for headers in wrong]
+    bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in responses]
     assert bodies == [bodies[0]] * len(wrong)
-    assert {response.status for response in answers} == {401}
+    assert {response.status for response in responses} == {401}
 
 
 def test_header_names_are_case_insensitive(client: Client, partner: Partner) -> None:
@@ -61,7 +59,7 @@ def test_header_names_are_case_insensitive(client: Client, partner: Partner) -> 
     assert lowered.get(f"/partners/customer?id={new_id()}").status == 404
 
 
-def test_revoked_key_is_rejected_after_the_cache_expires(partner: Partner) -> None:
+def test_revoked_key_is_rejected_after_cache_expires(partner: Partner) -> None:
     assert partner.get(f"/partners/customer?id={new_id()}").status == 404
     revoke_key(partner.headers["X-API-KEY"])
     clear_caches()
@@ -69,12 +67,12 @@ def test_revoked_key_is_rejected_after_the_cache_expires(partner: Partner) -> No
 
 
 @pytest.mark.parametrize(("method", "path"), PATHS)
-def test_credentials_are_checked_before_the_media_type(
-    client: Client, method: str, path: str
-) -> None:
-    stranger, declared = Partner(client, ""), {"Content-Type": "application/xml"}
+def test_credentials_are_checked_before_media_type(client: Client, method: str, path: str) -> None:
+    anonymous, declared = Partner(client, ""), {"Content-Type": "application/xml"}
     response = (
-        stranger.get(path, declared) if method == "GET" else stranger.post(path, b"<a/>", declared)
+        anonymous.get(path, declared)
+        if method == "GET"
+        else anonymous.post(path, b"<a/>", declared)
     )
     assert response.status == 401
     assert response.headers["content-type"] == "application/problem+json"

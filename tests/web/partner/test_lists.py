@@ -1,4 +1,4 @@
-"""List pages: page requests and meta."""
+"""List endpoints: page requests and page metadata."""
 
 import json
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from chalicelib.services.customers.save import save_customer
-from tests.web.loading import customer_document
+from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
 
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_empty_body_uses_the_defaults(partner: Partner, path: str) -> None:
+def test_empty_body_uses_defaults(partner: Partner, path: str) -> None:
     response = partner.post(path, b"", {"Content-Type": "text/plain"})
     assert response.status == 201
     assert response.json == {
@@ -92,9 +92,9 @@ def test_media_type_ignores_parameters_and_case(partner: Partner, media_type: st
     assert response.status == 201
 
 
-def test_page_past_the_end_is_empty_with_totals(partner: Partner) -> None:
+def test_page_past_end_is_empty_with_totals(partner: Partner) -> None:
     for _ in range(3):
-        save_customer(partner.account_id, customer_document())
+        save_customer(partner.account_id, customer_definition())
     meta = partner.post("/partners/customer/list", {"limit": 2, "page": 9}).json["meta"]
     assert meta == {
         "itemCount": 0,

@@ -1,4 +1,4 @@
-"""Read endpoints: responses, access and shape."""
+"""Read endpoints: responses, access and errors."""
 
 import json
 
@@ -7,26 +7,30 @@ from chalice.test import Client
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS
 from chalicelib.domain.ids import new_id
-from tests.web.one_of_each import Loaded
+from tests.web.loaded_account import LoadedAccount
 from tests.web.partner_client import new_partner
 
 KINDS = ["purchase", "customer", "contact form", "survey"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_record_of_another_account_is_not_found(client: Client, loaded: Loaded, kind: str) -> None:
+def test_record_of_another_account_is_not_found(
+    client: Client, loaded: LoadedAccount, kind: str
+) -> None:
     path = loaded.paths[kind]
-    nowhere = f"{path.partition('=')[0]}={new_id()}"
+    unknown_path = f"{path.partition('=')[0]}={new_id()}"
     other = new_partner(client)
-    answers = [other.get(path), other.get(nowhere)]
+    responses = [other.get(path), other.get(unknown_path)]
     assert loaded.partner.get(path).status == 200
-    assert [response.status for response in answers] == [404, 404]
-    assert answers[0].json["detail"] == answers[1].json["detail"]
-    assert kind in answers[0].json["detail"]
+    assert [response.status for response in responses] == [404, 404]
+    assert responses[0].json["detail"] == responses[1].json["detail"]
+    assert kind in responses[0].json["detail"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_upper_case_id_is_accepted_and_returned_in_lower_case(loaded: Loaded, kind: str) -> None:
+def test_upper_case_id_is_accepted_and_returned_in_lower_case(
+    loaded: LoadedAccount, kind: str
+) -> None:
     route, _, identifier = loaded.paths[kind].partition("=")
     response = loaded.partner.get(f"{route}={identifier.upper()}")
     assert (response.status, response.json["id"]) == (200, identifier)
@@ -34,24 +38,24 @@ def test_upper_case_id_is_accepted_and_returned_in_lower_case(loaded: Loaded, ki
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "bad", ["", "x", "{%s}", "urn:uuid:%s", "0" * 32, "00000000-0000-0000-0000-00000000000g"]
+    "invalid_id", ["", "x", "{%s}", "urn:uuid:%s", "0" * 32, "00000000-0000-0000-0000-00000000000g"]
 )
-def test_invalid_id_is_rejected(loaded: Loaded, kind: str, bad: str) -> None:
+def test_invalid_id_is_rejected(loaded: LoadedAccount, kind: str, invalid_id: str) -> None:
     route, _, identifier = loaded.paths[kind].partition("=")
-    value = bad.replace("%s", identifier)
+    value = invalid_id.replace("%s", identifier)
     assert loaded.partner.get(f"{route}={value}").errors == [("?id", "invalid_uuid")]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_missing_id_is_rejected_and_unknown_parameters_are_ignored(
-    loaded: Loaded, kind: str
+    loaded: LoadedAccount, kind: str
 ) -> None:
     route = loaded.paths[kind].partition("?")[0]
     assert loaded.partner.get(f"{route}?limit=3").errors == [("?id", "required")]
     assert loaded.partner.get(f"{loaded.paths[kind]}&more=1").status == 200
 
 
-def test_purchase_returns_current_customer_and_store(loaded: Loaded) -> None:
+def test_purchase_returns_current_customer_and_store(loaded: LoadedAccount) -> None:
     purchase = loaded.partner.get(loaded.paths["purchase"]).json
     customer = loaded.partner.get(loaded.paths["customer"]).json
     assert purchase["customer"] == customer
@@ -61,7 +65,7 @@ def test_purchase_returns_current_customer_and_store(loaded: Loaded) -> None:
     assert (purchase["metadata"], purchase["attributes"]) == ({}, [])
 
 
-def test_customer_has_every_field_and_null_only_where_nullable(loaded: Loaded) -> None:
+def test_customer_has_every_field_and_null_only_where_nullable(loaded: LoadedAccount) -> None:
     customer = loaded.partner.get(loaded.paths["customer"]).json
     assert "language" not in customer
     nulls = {name for name, value in customer.items() if value is None}
@@ -72,7 +76,7 @@ def test_customer_has_every_field_and_null_only_where_nullable(loaded: Loaded) -
     assert (customer["dataSources"], customer["metadata"]) == (["Import", "Site"], {})
 
 
-def test_forms_return_names_of_brand_and_targets(loaded: Loaded) -> None:
+def test_forms_return_names_of_brand_and_targets(loaded: LoadedAccount) -> None:
     form = loaded.partner.get(loaded.paths["contact form"]).json
     survey = loaded.partner.get(loaded.paths["survey"]).json
     assert (form["brandId"], form["brandName"]) == (loaded.brand_id, "Maison Lumen")
@@ -81,20 +85,20 @@ def test_forms_return_names_of_brand_and_targets(loaded: Loaded) -> None:
 
 
 @pytest.mark.parametrize("kind", ["contact-form", "survey", "customer"])
-def test_list_items_equal_single_reads(loaded: Loaded, kind: str) -> None:
+def test_list_items_equal_single_reads(loaded: LoadedAccount, kind: str) -> None:
     page = loaded.partner.post(f"/partners/{kind}/list", {}).json
-    one = loaded.partner.get(loaded.paths[kind.replace("-", " ")]).json
-    assert page["items"] == [one]
+    single_read = loaded.partner.get(loaded.paths[kind.replace("-", " ")]).json
+    assert page["items"] == [single_read]
     assert page["meta"]["totalItems"] == 1
 
 
-def test_responses_with_customer_data_are_not_cacheable(loaded: Loaded) -> None:
+def test_responses_with_customer_data_are_not_cacheable(loaded: LoadedAccount) -> None:
     for path in loaded.paths.values():
         assert loaded.partner.get(path).headers["cache-control"] == "no-store"
 
 
 def test_unhandled_exception_reveals_no_details(
-    loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+    loaded: LoadedAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("the password is hunter2")
@@ -106,7 +110,7 @@ def test_unhandled_exception_reveals_no_details(
     assert "hunter2" not in json.dumps(response.json)
 
 
-def test_unsupported_method_returns_a_problem(loaded: Loaded) -> None:
+def test_unsupported_method_returns_problem_details(loaded: LoadedAccount) -> None:
     response = loaded.partner.post("/partners/purchase", {})
     assert response.status == 405
     assert response.headers["content-type"] == "application/problem+json"

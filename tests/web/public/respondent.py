@@ -1,4 +1,4 @@
-"""A client of the public endpoints: reads views and submits multipart bodies."""
+"""A client of the public endpoints that reads views and submits multipart bodies."""
 
 import base64
 import json
@@ -14,29 +14,29 @@ Parts = Sequence[tuple[str, str]]
 
 
 def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
-    """Return the parts as a browser encodes them."""
-    written = "".join(
+    """Encode the parts as a browser does."""
+    encoded_parts = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
         for name, text in parts
     )
-    return f"{written}--{boundary}--\r\n".encode()
+    return f"{encoded_parts}--{boundary}--\r\n".encode()
 
 
 def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
     """Return answers by field id."""
     return [
-        {"id": name, "values": [given] if isinstance(given, str) else list(given)}
-        for name, given in values.items()
+        {"id": name, "values": [value] if isinstance(value, str) else list(value)}
+        for name, value in values.items()
     ]
 
 
 @dataclass(frozen=True)
 class PublicClient:
-    """Calls the app with events of the API gateway.
+    """A client that calls the app with events of the API gateway.
 
     Attributes:
-        address: The source IP address.
-        base64: Whether bodies are Base64, as the gateway sends binary media types.
+        address: the source IP address.
+        base64: whether bodies are Base64, as the gateway sends binary media types.
     """
 
     address: str = "203.0.113.7"
@@ -44,11 +44,11 @@ class PublicClient:
     headers: dict[str, str] = field(default_factory=dict)
 
     def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
-        return self._ask("GET", path, None, headers or {})
+        return self._send("GET", path, None, headers or {})
 
     def preflight(self, path: str, headers: dict[str, str]) -> Response:
         """Send the preflight request of a browser."""
-        return self._ask("OPTIONS", path, None, headers)
+        return self._send("OPTIONS", path, None, headers)
 
     def submit(
         self,
@@ -58,7 +58,7 @@ class PublicClient:
         content_type: str = f"multipart/form-data; boundary={BOUNDARY}",
     ) -> Response:
         raw = body if isinstance(body, bytes) else multipart(body)
-        return self._ask("POST", path, raw, {"content-type": content_type} | (headers or {}))
+        return self._send("POST", path, raw, {"content-type": content_type} | (headers or {}))
 
     def submit_fields(
         self,
@@ -68,11 +68,13 @@ class PublicClient:
         headers: dict[str, str] | None = None,
         **parts: str,
     ) -> Response:
-        """Submit the fields as one JSON part, with further parts."""
+        """Submit the fields as one JSON part, together with other parts."""
         listed = [("id", form_id), *parts.items(), ("fields", json.dumps(fields))]
         return self.submit(path, listed, headers)
 
-    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Response:
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> Response:
         from app import app
 
         route, _, query = path.partition("?")

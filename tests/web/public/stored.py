@@ -1,4 +1,4 @@
-"""Feedback as the service stored it."""
+"""Reading of stored feedback."""
 
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.storage import feedback

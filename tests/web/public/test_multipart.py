@@ -14,36 +14,36 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.web.public.multipart import MAX_PARTS, parse_parts
 from chalicelib.web.public.submission_body import parse_submission
-from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened, open_account
 from tests.web.partner_client import Response
 from tests.web.public.respondent import BOUNDARY, PublicClient, multipart
 from tests.web.public.stored import stored_feedback
+from tests.web.seeded_account import SUBMIT_CONTACT, SUBMIT_SURVEY, SeededAccount, seed_account
 
 CLIENT = PublicClient()
 NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 
-def submit(opened: Opened, *parts: tuple[str, str]) -> Response:
-    return CLIENT.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
+def submit(seeded: SeededAccount, *parts: tuple[str, str]) -> Response:
+    return CLIENT.submit(SUBMIT_CONTACT, [("id", seeded.contact_form_id), *parts])
 
 
-def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
-    """Two answers in each encoding."""
+def encodings(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
+    """Return the parts of two answers in each encoding."""
     items = [{"id": what, "values": ["Food"]}, {"id": note, "values": ["Très bien\r\n☃"]}]
-    one, other = (json.dumps(item) for item in items)
+    first, second = (json.dumps(item) for item in items)
     return {
         "one JSON array": [("fields", json.dumps(items, ensure_ascii=False))],
-        "a JSON object each": [("fields", one), ("fields", other)],
-        "a JSON object each, named as an array": [("fields[]", one), ("fields[]", other)],
-        "a JSON array each": [("fields", f"[{one}]"), ("fields", f"[{other}]")],
-        "numbered texts": [
+        "one JSON object per part": [("fields", first), ("fields", second)],
+        "one JSON object per fields[] part": [("fields[]", first), ("fields[]", second)],
+        "one JSON array per part": [("fields", f"[{first}]"), ("fields", f"[{second}]")],
+        "indexed text parts": [
             ("fields[0][id]", what),
             ("fields[0][values][0]", "Food"),
             ("fields[1][id]", note),
             ("fields[1][values][0]", "Très bien\r\n☃"),
         ],
-        "texts in any order, with gaps": [
+        "indexed text parts, unordered with gaps": [
             ("fields[7][values][]", "Très bien\r\n☃"),
             ("fields[7][id]", note),
             ("fields[2][values]", "Food"),
@@ -52,15 +52,17 @@ def shapes(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
     }
 
 
-@pytest.mark.parametrize("shape", shapes("", ""))
+@pytest.mark.parametrize("encoding", encodings("", ""))
 @pytest.mark.parametrize("in_base64", [True, False], ids=["base64", "plain"])
-def test_every_encoding_is_equivalent(client: Client, shape: str, in_base64: bool) -> None:
-    opened = open_account()
-    parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
+def test_every_multipart_encoding_is_accepted(
+    client: Client, encoding: str, in_base64: bool
+) -> None:
+    seeded = seed_account()
+    parts = encodings(seeded.fields["what"], seeded.fields["note"])[encoding]
     user = PublicClient(base64=in_base64)
-    response = user.submit(SUBMIT_CONTACT, [("id", opened.contact_form_id), *parts])
+    response = user.submit(SUBMIT_CONTACT, [("id", seeded.contact_form_id), *parts])
     assert response.status == 204, response.body
-    (feedback,) = stored_feedback(opened.contact_form_id)
+    (feedback,) = stored_feedback(seeded.contact_form_id)
     assert [a.values for a in feedback.answers] == [["Food"], ["Très bien\r\n☃"]]
 
 
@@ -76,10 +78,10 @@ def test_numbered_values_are_sorted() -> None:
     assert body.submission.fields[0].values == ["a", "b", "c"]
 
 
-def test_huge_item_number_is_accepted(opened: Opened) -> None:
+def test_large_item_index_is_accepted(seeded: SeededAccount) -> None:
     response = submit(
-        opened,
-        ("fields[999999999][id]", opened.fields["what"]),
+        seeded,
+        ("fields[999999999][id]", seeded.fields["what"]),
         ("fields[999999999][values][999999999]", "Food"),
     )
     assert response.status == 204
@@ -112,9 +114,9 @@ def test_huge_item_number_is_accepted(opened: Opened) -> None:
     ],
 )
 def test_invalid_part_is_rejected(
-    opened: Opened, parts: Sequence[tuple[str, str]], errors: list[tuple[str, str]]
+    seeded: SeededAccount, parts: Sequence[tuple[str, str]], errors: list[tuple[str, str]]
 ) -> None:
-    assert submit(opened, *parts).errors == errors
+    assert submit(seeded, *parts).errors == errors
 
 
 @pytest.mark.parametrize(
@@ -128,26 +130,26 @@ def test_invalid_part_is_rejected(
     ],
 )
 def test_invalid_item_is_rejected(
-    opened: Opened, value: dict[str, Any], input_error: tuple[str, str]
+    seeded: SeededAccount, value: dict[str, Any], input_error: tuple[str, str]
 ) -> None:
-    item = {"id": opened.fields["what"], **value}
-    assert submit(opened, ("fields", json.dumps([item]))).errors == [input_error]
+    item = {"id": seeded.fields["what"], **value}
+    assert submit(seeded, ("fields", json.dumps([item]))).errors == [input_error]
 
 
-def test_too_many_answers_are_rejected(opened: Opened) -> None:
-    item = {"id": opened.fields["what"], "values": ["Food"]}
-    response = submit(opened, ("fields", json.dumps([item] * 1001)))
+def test_too_many_answers_are_rejected(seeded: SeededAccount) -> None:
+    item = {"id": seeded.fields["what"], "values": ["Food"]}
+    response = submit(seeded, ("fields", json.dumps([item] * 1001)))
     assert response.errors == [("/fields", "too_many")]
 
 
-@pytest.mark.parametrize("nothing", ["", " ", "null"])
-def test_empty_part_is_unset(opened: Opened, nothing: str) -> None:
-    fields = ("fields", json.dumps(opened.answered()))
-    response = submit(opened, ("store", nothing), ("brand", nothing), fields)
+@pytest.mark.parametrize("empty_value", ["", " ", "null"])
+def test_empty_part_is_unset(seeded: SeededAccount, empty_value: str) -> None:
+    fields = ("fields", json.dumps(seeded.answers()))
+    response = submit(seeded, ("store", empty_value), ("brand", empty_value), fields)
     assert response.status == 204
 
 
-def test_id_is_required(opened: Opened) -> None:
+def test_id_is_required(seeded: SeededAccount) -> None:
     response = CLIENT.submit(SUBMIT_SURVEY, [("fields", "[]")])
     assert response.errors == [("/id", "required")]
 
@@ -168,8 +170,8 @@ def test_id_is_required(opened: Opened) -> None:
         (f'multipart/form-data; boundary="{BOUNDARY}"', 204),
     ],
 )
-def test_content_type_is_validated(opened: Opened, content_type: str, status: int) -> None:
-    body = multipart([("id", opened.contact_form_id), ("fields", json.dumps(opened.answered()))])
+def test_content_type_is_validated(seeded: SeededAccount, content_type: str, status: int) -> None:
+    body = multipart([("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))])
     response = CLIENT.submit(SUBMIT_CONTACT, body, content_type=content_type)
     assert response.status == status
     assert response.headers["access-control-allow-origin"] == "*"
@@ -206,27 +208,29 @@ NAMED = 'Content-Disposition: form-data; name="store"'
     ],
 )
 def test_malformed_body_is_rejected(
-    opened: Opened, body: bytes, input_error: tuple[str, str]
+    seeded: SeededAccount, body: bytes, input_error: tuple[str, str]
 ) -> None:
     assert CLIENT.submit(SUBMIT_CONTACT, body).errors == [input_error]
 
 
-def test_truncated_body_is_rejected(opened: Opened) -> None:
-    whole = multipart([("id", opened.contact_form_id), ("fields", json.dumps(opened.answered()))])
-    end = whole.rindex(b"--")
+def test_truncated_body_is_rejected(seeded: SeededAccount) -> None:
+    complete_body = multipart(
+        [("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))]
+    )
+    end = complete_body.rindex(b"--")
     for length in range(end + 1):
-        assert CLIENT.submit(SUBMIT_CONTACT, whole[:length]).status == 400, length
-    assert CLIENT.submit(SUBMIT_CONTACT, whole[: end + 2]).status == 204
+        assert CLIENT.submit(SUBMIT_CONTACT, complete_body[:length]).status == 400, length
+    assert CLIENT.submit(SUBMIT_CONTACT, complete_body[: end + 2]).status == 204
 
 
 def test_standard_part_headers_are_accepted() -> None:
-    usual = f"{NAMED}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 1"
-    body = part(f"{usual}\r\nContent-Transfer-Encoding: 8bit") + END
+    part_headers = f"{NAMED}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 1"
+    body = part(f"{part_headers}\r\nContent-Transfer-Encoding: 8bit") + END
     assert parse_parts(body, TYPE) == [("store", "x")]
 
 
-@pytest.mark.parametrize("broken", ["☃", "%%%", "YQ", "====", "\ud800"])
-def test_malformed_base64_is_rejected(opened: Opened, broken: str) -> None:
+@pytest.mark.parametrize("invalid_base64", ["☃", "%%%", "YQ", "====", "\ud800"])
+def test_malformed_base64_is_rejected(seeded: SeededAccount, invalid_base64: str) -> None:
     from app import app
 
     for in_base64 in (True, False):
@@ -240,7 +244,7 @@ def test_malformed_base64_is_rejected(opened: Opened, broken: str) -> None:
                 "resourcePath": SUBMIT_CONTACT,
                 "path": SUBMIT_CONTACT,
             },
-            "body": broken,
+            "body": invalid_base64,
             "isBase64Encoded": in_base64,
         }
         assert app(event, None)["statusCode"] == 400
@@ -259,16 +263,16 @@ _WORDS = st.sampled_from(
 
 @settings(max_examples=400)
 @given(st.lists(_WORDS | st.binary(max_size=8), max_size=40).map(b"".join))
-def test_random_body_never_raises(opened: Opened, body: bytes) -> None:
+def test_random_body_returns_client_error(seeded: SeededAccount, body: bytes) -> None:
     assert CLIENT.submit(SUBMIT_CONTACT, body).status in (400, 404, 413)
 
 
 @settings(max_examples=300)
 @given(st.data())
-def test_mutated_body_never_raises(opened: Opened, data: st.DataObject) -> None:
-    shape = data.draw(st.sampled_from(sorted(shapes("", ""))))
-    parts = shapes(opened.fields["what"], opened.fields["note"])[shape]
-    body = bytearray(multipart([("id", opened.contact_form_id), *parts]))
+def test_mutated_body_causes_no_server_error(seeded: SeededAccount, data: st.DataObject) -> None:
+    encoding = data.draw(st.sampled_from(sorted(encodings("", ""))))
+    parts = encodings(seeded.fields["what"], seeded.fields["note"])[encoding]
+    body = bytearray(multipart([("id", seeded.contact_form_id), *parts]))
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(body)))
         end = data.draw(st.integers(start, min(len(body), start + 30)))
@@ -292,6 +296,8 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
-def test_random_parts_never_raise(opened: Opened, parts: list[tuple[str, str]]) -> None:
+def test_random_parts_raise_only_invalid_input(
+    seeded: SeededAccount, parts: list[tuple[str, str]]
+) -> None:
     with contextlib.suppress(InvalidInput):
         parse_submission(parts, ContactFormSubmission)

@@ -1,4 +1,4 @@
-"""The limit of submissions per source and form."""
+"""The submission limit per source and form."""
 
 import pytest
 
@@ -6,44 +6,44 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import rate_limits
-from tests.web.opened import SUBMIT_CONTACT, SUBMIT_SURVEY, Opened
 from tests.web.public.respondent import PublicClient
 from tests.web.public.stored import stored_feedback
+from tests.web.seeded_account import SUBMIT_CONTACT, SUBMIT_SURVEY, SeededAccount
 
 pytestmark = pytest.mark.usefixtures("limit_of_two")
 
-ONE, ANOTHER = PublicClient("203.0.113.7"), PublicClient("203.0.113.8")
+CLIENT, OTHER_CLIENT = PublicClient("203.0.113.7"), PublicClient("203.0.113.8")
 
 
-def submit(fresh: Opened, user: PublicClient = ONE, **parts: str) -> int:
+def submit(fresh: SeededAccount, user: PublicClient = CLIENT, **parts: str) -> int:
     return user.submit_fields(
-        SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered(), **parts
+        SUBMIT_CONTACT, fresh.contact_form_id, fresh.answers(), **parts
     ).status
 
 
-def test_submission_over_limit_is_rejected(fresh: Opened) -> None:
+def test_submission_over_limit_is_rejected(fresh: SeededAccount) -> None:
     assert [submit(fresh), submit(fresh)] == [204, 204]
-    answer = ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered())
-    assert (answer.status, answer.headers["retry-after"]) == (429, "40")
-    assert answer.headers["access-control-allow-origin"] == "*"
+    response = CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answers())
+    assert (response.status, response.headers["retry-after"]) == (429, "40")
+    assert response.headers["access-control-allow-origin"] == "*"
     assert len(stored_feedback(fresh.contact_form_id)) == 2
 
 
-def test_limit_is_per_source_and_form(fresh: Opened) -> None:
+def test_limit_is_per_source_and_form(fresh: SeededAccount) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
-    assert submit(fresh, ANOTHER) == 204
-    survey = ONE.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answered())
+    assert submit(fresh, OTHER_CLIENT) == 204
+    survey = CLIENT.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answers())
     assert survey.status == 201
 
 
-def test_limit_resets_in_next_window(fresh: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_resets_in_next_window(fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     next_minute = clock.now().replace(minute=1, second=0)
     monkeypatch.setattr(clock, "now", lambda: next_minute)
     assert submit(fresh) == 204
 
 
-def test_limit_ignores_forwarded_for_header(fresh: Opened) -> None:
+def test_limit_ignores_forwarded_for_header(fresh: SeededAccount) -> None:
     statuses = []
     for number in range(3):
         user = PublicClient(headers={"x-forwarded-for": f"198.51.100.{number}"})
@@ -51,39 +51,39 @@ def test_limit_ignores_forwarded_for_header(fresh: Opened) -> None:
     assert statuses == [204, 204, 429]
 
 
-def test_ipv6_network_is_one_source(fresh: Opened) -> None:
+def test_ipv6_network_is_one_source(fresh: SeededAccount) -> None:
     addresses = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff::3", "2001:db8:1:3::1"]
     assert [submit(fresh, PublicClient(a)) for a in addresses] == [204, 204, 429, 204]
 
 
-def test_invalid_submission_is_not_counted(fresh: Opened) -> None:
+def test_invalid_submission_is_not_counted(fresh: SeededAccount) -> None:
     for _ in range(3):
-        assert ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, []).status == 400
+        assert CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, []).status == 400
     assert [submit(fresh), submit(fresh)] == [204, 204]
 
 
-def test_repeated_idempotency_key_is_not_counted(fresh: Opened) -> None:
+def test_repeated_idempotency_key_is_not_counted(fresh: SeededAccount) -> None:
     key = {"idempotency-key": "k1"}
     for _ in range(4):
-        response = ONE.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answered(), key)
+        response = CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answers(), key)
         assert response.status == 204
     assert len(stored_feedback(fresh.contact_form_id)) == 1
     assert submit(fresh) == 204
 
 
-def test_submission_with_tracker_is_not_counted(fresh: Opened) -> None:
+def test_submission_with_tracker_is_not_counted(fresh: SeededAccount) -> None:
     for _ in range(3):
-        answer = ONE.submit_fields(
+        response = CLIENT.submit_fields(
             SUBMIT_SURVEY,
             fresh.private_survey_id,
-            fresh.answered(),
+            fresh.answers(),
             tracker=fresh.tracker(),
         )
-        assert answer.status == 201
+        assert response.status == 201
 
 
 def test_unavailable_counter_accepts_submissions(
-    fresh: Opened, monkeypatch: pytest.MonkeyPatch
+    fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> int:
         raise Unavailable("The database is busy.")
@@ -102,7 +102,7 @@ def test_unavailable_counter_accepts_submissions(
         ({"STAGE": "prod", "SUBMISSIONS": "0"}, (0, 60)),
     ],
 )
-def test_limit_comes_from_environment(
+def test_submission_limit_is_read_from_environment(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], limit: tuple[int, int]
 ) -> None:
     for name, value in environment.items():

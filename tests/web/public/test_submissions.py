@@ -1,4 +1,4 @@
-"""Submissions: accepted and rejected ones, trackers and idempotency keys."""
+"""Submissions: validation, trackers and idempotency keys."""
 
 import json
 import random
@@ -17,43 +17,45 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.settings import Settings
 from chalicelib.storage import feedback, trackers
-from tests.web.loading import brand_document, store_document
-from tests.web.opened import (
+from tests.web.definitions import brand_definition, store_definition
+from tests.web.partner_client import Response
+from tests.web.public.respondent import PublicClient, multipart
+from tests.web.public.stored import stored_feedback
+from tests.web.seeded_account import (
     REVIEW_PAGE,
     SUBMIT_CONTACT,
     SUBMIT_SURVEY,
     SURVEY,
-    Opened,
-    open_account,
+    SeededAccount,
+    seed_account,
 )
-from tests.web.partner_client import Response
-from tests.web.public.respondent import PublicClient, multipart
-from tests.web.public.stored import stored_feedback
 
 CLIENT = PublicClient()
 
 
-def submit_contact(opened: Opened, fields: Any = None, **parts: Any) -> Response:
+def submit_contact(seeded: SeededAccount, fields: Any = None, **parts: Any) -> Response:
     headers = parts.pop("headers", None)
-    given = opened.answered() if fields is None else fields
-    return CLIENT.submit_fields(SUBMIT_CONTACT, opened.contact_form_id, given, headers, **parts)
+    submitted = seeded.answers() if fields is None else fields
+    return CLIENT.submit_fields(SUBMIT_CONTACT, seeded.contact_form_id, submitted, headers, **parts)
 
 
-def submit_survey(opened: Opened, fields: Any = None, **parts: Any) -> Response:
+def submit_survey(seeded: SeededAccount, fields: Any = None, **parts: Any) -> Response:
     headers = parts.pop("headers", None)
-    survey_id = parts.pop("survey_id", opened.survey_id)
-    given = opened.answered() if fields is None else fields
-    return CLIENT.submit_fields(SUBMIT_SURVEY, survey_id, given, headers, **parts)
+    survey_id = parts.pop("survey_id", seeded.survey_id)
+    submitted = seeded.answers() if fields is None else fields
+    return CLIENT.submit_fields(SUBMIT_SURVEY, survey_id, submitted, headers, **parts)
 
 
-def submit_private(opened: Opened, tracker: str, fields: Any = None, **parts: Any) -> Response:
+def submit_private(
+    seeded: SeededAccount, tracker: str, fields: Any = None, **parts: Any
+) -> Response:
     return submit_survey(
-        opened, fields, survey_id=opened.private_survey_id, tracker=tracker, **parts
+        seeded, fields, survey_id=seeded.private_survey_id, tracker=tracker, **parts
     )
 
 
-def test_contact_form_submission_is_stored(fresh: Opened) -> None:
-    response = submit_contact(fresh, fresh.answered(note=" Merci ", nps="9"), store=fresh.store_id)
+def test_contact_form_submission_is_stored(fresh: SeededAccount) -> None:
+    response = submit_contact(fresh, fresh.answers(note=" Merci ", nps="9"), store=fresh.store_id)
     assert (response.status, response.body) == (204, "")
     assert response.headers["access-control-allow-origin"] == "*"
     (feedback,) = stored_feedback(fresh.contact_form_id)
@@ -66,17 +68,17 @@ def test_contact_form_submission_is_stored(fresh: Opened) -> None:
     assert feedback.context_id == fresh.store_id
 
 
-def test_public_survey_submission_is_stored(fresh: Opened) -> None:
-    response = submit_survey(fresh, fresh.answered(nps="8"), store=fresh.store_id)
+def test_public_survey_submission_is_stored(fresh: SeededAccount) -> None:
+    response = submit_survey(fresh, fresh.answers(nps="8"), store=fresh.store_id)
     assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     (feedback,) = stored_feedback(fresh.survey_id)
     assert (feedback.source, feedback.store_id) == ("Survey", fresh.store_id)
     assert (feedback.context_id, feedback.tracker_id) == (fresh.store_id, None)
 
 
-def test_private_survey_submission_uses_tracker(fresh: Opened) -> None:
+def test_private_survey_submission_uses_tracker(fresh: SeededAccount) -> None:
     tracker = fresh.tracker()
-    response = submit_private(fresh, tracker.upper(), fresh.answered(nps="10"))
+    response = submit_private(fresh, tracker.upper(), fresh.answers(nps="10"))
     assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     (feedback,) = stored_feedback(fresh.private_survey_id)
     assert (feedback.tracker_id, feedback.context_id) == (tracker, tracker)
@@ -90,8 +92,8 @@ def test_private_survey_submission_uses_tracker(fresh: Opened) -> None:
 @pytest.mark.parametrize(
     ("place", "context"), [("store", "store_id"), ("brand", "brand_id"), ("", "survey_id")]
 )
-def test_context_id_is_store_then_brand_then_survey(
-    fresh: Opened, place: str, context: str
+def test_context_id_is_first_of_store_brand_and_survey(
+    fresh: SeededAccount, place: str, context: str
 ) -> None:
     parts = {place: getattr(fresh, f"{place}_id")} if place else {}
     assert submit_survey(fresh, **parts).status == 201
@@ -99,7 +101,7 @@ def test_context_id_is_store_then_brand_then_survey(
 
 
 @pytest.mark.parametrize(
-    ("post_redirect", "threshold", "nps", "leads"),
+    ("post_redirect", "threshold", "nps", "redirects"),
     [
         (True, 8, "8", True),
         (True, 8, "7", False),
@@ -111,35 +113,39 @@ def test_context_id_is_store_then_brand_then_survey(
     ],
 )
 def test_redirect_depends_on_threshold(
-    fresh: Opened, post_redirect: bool, threshold: int | None, nps: str | None, leads: bool
+    fresh: SeededAccount,
+    post_redirect: bool,
+    threshold: int | None,
+    nps: str | None,
+    redirects: bool,
 ) -> None:
     fresh.survey(
         postRedirect=post_redirect,
         **({} if threshold is None else {"postRedirectThreshold": threshold}),
     )
-    fields = fresh.answered(nps=nps) if nps else fresh.answered()
+    fields = fresh.answers(nps=nps) if nps else fresh.answers()
     response = submit_survey(fresh, fields, store=fresh.store_id)
-    assert response.json == {"redirectTo": REVIEW_PAGE if leads else ""}
+    assert response.json == {"redirectTo": REVIEW_PAGE if redirects else ""}
 
 
-def test_redirect_is_empty_without_matching_target(opened: Opened) -> None:
-    assert submit_survey(opened, opened.answered(nps="10")).json == {"redirectTo": ""}
+def test_redirect_is_empty_without_matching_target(seeded: SeededAccount) -> None:
+    assert submit_survey(seeded, seeded.answers(nps="10")).json == {"redirectTo": ""}
 
 
 @pytest.mark.parametrize("submit", [submit_contact, submit_survey])
 @pytest.mark.parametrize("name", ["store", "brand"])
 def test_unknown_store_or_brand_is_rejected(
-    opened: Opened, submit: Callable[..., Response], name: str
+    seeded: SeededAccount, submit: Callable[..., Response], name: str
 ) -> None:
-    other = open_account()
+    other = seed_account()
     for place in (new_id(), getattr(other, f"{name}_id")):
-        response = submit(opened, **{name: place})
+        response = submit(seeded, **{name: place})
         assert response.errors == [(f"/{name}", "unknown_reference")]
 
 
-def test_contact_form_accepts_only_its_brand_and_stores(fresh: Opened) -> None:
-    brand = save_brand(fresh.account_id, brand_document())
-    store = save_store(fresh.account_id, store_document(brand.id))
+def test_contact_form_accepts_only_its_brand_and_stores(fresh: SeededAccount) -> None:
+    brand = save_brand(fresh.account_id, brand_definition())
+    store = save_store(fresh.account_id, store_definition(brand.id))
     clear_caches()
     response = submit_contact(fresh, store=store.id, brand=brand.id)
     assert response.errors == [("/store", "unknown_reference"), ("/brand", "unknown_reference")]
@@ -148,33 +154,35 @@ def test_contact_form_accepts_only_its_brand_and_stores(fresh: Opened) -> None:
 
 
 @pytest.mark.parametrize("submit", [submit_contact, submit_survey])
-def test_response_lists_every_answer_error(opened: Opened, submit: Callable[..., Response]) -> None:
+def test_response_lists_every_answer_error(
+    seeded: SeededAccount, submit: Callable[..., Response]
+) -> None:
     fields = [
-        {"id": opened.fields["mail"], "values": ["nobody"]},
-        {"id": opened.fields["nps"], "values": ["11"]},
+        {"id": seeded.fields["mail"], "values": ["nobody"]},
+        {"id": seeded.fields["nps"], "values": ["11"]},
         {"id": new_id(), "values": ["x"]},
     ]
-    assert submit(opened, fields).errors == [
+    assert submit(seeded, fields).errors == [
         ("/fields", "required"),
         ("/fields/0/values/0", "invalid_email"),
         ("/fields/1/values/0", "not_allowed"),
         ("/fields/2", "unknown_reference"),
     ]
-    assert submit(opened, []).errors == [("/fields", "required")]
+    assert submit(seeded, []).errors == [("/fields", "required")]
 
 
-def test_unknown_form_is_not_found(opened: Opened) -> None:
-    for path, form_id in ((SUBMIT_CONTACT, opened.survey_id), (SUBMIT_SURVEY, new_id())):
+def test_unknown_form_is_not_found(seeded: SeededAccount) -> None:
+    for path, form_id in ((SUBMIT_CONTACT, seeded.survey_id), (SUBMIT_SURVEY, new_id())):
         assert CLIENT.submit_fields(path, form_id, []).status == 404
 
 
-def test_disabled_form_rejects_submission(fresh: Opened) -> None:
+def test_disabled_form_rejects_submission(fresh: SeededAccount) -> None:
     tracker = fresh.tracker()
     fresh.contact_form(enabled=False)
     fresh.survey(enabled=False)
     fresh.survey(fresh.private_survey_id, enabled=False)
-    answers = submit_contact(fresh), submit_survey(fresh), submit_private(fresh, tracker)
-    assert [response.status for response in answers] == [409, 409, 409]
+    responses = submit_contact(fresh), submit_survey(fresh), submit_private(fresh, tracker)
+    assert [response.status for response in responses] == [409, 409, 409]
     assert stored_feedback(fresh.private_survey_id) == []
     used = trackers.find(tracker)
     assert used
@@ -182,118 +190,120 @@ def test_disabled_form_rejects_submission(fresh: Opened) -> None:
 
 
 @pytest.mark.parametrize("parts", [{}, {"store": new_id()}, {"brand": new_id()}])
-def test_private_survey_without_tracker_is_forbidden(opened: Opened, parts: Any) -> None:
-    assert submit_survey(opened, [], survey_id=opened.private_survey_id, **parts).status == 403
+def test_private_survey_without_tracker_is_forbidden(seeded: SeededAccount, parts: Any) -> None:
+    assert submit_survey(seeded, [], survey_id=seeded.private_survey_id, **parts).status == 403
 
 
-def test_unknown_tracker_is_not_found(opened: Opened) -> None:
-    of_another = opened.tracker(opened.survey_id)
-    answers = [submit_private(opened, tracker) for tracker in (new_id(), of_another)]
-    assert [response.status for response in answers] == [404, 404]
+def test_unknown_tracker_is_not_found(seeded: SeededAccount) -> None:
+    of_another = seeded.tracker(seeded.survey_id)
+    responses = [submit_private(seeded, tracker) for tracker in (new_id(), of_another)]
+    assert [response.status for response in responses] == [404, 404]
 
 
-def test_public_survey_accepts_tracker(opened: Opened) -> None:
-    tracker = opened.tracker(opened.survey_id)
-    assert submit_survey(opened, tracker=tracker).status == 201
-    assert submit_survey(opened, tracker=tracker).status == 409
+def test_public_survey_accepts_tracker(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker(seeded.survey_id)
+    assert submit_survey(seeded, tracker=tracker).status == 201
+    assert submit_survey(seeded, tracker=tracker).status == 409
 
 
-def test_used_tracker_is_rejected(opened: Opened) -> None:
-    tracker = opened.tracker()
-    assert submit_private(opened, tracker).status == 201
-    assert submit_private(opened, tracker).status == 409
-    path = f"{SURVEY}?survey={opened.private_survey_id}&tracker={tracker}"
+def test_used_tracker_is_rejected(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker()
+    assert submit_private(seeded, tracker).status == 201
+    assert submit_private(seeded, tracker).status == 409
+    path = f"{SURVEY}?survey={seeded.private_survey_id}&tracker={tracker}"
     assert CLIENT.get(path).status == 409
 
 
-def test_invalid_submission_leaves_tracker_unused(opened: Opened) -> None:
-    tracker = opened.tracker()
-    assert submit_private(opened, tracker, []).status == 400
-    assert submit_private(opened, tracker).status == 201
+def test_invalid_submission_leaves_tracker_unused(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker()
+    assert submit_private(seeded, tracker, []).status == 400
+    assert submit_private(seeded, tracker).status == 201
 
 
 KEY = {"idempotency-key": "k1"}
 
 
 @pytest.mark.parametrize("kind", ["contact form", "public survey", "private survey"])
-def test_repeated_idempotency_key_returns_first_response(fresh: Opened, kind: str) -> None:
+def test_repeated_idempotency_key_returns_first_response(fresh: SeededAccount, kind: str) -> None:
     tracker = fresh.tracker()
     submit, form_id = {
         "contact form": (submit_contact, fresh.contact_form_id),
         "public survey": (submit_survey, fresh.survey_id),
         "private survey": (
-            lambda opened, fields, **more: submit_private(opened, tracker, fields, **more),
+            lambda seeded, fields, **more: submit_private(seeded, tracker, fields, **more),
             fresh.private_survey_id,
         ),
     }[kind]
-    fields = fresh.answered(nps="9")
+    fields = fresh.answers(nps="9")
     first = submit(fresh, fields, headers=KEY, store=fresh.store_id)
-    again = submit(fresh, fields, headers=KEY, store=fresh.store_id)
-    assert (again.status, again.body) == (first.status, first.body)
+    second = submit(fresh, fields, headers=KEY, store=fresh.store_id)
+    assert (second.status, second.body) == (first.status, first.body)
     assert first.status in (201, 204)
-    other = submit(fresh, fresh.answered(nps="8"), headers=KEY, store=fresh.store_id)
+    other = submit(fresh, fresh.answers(nps="8"), headers=KEY, store=fresh.store_id)
     assert other.status == 422
     assert len(stored_feedback(form_id)) == 1
-    without = submit(fresh, fields, store=fresh.store_id)
-    assert without.status == (409 if kind == "private survey" else first.status)
+    without_key = submit(fresh, fields, store=fresh.store_id)
+    assert without_key.status == (409 if kind == "private survey" else first.status)
 
 
-def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: Opened) -> None:
+def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: SeededAccount) -> None:
     tracker = fresh.tracker()
     first = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
     fresh.survey(fresh.private_survey_id, enabled=False)
     fresh.contact_form(enabled=False)
-    again = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
-    assert [a.status for a in first] == [a.status for a in again] == [201, 204]
+    second = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
+    assert [a.status for a in first] == [a.status for a in second] == [201, 204]
     assert submit_contact(fresh, headers={"idempotency-key": "k2"}).status == 409
 
 
 def test_concurrent_duplicate_returns_first_response(
-    fresh: Opened, monkeypatch: pytest.MonkeyPatch
+    fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lookup of the key comes too early to find the feedback."""
+    """The lookup of the idempotency key happens before the first request stores its feedback."""
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):
-        early_reads = iter([None])
-        monkeypatch.setattr(feedback, "find", lambda id_, early=early_reads: next(early, find(id_)))
-        again = submit_survey(fresh, headers=KEY, store=store)
-        assert again.status == status
-        assert (again.body == first.body) == (status == 201)
+        stale_reads = iter([None])
+        monkeypatch.setattr(feedback, "find", lambda id_, stale=stale_reads: next(stale, find(id_)))
+        second = submit_survey(fresh, headers=KEY, store=store)
+        assert second.status == status
+        assert (second.body == first.body) == (status == 201)
     assert len(stored_feedback(fresh.survey_id)) == 1
 
 
 def test_concurrent_duplicate_with_tracker_returns_first_response(
-    fresh: Opened, monkeypatch: pytest.MonkeyPatch
+    fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first read sees the used tracker, but not yet the feedback of the same transaction."""
+    """The first read returns the used tracker but not yet the feedback of the same transaction."""
     tracker, read = fresh.tracker(), feedback.find_with_tracker
     first = submit_private(fresh, tracker, headers=KEY)
-    earlier_reads = iter([None])
+    stale_reads = iter([None])
 
     def find_with_tracker(feedback_id: str, tracker_id: str) -> Any:
         stored, used = read(feedback_id, tracker_id)
-        return next(earlier_reads, stored), used
+        return next(stale_reads, stored), used
 
     monkeypatch.setattr(feedback, "find_with_tracker", find_with_tracker)
-    again = submit_private(fresh, tracker, headers=KEY)
-    assert (again.status, again.body) == (first.status, first.body) == (201, first.body)
+    second = submit_private(fresh, tracker, headers=KEY)
+    assert (second.status, second.body) == (first.status, first.body) == (201, first.body)
 
 
-def test_idempotency_key_is_scoped_to_form_and_operation(fresh: Opened) -> None:
+def test_idempotency_key_is_scoped_to_form_and_operation(fresh: SeededAccount) -> None:
     assert submit_contact(fresh, headers=KEY).status == 204
     assert submit_survey(fresh, headers=KEY).status == 201
-    assert submit_contact(open_account(), headers=KEY).status == 204
+    assert submit_contact(seed_account(), headers=KEY).status == 204
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "clé", "a\nb"])
-def test_invalid_idempotency_key_is_rejected(opened: Opened, key: str) -> None:
-    response = submit_contact(opened, headers={"idempotency-key": key})
+def test_invalid_idempotency_key_is_rejected(seeded: SeededAccount, key: str) -> None:
+    response = submit_contact(seeded, headers={"idempotency-key": key})
     assert response.errors == [("Idempotency-Key", "invalid")]
 
 
 @pytest.mark.parametrize("path", [SUBMIT_CONTACT, SUBMIT_SURVEY])
-def test_response_lists_errors_of_key_and_parts(opened: Opened, path: str) -> None:
+def test_response_lists_errors_of_idempotency_key_and_parts(
+    seeded: SeededAccount, path: str
+) -> None:
     parts = [("id", "x"), ("store", "y"), ("colour", "red"), ("fields", '[{"values": [1]}]')]
     assert CLIENT.submit(path, parts, {"idempotency-key": ""}).errors == [
         ("Idempotency-Key", "invalid"),
@@ -305,16 +315,16 @@ def test_response_lists_errors_of_key_and_parts(opened: Opened, path: str) -> No
     ]
 
 
-@pytest.mark.parametrize("trap", ["https://spam.example", "x"])
-def test_submission_with_honeypot_is_discarded(fresh: Opened, trap: str) -> None:
-    fields = fresh.answered(nps="9")
-    assert submit_contact(fresh, fields, homepage=trap).status == 204
-    response = submit_survey(fresh, fields, homepage=trap, store=fresh.store_id)
+@pytest.mark.parametrize("honeypot_value", ["https://spam.example", "x"])
+def test_submission_with_honeypot_is_discarded(fresh: SeededAccount, honeypot_value: str) -> None:
+    fields = fresh.answers(nps="9")
+    assert submit_contact(fresh, fields, homepage=honeypot_value).status == 204
+    response = submit_survey(fresh, fields, homepage=honeypot_value, store=fresh.store_id)
     assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})
     assert stored_feedback(fresh.contact_form_id) == stored_feedback(fresh.survey_id) == []
 
 
-def test_honeypot_is_ignored_with_tracker_or_if_blank(fresh: Opened) -> None:
+def test_honeypot_is_ignored_with_tracker_or_if_blank(fresh: SeededAccount) -> None:
     assert submit_private(fresh, fresh.tracker(), homepage="x").status == 201
     assert submit_contact(fresh, homepage=" ").status == 204
     assert (
@@ -324,7 +334,9 @@ def test_honeypot_is_ignored_with_tracker_or_if_blank(fresh: Opened) -> None:
     )
 
 
-def test_submission_succeeds_without_queue(fresh: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submission_succeeds_when_queue_is_unavailable(
+    fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_queue() -> Any:
         raise EndpointConnectionError(endpoint_url="https://sqs")
 
@@ -334,16 +346,16 @@ def test_submission_succeeds_without_queue(fresh: Opened, monkeypatch: pytest.Mo
     assert len(stored_feedback(fresh.contact_form_id)) == 1
 
 
-def test_feedback_stores_respondent_language(fresh: Opened) -> None:
+def test_feedback_stores_respondent_language(fresh: SeededAccount) -> None:
     fresh.contact_form(autoTranslate=True, translations={"fr": {"header": {"title": "Bonjour"}}})
     assert submit_contact(fresh, headers={"accept-language": "fr-FR"}).status == 204
     assert [feedback.language for feedback in stored_feedback(fresh.contact_form_id)] == ["fr"]
 
 
-def test_submission_size_limit(fresh: Opened) -> None:
+def test_submission_over_256_kilobytes_is_rejected(fresh: SeededAccount) -> None:
     def body(note: str) -> bytes:
-        written = json.dumps(fresh.answered(note=note))
-        return multipart([("id", fresh.contact_form_id), ("fields", written)])
+        encoded_fields = json.dumps(fresh.answers(note=note))
+        return multipart([("id", fresh.contact_form_id), ("fields", encoded_fields)])
 
     characters = random.Random(1).choices(string.ascii_letters + string.digits, k=256 * 1024)
     note = "".join(characters[: 256 * 1024 - len(body(""))])
@@ -361,7 +373,7 @@ def test_submission_size_limit(fresh: Opened) -> None:
     ],
 )
 def test_submission_makes_at_most_three_aws_requests(
-    fresh: Opened, monkeypatch: pytest.MonkeyPatch, limited: bool, cost: dict[str, int]
+    fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch, limited: bool, cost: dict[str, int]
 ) -> None:
     submit_contact(fresh)
     settings = Settings("test", "eu-west-1", submissions=5 if limited else 0)
@@ -372,7 +384,7 @@ def test_submission_makes_at_most_three_aws_requests(
         assert dict(calls) == cost | lookup
 
 
-def test_submission_with_tracker_makes_three_aws_requests(fresh: Opened) -> None:
+def test_submission_with_tracker_makes_three_aws_requests(fresh: SeededAccount) -> None:
     trackers = [fresh.tracker() for _ in range(3)]
     submit_private(fresh, trackers[0])
     for headers, tracker in (({}, trackers[1]), (KEY, trackers[2])):

@@ -5,79 +5,79 @@ from chalice.test import Client
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
-from chalicelib.services import caching as cached
+from chalicelib.services import caching
 from chalicelib.services.accounts.save_places import save_store
 from tests.domain.forms.factories import NOWHERE
-from tests.web.loading import store_document
-from tests.web.opened import (
+from tests.web.definitions import store_definition
+from tests.web.public.respondent import PublicClient
+from tests.web.seeded_account import (
     CONTACT,
     REVIEW_PAGE,
     SUBMIT_CONTACT,
     SUBMIT_SURVEY,
     SURVEY,
-    Opened,
-    open_account,
+    SeededAccount,
+    seed_account,
 )
-from tests.web.public.respondent import PublicClient
 
 CLIENT = PublicClient()
 
 
-def test_contact_form_is_public(opened: Opened) -> None:
-    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id.upper()}")
+def test_contact_form_view_requires_no_credentials(seeded: SeededAccount) -> None:
+    response = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id.upper()}")
     assert (response.status, response.headers["content-type"]) == (200, "application/json")
-    assert response.json["id"] == opened.contact_form_id
+    assert response.json["id"] == seeded.contact_form_id
     assert response.json["brandName"] == ["Maison Lumen"]
-    assert [store["id"] for store in response.json["storeList"]] == [opened.store_id]
+    assert [store["id"] for store in response.json["storeList"]] == [seeded.store_id]
 
 
-def test_disabled_form_is_shown(client: Client) -> None:
-    opened = open_account()
-    opened.contact_form(enabled=False)
-    opened.survey(enabled=False)
-    form = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}")
-    survey = CLIENT.get(f"{SURVEY}?survey={opened.survey_id}")
+def test_disabled_form_is_returned(client: Client) -> None:
+    seeded = seed_account()
+    seeded.contact_form(enabled=False)
+    seeded.survey(enabled=False)
+    form = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}")
+    survey = CLIENT.get(f"{SURVEY}?survey={seeded.survey_id}")
     assert (form.status, form.json["enabled"]) == (200, False)
     assert (survey.status, survey.json["enabled"]) == (200, False)
 
 
-def test_public_survey_shows_store_and_brand(opened: Opened) -> None:
-    path = f"{SURVEY}?survey={opened.survey_id}"
+def test_public_survey_shows_store_and_brand(seeded: SeededAccount) -> None:
+    path = f"{SURVEY}?survey={seeded.survey_id}"
     alone, at_store, at_brand = (
         CLIENT.get(path + more).json
-        for more in ("", f"&store={opened.store_id}", f"&brand={opened.brand_id}")
+        for more in ("", f"&store={seeded.store_id}", f"&brand={seeded.brand_id}")
     )
     assert (alone["store"], alone["brand"], alone["externalUrl"]) == (None, None, "")
-    assert at_store["store"]["id"] == opened.store_id
-    assert at_store["brand"]["id"] == opened.brand_id
+    assert at_store["store"]["id"] == seeded.store_id
+    assert at_store["brand"]["id"] == seeded.brand_id
     assert at_store["externalUrl"] == REVIEW_PAGE
-    assert (at_brand["store"], at_brand["brand"]["id"]) == (None, opened.brand_id)
+    assert (at_brand["store"], at_brand["brand"]["id"]) == (None, seeded.brand_id)
     assert {view["sendMode"] for view in (alone, at_store, at_brand)} == {"LINK"}
     assert alone["order"] == ""
 
 
 @pytest.mark.parametrize("name", ["store", "brand"])
-def test_unknown_store_or_brand_is_rejected(opened: Opened, name: str) -> None:
-    other = open_account()
+def test_unknown_store_or_brand_is_rejected(seeded: SeededAccount, name: str) -> None:
+    other = seed_account()
     for place in (new_id(), getattr(other, f"{name}_id")):
-        response = CLIENT.get(f"{SURVEY}?survey={opened.survey_id}&{name}={place}")
+        response = CLIENT.get(f"{SURVEY}?survey={seeded.survey_id}&{name}={place}")
         assert response.errors == [(f"?{name}", "unknown_reference")]
 
 
-def test_private_survey_requires_tracker(opened: Opened) -> None:
-    path = f"{SURVEY}?survey={opened.private_survey_id}"
+def test_private_survey_requires_tracker(seeded: SeededAccount) -> None:
+    path = f"{SURVEY}?survey={seeded.private_survey_id}"
     for place in ("", f"&store={new_id()}", f"&brand={new_id()}"):
         assert CLIENT.get(path + place).status == 403
-    tracker = opened.tracker(externalId="A-20413")
+    tracker = seeded.tracker(externalId="A-20413")
     view = CLIENT.get(f"{path}&tracker={tracker.upper()}").json
     assert (view["order"], view["sendMode"]) == ("A-20413", "SMS")
-    assert (view["store"]["id"], view["brand"]["id"]) == (opened.store_id, opened.brand_id)
+    assert (view["store"]["id"], view["brand"]["id"]) == (seeded.store_id, seeded.brand_id)
     assert view["externalUrl"] == REVIEW_PAGE
 
 
-def test_unknown_tracker_is_not_found(opened: Opened) -> None:
-    path = f"{SURVEY}?survey={opened.private_survey_id}&tracker="
-    of_another = opened.tracker(opened.survey_id)
+def test_unknown_tracker_is_not_found(seeded: SeededAccount) -> None:
+    path = f"{SURVEY}?survey={seeded.private_survey_id}&tracker="
+    of_another = seeded.tracker(seeded.survey_id)
     assert [CLIENT.get(path + new_id()).status, CLIENT.get(path + of_another).status] == [404, 404]
 
 
@@ -102,18 +102,18 @@ def test_unknown_tracker_is_not_found(opened: Opened) -> None:
     ],
 )
 def test_invalid_parameter_is_rejected(
-    opened: Opened, path: str, errors: list[tuple[str, str]]
+    seeded: SeededAccount, path: str, errors: list[tuple[str, str]]
 ) -> None:
     assert CLIENT.get(path).errors == errors
 
 
-def test_empty_and_unknown_parameters_are_ignored(opened: Opened) -> None:
-    path = f"{SURVEY}?survey={opened.survey_id}&tracker=&store=&brand=&language=&more=1"
+def test_empty_and_unknown_parameters_are_ignored(seeded: SeededAccount) -> None:
+    path = f"{SURVEY}?survey={seeded.survey_id}&tracker=&store=&brand=&language=&more=1"
     assert CLIENT.get(path).status == 200
 
 
 @pytest.mark.parametrize("path", [f"{CONTACT}?id=", f"{SURVEY}?survey="])
-def test_unknown_form_is_not_found(opened: Opened, path: str) -> None:
+def test_unknown_form_is_not_found(seeded: SeededAccount, path: str) -> None:
     assert CLIENT.get(path + new_id()).status == 404
 
 
@@ -128,64 +128,64 @@ def test_unknown_form_is_not_found(opened: Opened, path: str) -> None:
         ("", "☃;;q=,,", "en"),
     ],
 )
-def test_view_language_follows_request(
+def test_view_language_is_selected_by_request(
     client: Client, query: str, header: str | None, language: str
 ) -> None:
-    opened = open_account()
-    opened.contact_form(autoTranslate=True, translations={"fr": {"header": {"title": "Bonjour"}}})
+    seeded = seed_account()
+    seeded.contact_form(autoTranslate=True, translations={"fr": {"header": {"title": "Bonjour"}}})
     headers = {"accept-language": header} if header else {}
-    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}{query}", headers)
+    response = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}{query}", headers)
     assert response.json["language"] == language
     assert (response.json["header"]["title"] == "Bonjour") == (language == "fr")
     assert response.headers["vary"] == "Accept-Language"
 
 
 def test_form_without_auto_translate_keeps_its_language(client: Client) -> None:
-    opened = open_account()
-    opened.contact_form(translations={"fr": {"header": {"title": "Bonjour"}}})
-    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}&language=fr")
+    seeded = seed_account()
+    seeded.contact_form(translations={"fr": {"header": {"title": "Bonjour"}}})
+    response = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}&language=fr")
     assert response.json["language"] == "en"
 
 
-def test_public_view_is_cacheable(opened: Opened) -> None:
-    path = f"{CONTACT}?id={opened.contact_form_id}"
+def test_public_view_is_cacheable(seeded: SeededAccount) -> None:
+    path = f"{CONTACT}?id={seeded.contact_form_id}"
     first = CLIENT.get(path)
     assert first.headers["cache-control"] == "public, max-age=60"
-    again = CLIENT.get(path, {"if-none-match": first.headers["etag"]})
-    assert (again.status, again.body) == (304, "")
-    assert again.headers["access-control-allow-origin"] == "*"
+    conditional = CLIENT.get(path, {"if-none-match": first.headers["etag"]})
+    assert (conditional.status, conditional.body) == (304, "")
+    assert conditional.headers["access-control-allow-origin"] == "*"
     assert CLIENT.get(path, {"if-none-match": '"other"'}).body == first.body
 
 
-def test_view_with_tracker_is_not_cacheable(opened: Opened) -> None:
-    path = f"{SURVEY}?survey={opened.private_survey_id}&tracker={opened.tracker()}"
+def test_view_with_tracker_is_not_cacheable(seeded: SeededAccount) -> None:
+    path = f"{SURVEY}?survey={seeded.private_survey_id}&tracker={seeded.tracker()}"
     response = CLIENT.get(path, {"if-none-match": "*"})
     assert (response.status, response.headers["cache-control"]) == (200, "private, no-store")
     assert "etag" not in response.headers
 
 
 @pytest.mark.parametrize("path", [f"{CONTACT}?id=x", f"{CONTACT}?id={NOWHERE}", SURVEY])
-def test_error_response_allows_any_origin(opened: Opened, path: str) -> None:
+def test_error_response_allows_any_origin(seeded: SeededAccount, path: str) -> None:
     response = CLIENT.get(path)
     assert response.status in (400, 404)
     assert response.headers["access-control-allow-origin"] == "*"
     assert response.headers["cache-control"] == "no-store"
 
 
-def test_unhandled_exception_allows_any_origin_and_reveals_nothing(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+def test_unhandled_exception_allows_any_origin_and_reveals_no_details(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("the password is hunter2")
 
     monkeypatch.setattr("chalicelib.services.forms.public.get_public_contact_form", broken)
-    response = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}")
+    response = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}")
     assert (response.status, response.headers["access-control-allow-origin"]) == (500, "*")
     assert "hunter2" not in response.body
 
 
-def test_cors_headers_are_minimal(opened: Opened) -> None:
-    headers = CLIENT.get(f"{CONTACT}?id={opened.contact_form_id}").headers
+def test_cors_headers_are_minimal(seeded: SeededAccount) -> None:
+    headers = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}").headers
     assert headers["access-control-allow-origin"] == "*"
     assert headers["access-control-expose-headers"] == "ETag, Retry-After"
     assert "access-control-allow-credentials" not in headers
@@ -196,17 +196,17 @@ def test_cors_headers_are_minimal(opened: Opened) -> None:
     [(CONTACT, "GET"), (SUBMIT_CONTACT, "POST"), (SURVEY, "GET"), (SUBMIT_SURVEY, "POST")],
 )
 def test_preflight_allows_method_and_headers(path: str, method: str) -> None:
-    asked = {
+    headers = {
         "origin": "https://shop.example",
         "access-control-request-method": method,
         "access-control-request-headers": "idempotency-key",
     }
-    response = CLIENT.preflight(path, asked)
+    response = CLIENT.preflight(path, headers)
     assert (response.status, response.body) == (204, "")
     assert response.headers["access-control-allow-origin"] == "*"
     assert response.headers["access-control-allow-methods"] == f"{method}, OPTIONS"
-    allowed = response.headers["access-control-allow-headers"].split(", ")
-    assert sorted(allowed) == ["Content-Type", "Idempotency-Key", "If-None-Match"]
+    allowed_headers = response.headers["access-control-allow-headers"].split(", ")
+    assert sorted(allowed_headers) == ["Content-Type", "Idempotency-Key", "If-None-Match"]
     assert int(response.headers["access-control-max-age"]) > 0
 
 
@@ -217,50 +217,50 @@ def test_partner_endpoint_has_no_cors_headers() -> None:
 
 
 @pytest.mark.parametrize("name", ["contact form", "survey"])
-def test_warm_public_view_makes_no_aws_request(opened: Opened, name: str) -> None:
+def test_warm_public_view_makes_no_aws_request(seeded: SeededAccount, name: str) -> None:
     path = {
-        "contact form": f"{CONTACT}?id={opened.contact_form_id}",
-        "survey": f"{SURVEY}?survey={opened.survey_id}",
+        "contact form": f"{CONTACT}?id={seeded.contact_form_id}",
+        "survey": f"{SURVEY}?survey={seeded.survey_id}",
     }[name]
     CLIENT.get(path)
     with counted_calls() as calls:
         CLIENT.get(path)
-        CLIENT.get(f"{path}&store={opened.store_id}&language=fr")
+        CLIENT.get(f"{path}&store={seeded.store_id}&language=fr")
     assert calls.total() == 0
 
 
-def test_warm_view_with_tracker_makes_two_aws_requests(opened: Opened) -> None:
-    path = f"{SURVEY}?survey={opened.private_survey_id}&tracker={opened.tracker()}"
+def test_warm_view_with_tracker_makes_two_aws_requests(seeded: SeededAccount) -> None:
+    path = f"{SURVEY}?survey={seeded.private_survey_id}&tracker={seeded.tracker()}"
     CLIENT.get(path)
     with counted_calls() as calls:
         assert CLIENT.get(path).status == 200
     assert dict(calls) == {"dynamodb.GetItem": 2}
 
 
-def test_form_is_loaded_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = open_account()
-    path = f"{CONTACT}?id={opened.contact_form_id}"
-    start = cached.wall_clock_s()
-    monkeypatch.setattr(cached, "wall_clock_s", lambda: start)
+def test_form_is_loaded_once_per_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeded = seed_account()
+    path = f"{CONTACT}?id={seeded.contact_form_id}"
+    start = caching.wall_clock_s()
+    monkeypatch.setattr(caching, "wall_clock_s", lambda: start)
     CLIENT.get(path)
-    monkeypatch.setattr(cached, "wall_clock_s", lambda: start + 54)
+    monkeypatch.setattr(caching, "wall_clock_s", lambda: start + 54)
     with counted_calls() as calls:
         CLIENT.get(path)
     assert calls.total() == 0
-    monkeypatch.setattr(cached, "wall_clock_s", lambda: start + 60)
+    monkeypatch.setattr(caching, "wall_clock_s", lambda: start + 60)
     with counted_calls() as calls:
         CLIENT.get(path)
     assert dict(calls) == {"dynamodb.Query": 2}
 
 
 def test_renamed_store_appears_after_caches_expire(client: Client) -> None:
-    opened = open_account()
-    path = f"{CONTACT}?id={opened.contact_form_id}"
+    seeded = seed_account()
+    path = f"{CONTACT}?id={seeded.contact_form_id}"
     before = CLIENT.get(path)
     save_store(
-        opened.account_id, store_document(opened.brand_id, id=opened.store_id, name="Lyon Est")
+        seeded.account_id, store_definition(seeded.brand_id, id=seeded.store_id, name="Lyon Est")
     )
-    cached.clear_caches()
+    caching.clear_caches()
     after = CLIENT.get(path)
     assert [store["name"] for store in after.json["storeList"]] == ["Lyon Est"]
     assert before.headers["etag"] != after.headers["etag"]

@@ -37,7 +37,9 @@ from tests.domain.forms.factories import (
 ID = "abcdef00-0000-4000-8000-000000000001"
 
 
-def resaved(earlier: SavedContactForm, now: datetime = LATER, **more: Any) -> SavedContactForm:
+def replace_contact_form(
+    earlier: SavedContactForm, now: datetime = LATER, **more: Any
+) -> SavedContactForm:
     return build_contact_form(
         parse_contact_form_definition(contact_form(**more), DIRECTORY), now, earlier
     )
@@ -79,24 +81,24 @@ def test_minimal_definition_is_valid() -> None:
         ({"submissionCount": 3}, ("/submissionCount", "unknown_key")),
     ],
 )
-def test_invalid_shape_is_reported(more: dict[str, Any], input_error: tuple[str, str]) -> None:
+def test_schema_error_is_reported(more: dict[str, Any], input_error: tuple[str, str]) -> None:
     assert contact_form_errors(**more) == [input_error]
 
 
 @pytest.mark.parametrize("definition", [None, [], "form", 3])
-def test_definition_that_is_not_an_object_is_rejected(definition: Any) -> None:
-    with pytest.raises(InvalidInput) as refused:
+def test_definition_that_is_not_object_is_rejected(definition: Any) -> None:
+    with pytest.raises(InvalidInput) as raised:
         parse_contact_form_definition(definition, DIRECTORY)
 
-    assert refused.value.errors[0].pointer == ""
+    assert raised.value.errors[0].pointer == ""
 
 
 @pytest.mark.parametrize("key", ["field_groups", "brand_id", "auto_translate"])
-def test_field_name_outside_the_interface_is_rejected(key: str) -> None:
+def test_internal_field_name_is_rejected(key: str) -> None:
     assert (f"/{key}", "unknown_key") in contact_form_errors(**{key: []})
 
 
-def test_all_shape_errors_are_reported_at_once() -> None:
+def test_all_schema_errors_are_reported_at_once() -> None:
     errors = survey_errors(name=3, enabled="x", fields=[field("a", "TXT")], resolicitationMode="x")
 
     assert {pointer for pointer, _ in errors} == {
@@ -116,7 +118,7 @@ def test_strings_are_trimmed_and_nulls_are_removed() -> None:
     assert (form.header.title, form.header.subtitle) == ("Hi", "")
 
 
-def test_control_characters_are_kept() -> None:
+def test_control_characters_are_stored_unchanged() -> None:
     form = saved_contact_form(name="\u2003\x1cContact\x1f\u00a0", header={"title": "\x1d"})
 
     assert (form.name, form.header.title) == ("\x1cContact\x1f", "\x1d")
@@ -139,19 +141,19 @@ def test_omitted_ids_are_derived_from_form_and_key() -> None:
     assert len(set(ids.values())) == 3
 
 
-def test_field_and_group_with_the_same_key_have_different_ids() -> None:
+def test_field_and_group_with_same_key_have_different_ids() -> None:
     form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "a"}])
 
     assert form.fields[0].id != form.field_groups[0].id
 
 
-def test_omitted_key_is_the_id() -> None:
+def test_omitted_key_defaults_to_id() -> None:
     form = saved_contact_form(fields=[{"id": ID, "type": "TEXT"}])
 
     assert form.fields[0].key == ID
 
 
-def test_dependencies_between_the_same_fields_have_different_ids() -> None:
+def test_dependencies_between_same_fields_have_different_ids() -> None:
     form = saved_contact_form(
         fields=[field("a"), field("b")],
         fieldDependencies=[depends("b", "a", ("$ne", "x")), depends("b", "a", ("$ne", "y"))],
@@ -161,7 +163,7 @@ def test_dependencies_between_the_same_fields_have_different_ids() -> None:
     assert form.fields[1].dependencies == [item.id for item in form.field_dependencies]
 
 
-def test_references_use_key_or_id() -> None:
+def test_references_accept_key_or_id() -> None:
     form = saved_contact_form(
         fields=[field("a", id=ID, group="g"), field("b", group=STORE.upper()), field("c")],
         fieldGroups=[{"key": "g", "id": STORE}],
@@ -172,7 +174,7 @@ def test_references_use_key_or_id() -> None:
     assert [item.group for item in form.fields] == [STORE, STORE, ""]
 
 
-def test_omitted_vertical_index_is_the_position_in_the_definition() -> None:
+def test_omitted_vertical_index_defaults_to_position() -> None:
     form = saved_contact_form(
         fields=[field("a"), field("b", verticalIndex=7), field("c")],
         fieldGroups=[{"key": "g"}, {"key": "h"}],
@@ -182,18 +184,18 @@ def test_omitted_vertical_index_is_the_position_in_the_definition() -> None:
     assert [item.vertical_index for item in form.field_groups] == [0, 1]
 
 
-def test_new_form_has_the_current_timestamps() -> None:
+def test_new_form_has_current_timestamps() -> None:
     form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "g"}])
 
-    for part in (form, *form.fields, *form.field_groups):
-        assert (part.created_at, part.updated_at) == (NOW_TEXT, NOW_TEXT)
+    for item in (form, *form.fields, *form.field_groups):
+        assert (item.created_at, item.updated_at) == (NOW_TEXT, NOW_TEXT)
 
 
-def test_replaced_form_keeps_the_timestamps_of_existing_parts() -> None:
+def test_replaced_form_keeps_timestamps_of_existing_fields_and_groups() -> None:
     before = saved_contact_form(
         fields=[field("same"), field("changed"), field("gone")], fieldGroups=[{"key": "g"}]
     )
-    after = resaved(
+    after = replace_contact_form(
         before,
         fields=[field("same"), field("changed", required=True), field("new")],
         fieldGroups=[{"key": "g"}],
@@ -208,13 +210,13 @@ def test_replaced_form_keeps_the_timestamps_of_existing_parts() -> None:
     assert after.field_groups == before.field_groups
 
 
-def test_form_replaced_by_the_same_definition_is_unchanged() -> None:
+def test_form_saved_with_same_definition_is_unchanged() -> None:
     before = saved_contact_form(fields=[field("a")])
 
-    assert resaved(before, fields=[field("a")]) == before
+    assert replace_contact_form(before, fields=[field("a")]) == before
 
 
-def test_replaced_survey_keeps_the_timestamps_of_targets_and_support_email() -> None:
+def test_replaced_survey_keeps_timestamps_of_targets_and_support_email() -> None:
     parts: dict[str, Any] = {
         "targets": [{"type": "BRAND", "targetId": BRAND}],
         "supportEmail": {"email": "help@example.com"},
@@ -246,7 +248,7 @@ def test_replaced_survey_keeps_the_timestamps_of_targets_and_support_email() -> 
         ([select("a", "x", " ")], [("/fields/0/values/1", "required")]),
     ],
 )
-def test_field_needs_unique_name_known_group_and_values(
+def test_field_requires_unique_key_known_group_and_values(
     fields: list[Any], expected: list[tuple[str, str]]
 ) -> None:
     assert contact_form_errors(fields=fields) == expected
@@ -278,11 +280,11 @@ def test_reply_limits_must_be_satisfiable(limits: dict[str, Any], expected: list
     assert errors == [(pointer, "out_of_range") for pointer in expected]
 
 
-@pytest.mark.parametrize(("fewest", "refused"), [(1, False), (2, True)])
-def test_single_reply_field_rejects_higher_minimum(fewest: int, refused: bool) -> None:
-    errors = contact_form_errors(fields=[field("a", allowMinReplies=True, minReplies=fewest)])
+@pytest.mark.parametrize(("minimum", "is_rejected"), [(1, False), (2, True)])
+def test_single_reply_field_rejects_minimum_above_one(minimum: int, is_rejected: bool) -> None:
+    errors = contact_form_errors(fields=[field("a", allowMinReplies=True, minReplies=minimum)])
 
-    assert errors == ([("/fields/0/minReplies", "out_of_range")] if refused else [])
+    assert errors == ([("/fields/0/minReplies", "out_of_range")] if is_rejected else [])
 
 
 @pytest.mark.parametrize(
@@ -294,7 +296,7 @@ def test_single_reply_field_rejects_higher_minimum(fewest: int, refused: bool) -
         ([{"id": ID}, {"key": "g"}], []),
     ],
 )
-def test_group_needs_unique_name(groups: list[Any], expected: list[tuple[str, str]]) -> None:
+def test_group_requires_unique_key(groups: list[Any], expected: list[tuple[str, str]]) -> None:
     assert contact_form_errors(fieldGroups=groups) == expected
 
 
@@ -324,7 +326,7 @@ def test_group_needs_unique_name(groups: list[Any], expected: list[tuple[str, st
         (depends("b", "text", "anything"), []),
     ],
 )
-def test_dependency_needs_known_fields_and_possible_answers(
+def test_dependency_requires_known_fields_and_possible_answers(
     dependency: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     fields = [
@@ -357,7 +359,7 @@ def test_duplicate_dependency_id_is_rejected() -> None:
     assert errors == [("/fieldDependencies/1/id", "duplicate")]
 
 
-def test_only_dependencies_on_a_cycle_are_reported() -> None:
+def test_only_dependencies_on_cycle_are_reported() -> None:
     fields = [select(key) for key in ("a", "b", "c", "d", "e")]
     ring = [depends("a", "b"), depends("b", "c"), depends("c", "a")]
     outside = [depends("d", "a"), depends("a", "e")]
@@ -414,7 +416,7 @@ def test_invalid_url_is_rejected(address: str) -> None:
     ]
 
 
-def test_translations_must_match_the_form() -> None:
+def test_translations_must_match_form() -> None:
     form: dict[str, Any] = {"fields": [select("a", "x", "y")], "fieldGroups": [{"key": "g"}]}
 
     def errors(**texts: Any) -> list[tuple[str, str]]:
@@ -431,7 +433,7 @@ def test_translations_must_match_the_form() -> None:
     ]
 
 
-def test_translation_to_the_own_language_is_rejected() -> None:
+def test_translation_into_form_language_is_rejected() -> None:
     assert contact_form_errors(translations={"en": {}}) == [("/translations/en", "not_allowed")]
     assert contact_form_errors(translations={"fr": {}}) == []
 
@@ -447,7 +449,7 @@ def test_translation_to_the_own_language_is_rejected() -> None:
         (NOWHERE, [("/brandId", "unknown_reference")]),
     ],
 )
-def test_brand_of_contact_form_must_belong_to_the_account(
+def test_brand_of_contact_form_must_belong_to_account(
     brand: str, expected: list[tuple[str, str]]
 ) -> None:
     assert contact_form_errors(brandId=brand) == expected
@@ -467,7 +469,7 @@ def test_brand_of_contact_form_must_belong_to_the_account(
         ([("REGION", BRAND)], [("/targets/0/type", "not_allowed")]),
     ],
 )
-def test_targets_must_be_unique_places_of_the_account(
+def test_targets_must_be_unique_places_of_account(
     targets: list[tuple[str, str]], expected: list[tuple[str, str]]
 ) -> None:
     definitions = [{"type": kind, "targetId": place} for kind, place in targets]
@@ -584,6 +586,6 @@ def test_form_larger_than_50_kilobytes_is_rejected(letter: str) -> None:
         return saved_contact_form(header={"title": title})
 
     assert len(of_size(MAX_FORM_BYTES).model_dump_json().encode()) == MAX_FORM_BYTES == 51200
-    with pytest.raises(InputTooLarge) as refused:
+    with pytest.raises(InputTooLarge) as raised:
         of_size(MAX_FORM_BYTES + 1)
-    assert refused.value.limit == MAX_FORM_BYTES
+    assert raised.value.limit == MAX_FORM_BYTES

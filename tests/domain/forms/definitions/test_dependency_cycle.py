@@ -1,4 +1,4 @@
-"""Edges on cycles, compared with a naive search."""
+"""Graph edges on cycles, compared with a naive search."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from chalicelib.domain.forms.definitions.dependency_cycle import Edge, edges_on_
 nodes = st.sampled_from("abcdefgh")
 
 
-def leads_to(edges: list[Edge], start: str, goal: str) -> bool:
+def is_reachable(edges: list[Edge], start: str, goal: str) -> bool:
     reached, before = {start}, None
     while reached != before:
         before = set(reached)
@@ -17,13 +17,13 @@ def leads_to(edges: list[Edge], start: str, goal: str) -> bool:
 
 
 @given(st.lists(st.tuples(nodes, nodes), max_size=16))
-def test_edge_is_on_a_cycle_if_a_path_leads_back_to_its_start(edges: list[Edge]) -> None:
+def test_edge_is_on_cycle_if_path_returns_to_its_start(edges: list[Edge]) -> None:
     assert edges_on_cycles(edges) == {
-        (start, end) for start, end in edges if leads_to(edges, end, start)
+        (start, end) for start, end in edges if is_reachable(edges, end, start)
     }
 
 
-def test_long_chain_is_a_cycle_only_if_closed() -> None:
+def test_long_chain_is_cycle_only_if_closed() -> None:
     chain = [(str(n), str(n + 1)) for n in range(5000)]
 
     assert edges_on_cycles(chain) == set()

@@ -10,6 +10,7 @@ from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_sur
 from chalicelib.domain.forms.survey import Channel
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.language import Language
+from tests.domain.forms.complete_form import COMPLETE_FORM, STYLE_FIELDS, SURVEY_STYLE_FIELDS
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
@@ -24,18 +25,17 @@ from tests.domain.forms.factories import (
     saved_survey,
     select,
 )
-from tests.domain.forms.test_partner_forms import EVERYTHING, STYLE_KEYS, SURVEY_STYLE_KEYS
 
 LYON = {"id": STORE, "name": "Lyon", "color": "#fff"}
 NICE = {"id": SECOND_STORE, "name": "Nice", "color": ""}
 BRUGES = {"id": OTHER_STORE, "name": "Bruges", "color": ""}
 LUMEN = {"id": BRAND, "name": "Maison Lumen", "color": "#0b7285"}
 
-FORM_KEYS = set(
+FORM_FIELDS = set(
     "id language enabled autoTranslate generalStyle header body footer submission externalLink "
     "logo footerLogo cover submissionImage storeList fields fieldGroups fieldDependencies".split()
 )
-FIELD_KEYS = set(
+FIELD_PROPERTIES = set(
     "id key type required verticalIndex horizontalIndex allowMaxReplies allowMinReplies "
     "minReplies maxReplies values allowCustomValue operator label placeholder group "
     "translatedValues dependencies dependencyOf".split()
@@ -58,31 +58,31 @@ def survey_view(
     return shown
 
 
-def test_contact_form_has_exactly_the_contract_fields() -> None:
-    view = contact_form_view(**EVERYTHING)
+def test_contact_form_has_exactly_contract_fields() -> None:
+    view = contact_form_view(**COMPLETE_FORM)
 
-    assert set(view) == FORM_KEYS | {"brandName"}
-    assert set(view["generalStyle"]) == STYLE_KEYS
+    assert set(view) == FORM_FIELDS | {"brandName"}
+    assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
-def test_survey_has_exactly_the_contract_fields() -> None:
-    view = survey_view(**EVERYTHING)
+def test_survey_has_exactly_contract_fields() -> None:
+    view = survey_view(**COMPLETE_FORM)
 
-    assert set(view) == FORM_KEYS | set(
+    assert set(view) == FORM_FIELDS | set(
         "preRedirect preRedirectConfig externalUrl sendMode store brand order emailLogo "
         "emailCover".split()
     )
-    assert set(view["generalStyle"]) == SURVEY_STYLE_KEYS
+    assert set(view["generalStyle"]) == SURVEY_STYLE_FIELDS
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_fields_groups_and_dependencies_have_the_public_shape(view: Any) -> None:
-    form = view(**EVERYTHING)
+def test_fields_groups_and_dependencies_match_public_schema(view: Any) -> None:
+    form = view(**COMPLETE_FORM)
     happy, why = form["fields"]
     (group,) = form["fieldGroups"]
     (dependency,) = form["fieldDependencies"]
 
-    assert set(happy) == set(why) == FIELD_KEYS
+    assert set(happy) == set(why) == FIELD_PROPERTIES
     assert group == {"id": group["id"], "key": "visit", "name": "Your visit", "verticalIndex": 0}
     assert dependency == {
         "id": dependency["id"],
@@ -95,7 +95,7 @@ def test_fields_groups_and_dependencies_have_the_public_shape(view: Any) -> None
     assert (why["dependencies"], why["dependencyOf"]) == ([dependency], [])
 
 
-def test_images_have_the_public_shape_and_email_images_the_partner_shape() -> None:
+def test_images_match_public_schema_and_email_images_match_partner_schema() -> None:
     view = survey_view(logo=IMAGE, emailLogo=IMAGE, emailCover=IMAGE)
 
     assert view["logo"] == IMAGE
@@ -126,7 +126,7 @@ def test_contact_form_lists_its_brand_and_stores() -> None:
     assert view["storeList"] == [LYON, NICE]
 
 
-def test_survey_lists_the_stores_of_enabled_targets_once() -> None:
+def test_survey_lists_stores_of_enabled_targets_once() -> None:
     def stores(*targets: dict[str, Any]) -> Any:
         return survey_view(targets=list(targets))["storeList"]
 
@@ -170,7 +170,7 @@ def test_survey_without_context_has_send_mode_link() -> None:
         (BRAND, STORE, (None, None)),
     ],
 )
-def test_brand_of_the_store_precedes_the_given_brand(
+def test_store_brand_overrides_brand_parameter(
     store: str | None, brand: str | None, expected: tuple[str | None, str | None]
 ) -> None:
     context = SurveyContext.at(DIRECTORY, store_id=store, brand_id=brand)
@@ -208,7 +208,7 @@ TRANSLATED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_texts_fall_back_to_the_language_of_the_form(view: Any) -> None:
+def test_untranslated_texts_fall_back_to_form_language(view: Any) -> None:
     form = view("fr", **TRANSLATED)
     what, more = form["fields"]
 
@@ -233,7 +233,7 @@ def test_translated_values_align_with_values(language: str, translated: list[str
     assert more["values"] == more["translatedValues"] == []
 
 
-def test_right_to_left_language_is_supported() -> None:
+def test_right_to_left_translation_is_returned() -> None:
     view = contact_form_view("ar", **TRANSLATED)
 
     assert (view["language"], view["header"]["title"]) == ("ar", "مرحبا")
@@ -279,7 +279,7 @@ def test_schema_requires_and_describes_every_field(model: Any) -> None:
 def test_public_view_omits_internal_fields() -> None:
     shown = json.dumps(
         [
-            contact_form_view(name="Secret", description="Secret", **EVERYTHING),
+            contact_form_view(name="Secret", description="Secret", **COMPLETE_FORM),
             survey_view(
                 name="Secret", description="Secret", supportEmail={"email": "secret@example.com"}
             ),
@@ -290,7 +290,7 @@ def test_public_view_omits_internal_fields() -> None:
     assert "createdat" not in shown
 
 
-def test_dependencies_are_equal_objects_everywhere() -> None:
+def test_field_dependencies_equal_form_dependencies() -> None:
     view = contact_form_view(
         fields=[select("a"), field("b"), field("c")],
         fieldDependencies=[depends("b", "a"), depends("c", "a"), depends("c", "b", "x")],

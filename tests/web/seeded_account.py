@@ -1,4 +1,4 @@
-"""An account that is open to end users: a contact form, a public and a private survey, trackers."""
+"""An account with a contact form, a public survey, a private survey and trackers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,12 @@ from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.issue_tracker import issue_tracker
 from tests.domain.forms import factories as form_factories
 from tests.domain.forms.factories import field, select
-from tests.web.loading import brand_document, customer_document, purchase_document, store_document
+from tests.web.definitions import (
+    brand_definition,
+    customer_definition,
+    purchase_definition,
+    store_definition,
+)
 
 CONTACT = "/public/contact-form"
 SURVEY = "/public/survey"
@@ -26,12 +31,12 @@ REVIEW_PAGE = "https://reviews.example.com/new?place=1"
 
 
 def fields() -> dict[str, str]:
-    """New ids for the fields of `questions`, by key."""
+    """Return new ids for the fields of `questions`, by key."""
     return {key: new_id() for key in ("what", "note", "mail", "phone", "nps")}
 
 
 def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
-    """A required choice, a text, an e-mail address, a phone number and a rating."""
+    """Return a required choice, a text, an email address, a phone number and a rating."""
     return [
         select("what", "Food", "Price", id=ids["what"], required=True, verticalIndex=0),
         field("note", "LONG_TEXT", id=ids["note"], verticalIndex=1),
@@ -42,11 +47,11 @@ def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Opened:
-    """Ids of one account.
+class SeededAccount:
+    """The ids of one account's records.
 
     Attributes:
-        fields: ids of the fields of each form, by key; all forms ask the same.
+        fields: field ids by key; all forms of the account have the same fields.
     """
 
     account_id: str
@@ -58,39 +63,41 @@ class Opened:
     customer_id: str
     fields: dict[str, str]
 
-    def answered(self, **values: str) -> list[dict[str, Any]]:
-        """Answers by the fields' keys, with the required one among them."""
-        given = {"what": "Food", **values}
-        return [{"id": self.fields[key], "values": [value]} for key, value in given.items()]
+    def answers(self, **values: str) -> list[dict[str, Any]]:
+        """Return answers by field key. The required answer has a default."""
+        answers = {"what": "Food", **values}
+        return [{"id": self.fields[key], "values": [value]} for key, value in answers.items()]
 
     def tracker(self, survey_id: str | None = None, **purchase: Any) -> str:
-        """A new tracker of the private survey, for a new purchase of the customer."""
-        document = {"customerId": self.customer_id, **purchase}
-        bought = record_purchase(self.account_id, purchase_document(self.store_id, **document))
+        """Issue a tracker of the private survey for a new purchase of the customer."""
+        definition = {"customerId": self.customer_id, **purchase}
+        saved_purchase = record_purchase(
+            self.account_id, purchase_definition(self.store_id, **definition)
+        )
         survey = survey_id or self.private_survey_id
-        return issue_tracker(self.account_id, survey, bought.id, "SMS").id
+        return issue_tracker(self.account_id, survey, saved_purchase.id, "SMS").id
 
-    def contact_form(self, **document: Any) -> None:
-        """Saves the contact form anew."""
+    def contact_form(self, **definition: Any) -> None:
+        """Replace the contact form."""
         save_contact_form(
             self.account_id,
             form_factories.contact_form(
                 id=self.contact_form_id,
                 brandId=self.brand_id,
-                **({"enabled": True, "fields": questions(self.fields)} | document),
+                **({"enabled": True, "fields": questions(self.fields)} | definition),
             ),
         )
         clear_caches()
 
-    def survey(self, survey_id: str | None = None, **document: Any) -> None:
-        """Saves the public survey, or another one, anew."""
+    def survey(self, survey_id: str | None = None, **definition: Any) -> None:
+        """Replace the public survey, or the survey with this id."""
         target = {
             "type": "STORE",
             "targetId": self.store_id,
             "enabled": True,
             "newReviewUri": REVIEW_PAGE,
         }
-        usual = {
+        defaults = {
             "enabled": True,
             "publiclyAvailable": survey_id != self.private_survey_id,
             "fields": questions(self.fields),
@@ -98,18 +105,18 @@ class Opened:
             "postRedirect": True,
             "postRedirectThreshold": 8,
         }
-        survey = form_factories.survey(id=survey_id or self.survey_id, **(usual | document))
+        survey = form_factories.survey(id=survey_id or self.survey_id, **(defaults | definition))
         save_survey(self.account_id, survey)
         clear_caches()
 
     @property
     def customer(self) -> Customer:
-        """The customer as they are now."""
+        """Return the customer's current data."""
         return read_customer(self.account_id, self.customer_id)
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Submissions of the contact form, the public and the private survey."""
+        """Return the submission counts of the contact form, the public and the private survey."""
         return (
             read_contact_form(self.account_id, self.contact_form_id).submission_count,
             read_survey(self.account_id, self.survey_id).submission_count,
@@ -117,16 +124,16 @@ class Opened:
         )
 
 
-def open_account() -> Opened:
-    """A new account, open to end users."""
+def seed_account() -> SeededAccount:
+    """Create an account with forms that accept submissions."""
     account = create_account("Maison Lumen", new_id()).id
-    brand = save_brand(account, brand_document())
-    store = save_store(account, store_document(brand.id))
-    customer = save_customer(account, customer_document())
-    opened = Opened(
+    brand = save_brand(account, brand_definition())
+    store = save_store(account, store_definition(brand.id))
+    customer = save_customer(account, customer_definition())
+    seeded = SeededAccount(
         account, brand.id, store.id, new_id(), new_id(), new_id(), customer.id, fields()
     )
-    opened.contact_form()
-    opened.survey()
-    opened.survey(opened.private_survey_id)
-    return opened
+    seeded.contact_form()
+    seeded.survey()
+    seeded.survey(seeded.private_survey_id)
+    return seeded

@@ -8,13 +8,18 @@ from chalicelib.services.customers.save import save_customer
 from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.services.purchases.record import record_purchase
 from tests.domain.forms import factories as form_factories
-from tests.web.loading import brand_document, customer_document, purchase_document, store_document
+from tests.web.definitions import (
+    brand_definition,
+    customer_definition,
+    purchase_definition,
+    store_definition,
+)
 from tests.web.partner_client import Partner
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """The account's partner, and the path that reads each record."""
+class LoadedAccount:
+    """The account's partner, and the path of each record by kind."""
 
     partner: Partner
     brand_id: str
@@ -22,12 +27,12 @@ class Loaded:
     paths: dict[str, str]
 
 
-def load(partner: Partner) -> Loaded:
+def load_records(partner: Partner) -> LoadedAccount:
     account = partner.account_id
-    brand = save_brand(account, brand_document())
-    store = save_store(account, store_document(brand.id))
-    customer = save_customer(account, customer_document(email="zoe@example.test"))
-    purchase = record_purchase(account, purchase_document(store.id, customerId=customer.id))
+    brand = save_brand(account, brand_definition())
+    store = save_store(account, store_definition(brand.id))
+    customer = save_customer(account, customer_definition(email="zoe@example.test"))
+    purchase = record_purchase(account, purchase_definition(store.id, customerId=customer.id))
     form = save_contact_form(account, form_factories.contact_form(id=new_id(), brandId=brand.id))
     survey = save_survey(
         account,
@@ -35,7 +40,7 @@ def load(partner: Partner) -> Loaded:
             id=new_id(), targets=[{"type": "STORE", "targetId": store.id, "enabled": True}]
         ),
     )
-    return Loaded(
+    return LoadedAccount(
         partner,
         brand.id,
         store.id,
