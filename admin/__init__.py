@@ -1,1 +1,1 @@
-"""The operator's command line. It does not ship to Lambda."""
+"""The operator command line. It is not deployed to Lambda."""

@@ -1,4 +1,4 @@
-"""``python -m admin``."""
+"""Entry point of ``python -m admin``."""
 
 from admin.main import app
 

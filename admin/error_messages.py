@@ -34,7 +34,7 @@ _CREDENTIAL_ERRORS: Final = frozenset(
 
 
 class OneLineErrors(TyperGroup):
-    """The root command. An error of the service or of AWS ends it with exit status 1."""
+    """The root command. It prints errors of the service or AWS and exits with status 1."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -46,7 +46,7 @@ class OneLineErrors(TyperGroup):
 
 
 def one_line_message(error: BaseException) -> str:
-    """Return what went wrong and, if known, how to fix it."""
+    """Describe the error in one line and, if known, how to fix it."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, NoCredentialsError | PartialCredentialsError):

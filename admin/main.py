@@ -41,10 +41,10 @@ def choose_stage(
         typer.Option(help="The stage to use.  [env var: STAGE; default: local]"),
     ] = None,
 ) -> None:
-    """Operate the service under your own AWS identity.
+    """Operate the service with your AWS credentials.
 
-    The environment sets the AWS account and region, as for the AWS command line. To use a local
-    cloud, set AWS_ENDPOINT_URL.
+    The AWS account and region are configured as for the AWS command line. To use a local cloud, set
+    the environment variable AWS_ENDPOINT_URL.
     """
     if stage is None:
         return

@@ -24,7 +24,8 @@ _VISIBLE_CONTROLS: Final = {
     code: f"\\u{code:04x}"
     for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
-"""Escapes for control characters, line separators and characters that change the text direction."""
+"""Escape sequences for control characters, line separators and text direction characters, by code
+point."""
 
 
 class _PlainConsole(Console):
@@ -37,7 +38,7 @@ class _PlainConsole(Console):
         super().__init__(markup=False, emoji=False, highlight=False, soft_wrap=True, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Escape the control characters of a text."""
+        """Escape the control characters of the text and render it."""
         return super().render_str(text.translate(_VISIBLE_CONTROLS), **options)
 
 
@@ -53,7 +54,7 @@ def notices() -> Console:
 
 
 def show_table(columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table to standard output. Fold long cells; never truncate them."""
+    """Print a table to standard output. Wrap long cells instead of truncating them."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -64,7 +65,10 @@ def show_table(columns: list[str], rows: list[list[str]]) -> None:
 
 @contextmanager
 def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on a terminal. Call the yielded function after each step."""
+    """Show a progress bar if standard error is a terminal.
+
+    Yields a function that advances the bar by one step.
+    """
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

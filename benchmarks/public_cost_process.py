@@ -170,7 +170,7 @@ class _BareSubmit:
         self._dynamodb.update_item(
             TableName="feedback-test-rate-limits",
             Key={"key": {"S": form_id}},
-            UpdateExpression="ADD asked :one SET expires_at = :end",
+            UpdateExpression="ADD request_count :one SET expires_at = :end",
             ExpressionAttributeValues={":one": {"N": "1"}, ":end": {"N": "1"}},
             ReturnValues="ALL_NEW",
         )
@@ -199,7 +199,7 @@ def _response(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
     responses = {
-        "UpdateItem": {"Attributes": {"asked": {"N": "1"}, "key": {"S": "x"}}},
+        "UpdateItem": {"Attributes": {"request_count": {"N": "1"}, "key": {"S": "x"}}},
         "SendMessageBatch": {"Successful": [{"Id": "0", "MessageId": "1", "MD5OfMessageBody": ""}]},
         "GetQueueUrl": {
             "QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/feedback-test-feedback"

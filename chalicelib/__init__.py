@@ -1,1 +1,1 @@
-"""The feedback service: all code that ships to Lambda."""
+"""The feedback service: all code that is deployed to Lambda."""

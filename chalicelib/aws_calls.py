@@ -1,6 +1,7 @@
-"""Configuration that all botocore clients share, and a count of the requests that they send.
+"""The user agent that all botocore clients share, and a counter of the requests that they send.
 
-Log lines report the count and tests assert it. Pass every new client to `count_calls_of`.
+The request log contains the counts, and tests check them. Pass every new client to
+`count_calls_of`.
 """
 
 from collections import Counter
@@ -10,21 +11,21 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 USER_AGENT: Final = "feedback-platform/1.0"
-"""A fixed user agent. Without one, botocore builds a longer one for each request."""
+"""A fixed user agent saves time: otherwise botocore builds a longer one for each request."""
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
 
 
 def count_calls_of(client: Any) -> None:
-    """Count each request that this botocore client sends, including retries."""
+    """Count every request that this botocore client sends from now on, including retries."""
     client.meta.events.register("before-send.*.*", _count, unique_id="aws-calls")
 
 
 @contextmanager
 def counted_calls() -> Iterator[Counter[str]]:
-    """Count the requests sent inside the block, by operation: ``{"dynamodb.GetItem": 1}``.
+    """Count the AWS requests sent inside the block, by operation: ``{"dynamodb.GetItem": 1}``.
 
-    An enclosing block counts them too.
+    If blocks are nested, the outer block also counts the requests of the inner block.
     """
     counter: Counter[str] = Counter()
     token = _counter.set(counter)

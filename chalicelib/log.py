@@ -1,4 +1,7 @@
-"""The log: JSON lines through Powertools, without secrets and request bodies."""
+"""The logger of the service. It writes JSON lines with AWS Lambda Powertools.
+
+Log lines must not contain secrets or request bodies.
+"""
 
 import json
 from typing import Any, Final
@@ -10,7 +13,7 @@ from pydantic_core import to_json
 def _serialize(line: dict[str, Any]) -> str:
     try:
         return to_json(line, fallback=str).decode()
-    except ValueError:  # a string with a lone surrogate, for example in an exception's message
+    except ValueError:  # A string contains a lone surrogate, for example an exception message.
         return json.dumps(line, default=str)
 
 
@@ -20,5 +23,5 @@ logger: Final = Logger(
     utc=True,
     use_rfc3339=True,
     json_serializer=_serialize,
-    json_deserializer=str,  # log a message that looks like JSON as text
+    json_deserializer=str,  # By default, Powertools parses a message that is valid JSON.
 )

@@ -1,4 +1,7 @@
-"""Queue messages: a pointer to a record, as a JSON object with camelCase names."""
+"""Encode and decode queue messages.
+
+The body of a message is a pointer to a record: a JSON object with camelCase property names.
+"""
 
 import json
 from dataclasses import fields
@@ -23,7 +26,7 @@ PointerT = TypeVar("PointerT", bound=Pointer)
 
 
 def encode(pointer: Pointer) -> str:
-    """Return the body of the message for this pointer."""
+    """Return the message body for this pointer."""
     return json.dumps({to_camel(name): value for name, value in vars(pointer).items()})
 
 
@@ -31,7 +34,8 @@ def decode(pointer_type: type[PointerT], body: str) -> PointerT:
     """Return the pointer that this message body contains.
 
     Raises:
-        ValueError: the body is not a JSON object, or a field is missing, empty or of another type.
+        ValueError: the body is not a JSON object, or a field is missing, empty or of the wrong
+            type.
     """
     try:
         document = json.loads(body)

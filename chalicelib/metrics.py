@@ -1,4 +1,4 @@
-"""Metrics in log lines: fields that CloudWatch reads as metrics (embedded metric format)."""
+"""Metrics in log lines. CloudWatch extracts them (CloudWatch embedded metric format)."""
 
 import time
 from functools import cache
@@ -7,13 +7,17 @@ from typing import Any, Final
 from chalicelib.settings import settings
 
 _UNITS: Final = {"duration": "Milliseconds"}
-"""Every other metric is a count."""
+"""Units by metric name. The unit of all other metrics is ``Count``."""
 
 
 def metric_fields(dimension: str, value: str, /, **metrics: float) -> dict[str, Any]:
-    """Return log fields that record metrics: ``metric_fields("work", "import", parked=1)``.
+    """Return the log fields that publish metrics: ``metric_fields("work", "import", parked=1)``.
 
-    The logger adds the second dimension, ``service``, to every line.
+    Args:
+        dimension: the name of the first dimension. The second dimension is ``service``; the logger
+            adds it to every line.
+        value: the value of the first dimension.
+        metrics: the values of the metrics by name.
     """
     return {
         dimension: value,

@@ -1,7 +1,8 @@
 """The queues and the settings of their event sources.
 
-`app.py` binds functions to them; `infrastructure/functions.py` builds the resources from them.
-Every process imports this module at start-up, so it imports nothing of the project.
+`app.py` registers the function of each queue. `infrastructure/functions.py` lists the queues of
+each function. Every process imports this module at start-up, so it must not import other modules
+of the project.
 """
 
 from dataclasses import dataclass
@@ -10,13 +11,14 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Queue:
-    """One queue and how it invokes its function.
+    """One queue and the settings of the event source that invokes its function.
 
     Attributes:
-        name: the name without the prefix of the stage; a FIFO queue's name ends with ``.fifo``.
-        batch_size: the most messages in one invocation.
-        max_concurrency: the most concurrent invocations, at least 2.
-        batch_window_s: how long the event source waits for a full batch.
+        name: the name without the prefix of the stage. The name of a FIFO queue ends with
+            ``.fifo``.
+        batch_size: the maximum number of messages in one invocation.
+        max_concurrency: the maximum number of concurrent invocations. AWS requires at least 2.
+        batch_window_s: the maximum time in seconds to wait for a full batch.
     """
 
     name: str
@@ -26,7 +28,7 @@ class Queue:
 
     @property
     def is_fifo(self) -> bool:
-        """Whether messages of one group are delivered in order."""
+        """Whether this is a FIFO queue, which delivers the messages of a group in order."""
         return self.name.endswith(".fifo")
 
 

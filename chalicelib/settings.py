@@ -1,6 +1,7 @@
-"""The settings of the process, read from its environment on first use.
+"""The settings of the process, read from environment variables on first use.
 
-Chalice imports the app without its environment to package it, so nothing is read at import.
+They cannot be read at import time: Chalice imports the app to package it, and the environment
+variables are not set then.
 """
 
 import os
@@ -17,13 +18,13 @@ class Settings:
     """The settings of a deployed function.
 
     Attributes:
-        stage: the name of the deployment, part of the name of every table and queue.
+        stage: the name of the deployment. The names of all tables and queues contain it.
         region: the AWS region of the tables and queues.
-        submissions: the most submissions from one source to one public form in a window; 0 for no
-            limit.
-        submission_window_s: the length of that window.
-        private_webhooks: whether webhooks may go to plain http and private addresses; only on the
-            stages of the emulator.
+        submissions: the maximum number of submissions from one source address to one public form
+            in a time window; 0 means no limit.
+        submission_window_s: the length of the time window in seconds.
+        private_webhooks: whether webhook URLs may use plain http and private addresses. Always
+            False except on the stages that run on the emulator.
     """
 
     stage: str

@@ -1,1 +1,1 @@
-"""Stacks, function manifest, deployment and the local cloud."""
+"""CloudFormation stacks, the function manifest, deployment, and the local cloud."""

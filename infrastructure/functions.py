@@ -1,7 +1,7 @@
-"""The manifest of the functions: size, event source, permissions and alarms of each; the stages.
+"""The function manifest: memory, event source, permissions and alarms of each function; stages.
 
-`make generate` writes `.chalice/config.json`, `.chalice/policies` and the generated part of
-`data.yaml` from these tables. Settings of queues are in `chalicelib/queues.py`, which ships.
+`make generate` generates `.chalice/config.json`, `.chalice/policies` and part of `data.yaml` from
+this module. Queue settings are in `chalicelib/queues.py`, because the deployed app needs them.
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ class Stage:
     """One deployment of the service.
 
     Attributes:
-        is_emulated: whether it runs on the emulator. Such a stage cannot be deployed to AWS.
-        environment: environment variables of its functions, besides ``STAGE``.
-        memory_mb: memory by function, where it differs from the manifest.
-        reserved_concurrency: reserved concurrency by function. A queue function has none: throttled
-            receives use up the receive counts of its messages.
+        is_emulated: whether the stage runs on the emulator and is never deployed to AWS.
+        environment: environment variables of all functions, in addition to ``STAGE``.
+        memory_mb: memory by function, for functions whose memory differs from `Function.memory_mb`.
+        reserved_concurrency: reserved concurrency by function. Do not set it for functions with a
+            queue: throttled invocations increase the receive counts of messages.
     """
 
     name: str
@@ -35,17 +35,19 @@ class Stage:
 
 @dataclass(frozen=True)
 class Function:
-    """One function. Each has an alarm on its errors.
+    """One Lambda function. Every function has an alarm for errors.
 
     Attributes:
-        name: the function's name in `app.py`; Chalice calls the one for the routes `api_handler`.
-        tables: DynamoDB actions by table, or by ``table/index`` for an index. A transaction needs
-            the actions of its items and no other.
-        queue: the queue that invokes it. Its alarms watch invalid messages and old messages.
-        sends_to: the queues that it sends messages to.
-        schedule: the rate at which it is invoked.
-        work: the kind of work whose parked records raise an alarm.
-        max_message_age_s: the age of a message in its queue that raises an alarm.
+        name: the name of the function in `app.py`. Chalice names the function for all routes
+            ``api_handler``.
+        tables: the allowed DynamoDB actions by table, or by ``table/index`` for an index. A
+            transaction needs only the actions of its items.
+        queue: the queue that invokes the function. It has alarms for invalid and for old messages.
+        sends_to: the queues to which the function sends messages.
+        schedule: the rate at which the function is invoked.
+        work: the kind of work that the function processes. Parked work of this kind raises an
+            alarm.
+        max_message_age_s: the age of a queue message that raises an alarm.
     """
 
     name: str
@@ -60,7 +62,7 @@ class Function:
 
     @property
     def queues(self) -> dict[str, tuple[str, ...]]:
-        """SQS actions by queue."""
+        """The allowed SQS actions by queue name."""
         receives = {self.queue.name: _RECEIVE} if self.queue else {}
         return receives | {queue.name: _SEND for queue in self.sends_to}
 

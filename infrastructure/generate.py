@@ -1,7 +1,7 @@
-"""Write the files that follow from the function manifest; with ``--check``, only compare them.
+"""Generate files from the function manifest. With ``--check``, only compare them.
 
 The files are `.chalice/config.json`, a policy for each function and stage in `.chalice/policies`,
-and the part of `data.yaml` below its marker: queues, dead-letter queues and alarms of functions.
+and the end of `data.yaml`, which contains queues, dead-letter queues and alarms of functions.
 """
 
 import argparse
@@ -23,39 +23,42 @@ _MARKER: Final = "Do not edit below this line.\n"
 
 _RETENTION_S: Final = 14 * 24 * 3600
 _MAX_RECEIVES: Final = 10
-"""A worker parks a record after eight failures, so only invalid messages get there."""
+"""Valid messages do not reach this limit, because work is parked after eight failures. Only invalid
+messages are moved to the dead-letter queue."""
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the files; return the exit status of the process."""
+    """Generate or check the files. Return the exit status of the process."""
     parser = argparse.ArgumentParser(prog="make generate", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a file is out of date"
+    )
     if parser.parse_args(arguments).check:
         stale = stale_files()
         for path in stale:
-            print(f"{path} differs from the function manifest. Run make generate.", file=sys.stderr)
+            print(f"{path} is out of date. Run make generate.", file=sys.stderr)
         return 1 if stale else 0
     write_files()
     return 0
 
 
 def generated_files() -> dict[Path, str]:
-    """Return the text of every generated file."""
+    """Return the expected text of every generated file, by path."""
     policies = {
         policy_file(function, stage): _json(policy(function, stage))
         for function in FUNCTIONS
         for stage in STAGES
     }
-    by_hand, marker, _ = TEMPLATE.read_text().partition(_MARKER)
-    template = by_hand + marker + _yaml(function_resources())
+    manual_part, marker, _ = TEMPLATE.read_text().partition(_MARKER)
+    template = manual_part + marker + _yaml(function_resources())
     return {CONFIG: _json(chalice_config()), TEMPLATE: template, **policies}
 
 
 def stale_files() -> list[Path]:
-    """Return the generated files that are missing, different or left over."""
+    """Return the generated files that are missing, out of date or no longer needed."""
     expected = generated_files()
     different = [
         path for path, text in expected.items() if not path.exists() or path.read_text() != text
@@ -64,7 +67,7 @@ def stale_files() -> list[Path]:
 
 
 def write_files() -> None:
-    """Write every generated file; delete policies of functions and stages that no longer exist."""
+    """Write all generated files. Delete policies of functions and stages that no longer exist."""
     expected = generated_files()
     POLICIES.mkdir(parents=True, exist_ok=True)
     for path in set(POLICIES.glob("*.json")) - set(expected):
@@ -74,7 +77,7 @@ def write_files() -> None:
 
 
 def policy_file(function: Function, stage: Stage) -> Path:
-    """Return the path of one function's policy in one stage."""
+    """Return the path of the policy file of a function in a stage."""
     return POLICIES / f"{stage.name}-{function.name}.json"
 
 
@@ -84,7 +87,7 @@ def chalice_config() -> Json:
         "version": "2.0",
         "app_name": "feedback",
         "autogen_policy": False,
-        # The emulator cannot create a REST API without it.
+        # The emulator cannot create a REST API without this setting.
         "minimum_compression_size": 1024,
         "api_gateway_endpoint_type": "REGIONAL",
         "stages": {
@@ -101,10 +104,10 @@ def chalice_config() -> Json:
 
 
 def policy(function: Function, stage: Stage) -> Json:
-    """Return the IAM policy of one function in one stage.
+    """Return the IAM policy of a function in a stage.
 
-    Account and region are wildcards: they are unknown when the policy is written, and the names of
-    this stage do not exist in other accounts.
+    Account and region are wildcards, because they are unknown when the policy is generated. Access
+    to resources of another AWS account would also require a policy in that account.
     """
     prefix = f"feedback-{stage.name}"
     logs = [
@@ -120,7 +123,8 @@ def policy(function: Function, stage: Stage) -> Json:
         )
     for queue, actions in function.queues.items():
         if stage.is_emulated:
-            # AWS requires the single action; the emulator requires one that AWS does not have.
+            # For batch requests, AWS checks the action SendMessage, but the emulator checks
+            # SendMessageBatch, which is not an IAM action of AWS.
             actions += tuple(f"{action}Batch" for action in actions if action in _BATCHED)
         statements.append(_allow("sqs", actions, [f"arn:aws:sqs:*:*:{prefix}-{queue}"]))
     return {"Version": "2012-10-17", "Statement": statements}
@@ -159,7 +163,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
     name = queue.name.removesuffix(".fifo")
     title, suffix = _title(name), ".fifo" if queue.is_fifo else ""
     fifo: Json = {"FifoQueue": True} if queue.is_fifo else {}
-    # The account is the message group: each account has its own order and throughput.
+    # Messages are grouped by account. Order and throughput limits apply per account.
     by_group: Json = {
         "ContentBasedDeduplication": False,
         "DeduplicationScope": "messageGroup",
@@ -180,13 +184,15 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
         f"{title}DeadQueue": _queue(f"{name}-dead{suffix}", **fifo),
         f"{title}DeadAlarm": _queue_alarm(
             f"{name}-dead",
-            f"The {name} queue received an invalid message. Inspect it before you send it back.",
+            f"The dead-letter queue of {name} contains an invalid message. Inspect the message"
+            " before you redrive it.",
             "ApproximateNumberOfMessagesVisible",
             f"{title}DeadQueue",
         ),
         f"{title}DelayAlarm": _queue_alarm(
             f"{name}-delay",
-            f"A message of the {name} queue has waited for {function.max_message_age_s} seconds.",
+            f"The oldest message in the {name} queue is older than {function.max_message_age_s}"
+            " seconds.",
             "ApproximateAgeOfOldestMessage",
             f"{title}Queue",
             EvaluationPeriods=5,
@@ -199,7 +205,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
 def _parked_alarm(name: str, work: str) -> Json:
     return _alarm(
         f"parked-{name}",
-        f"Work of the kind {work} failed eight times and is parked. See `admin work list`.",
+        f"Work of kind {work} failed eight times and was parked. Run `admin work list`.",
         _for_stage(),
         "parked",
         {"service": "feedback", "work": work},
@@ -207,12 +213,12 @@ def _parked_alarm(name: str, work: str) -> Json:
 
 
 def _errors_alarm(function: Function) -> Json:
-    # Chalice names the function of the routes after the stage, the others also after themselves.
+    # Chalice names the API function feedback-STAGE and other functions feedback-STAGE-NAME.
     is_api = function.name == "api_handler"
     title = "Api" if is_api else _title(function.name)
     alarm = _alarm(
         "api-errors" if is_api else f"{function.name}-errors",
-        f"The function {function.name} ended with an error or a time-out.",
+        f"The function {function.name} failed with an error or a time-out.",
         "AWS/Lambda",
         "Errors",
         {"FunctionName": _for_stage() if is_api else _for_stage(function.name)},

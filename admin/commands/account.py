@@ -1,4 +1,4 @@
-"""``account``: the accounts of the service."""
+"""The command ``account``: create and list accounts."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ app = typer.Typer(help="Create and list accounts.", no_args_is_help=True)
 
 
 def id_argument(text: str) -> str:
-    """Parse an id, in lower case.
+    """Parse an id and convert it to lower case.
 
     Raises:
         BadParameter: the text is not a UUID.
@@ -60,7 +60,7 @@ def list_accounts() -> None:
     show_table(
         ["Id", "Name", "Created"],
         [
-            [each.id, each.name, format_timestamp(each.created_at)]
-            for each in manage.list_accounts()
+            [account.id, account.name, format_timestamp(account.created_at)]
+            for account in manage.list_accounts()
         ],
     )

@@ -1,4 +1,4 @@
-"""``deliveries``: list, show and replay webhook deliveries."""
+"""The command ``deliveries``: list, show and replay webhook deliveries."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -25,7 +25,9 @@ def list_all(
     account: AccountArgument,
     state: Annotated[
         ExecutionState | None,
-        typer.Option(help="Only deliveries in this state.", case_sensitive=False),
+        typer.Option(
+            help="List only deliveries in this state. Default: all.", case_sensitive=False
+        ),
     ] = None,
     limit: Annotated[
         int, typer.Option(help="The maximum number of deliveries.", min=1, max=1000)
@@ -37,15 +39,15 @@ def list_all(
         ["Id", "Created", "State", "Attempts", "Workflow and action", "Feedback", "Reason"],
         [
             [
-                each.id,
-                format_timestamp(each.created_at),
-                each.state.value + (" (ambiguous)" if each.ambiguous else ""),
-                str(each.attempt),
-                names.get(each.action_id, each.action_id),
-                each.feedback_id,
-                each.reason,
+                execution.id,
+                format_timestamp(execution.created_at),
+                execution.state.value + (" (ambiguous)" if execution.ambiguous else ""),
+                str(execution.attempt),
+                names.get(execution.action_id, execution.action_id),
+                execution.feedback_id,
+                execution.reason,
             ]
-            for each in list_deliveries(account, state, limit)
+            for execution in list_deliveries(account, state, limit)
         ],
     )
 
@@ -70,15 +72,15 @@ def show(delivery: DeliveryArgument) -> None:
         ["Attempt", "Time", "Host", "Result", "ms", "Flags", "Response"],
         [
             [
-                str(each.number),
-                format_timestamp(each.at),
-                each.host,
-                str(each.status) if each.status else each.error,
-                str(each.duration_ms),
-                _flags(each),
-                each.excerpt[:200],
+                str(attempt.number),
+                format_timestamp(attempt.at),
+                attempt.host,
+                str(attempt.status) if attempt.status else attempt.error,
+                str(attempt.duration_ms),
+                _flags(attempt),
+                attempt.excerpt[:200],
             ]
-            for each in attempts
+            for attempt in attempts
         ],
     )
 
@@ -87,21 +89,21 @@ def show(delivery: DeliveryArgument) -> None:
 def replay(
     deliveries: Annotated[list[str], typer.Argument(metavar="ID…", help="The deliveries' ids.")],
 ) -> None:
-    """Replay deliveries that ended without success, with a full set of attempts."""
+    """Replay deliveries that ended without success. Earlier attempts do not count."""
     rejected = 0
-    for each in deliveries:
+    for delivery in deliveries:
         try:
-            replay_delivery(id_argument(each))
+            replay_delivery(id_argument(delivery))
         except (Conflict, NotFound, typer.BadParameter) as error:
             rejected += 1
-            notices().print(f"{each}: {error}")
+            notices().print(f"{delivery}: {error}")
     notices().print(f"Requeued: {len(deliveries) - rejected}.")
     if rejected:
         raise typer.Exit(1)
 
 
 def _action_names(account_id: str) -> dict[str, str]:
-    """Return the names of the account's actions by id."""
+    """Return the workflow name and key of each of the account's actions, by action id."""
     return {
         action.id: f"{workflow.name} / {action.key}"
         for workflow in list_workflows(account_id)

@@ -1,4 +1,4 @@
-"""``demo``: load the demo data, issue its credentials and print first commands."""
+"""The command ``demo``: load the demo data, issue credentials and print example requests."""
 
 import time
 from collections import Counter
@@ -39,39 +39,40 @@ def demo(
     webhook_url: Annotated[
         str | None,
         typer.Option(
-            help="The URL of the demo workflows. Default: no workflows.",
+            help="The URL to which the demo workflows send webhooks. Default: no workflows.",
             envvar="DEMO_WEBHOOK_URL",
         ),
     ] = None,
 ) -> None:
-    """Load the demo data unless it is loaded, and print first commands.
+    """Load the demo data unless it is already loaded, and print example requests.
 
-    Existing data is kept, and so are the credentials in the file while they are valid.
+    If the output file contains valid credentials, they are reused. Otherwise, new ones are issued.
     """
     started = time.monotonic()
-    documents = demo_definitions()
-    version = version_of(documents)
+    definitions = demo_definitions()
+    version = version_of(definitions)
     if find_tracker(_tracker_id(version, _TRACKERS - 1)):
         outcome = "unchanged"
     else:
-        outcome = count_list(_load(documents))
+        outcome = count_list(_load(definitions))
     if webhook_url:
         _save_workflows(webhook_url)
-    described = _describe(base_url.rstrip("/"), documents, version, DemoDescription.read(output))
+    earlier = DemoDescription.read(output)
+    description = _describe(base_url.rstrip("/"), definitions, version, earlier)
     try:
-        described.write(output)
+        description.write(output)
     except OSError as error:
         notices().print(f"Error: Cannot write {output}: {error.strerror}.")
         raise typer.Exit(1) from None
     results().print(f"✓ Demo data: {outcome} ({time.monotonic() - started:.1f} s)")
-    _show(described, output)
+    _show(description, output)
 
 
-def _load(documents: list[RawDefinition]) -> Counter[Kind]:
+def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
     for account_id, name in ACCOUNTS.items():
         if find_account(account_id) is None:
             create_account(name, account_id)
-    checked, problems = check(documents, None, StoredResources())
+    checked, problems = check(definitions, None, StoredResources())
     written: Counter[Kind] = Counter()
     if not problems:
         with progress_bar("Demo data", len(checked)) as advance:
@@ -89,15 +90,15 @@ def _load(documents: list[RawDefinition]) -> Counter[Kind]:
 
 
 def _save_workflows(url: str) -> None:
-    """Save the workflows that are missing or have another URL."""
+    """Save the demo workflows that do not exist or have a different URL."""
     urls = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
-    for document in main_workflows(url):
-        if urls.get(document["id"]) != url:
-            save_workflow(MAIN_ACCOUNT, document)
+    for definition in main_workflows(url):
+        if urls.get(definition["id"]) != url:
+            save_workflow(MAIN_ACCOUNT, definition)
 
 
 def _describe(
-    base_url: str, documents: list[RawDefinition], version: str, earlier: DemoDescription | None
+    base_url: str, definitions: list[RawDefinition], version: str, earlier: DemoDescription | None
 ) -> DemoDescription:
     key, secret = _credentials(
         MAIN_ACCOUNT, (earlier.api_key, earlier.api_secret) if earlier else None
@@ -113,11 +114,11 @@ def _describe(
         api_secret=secret,
         webhook_secret=_webhook_secret(earlier),
         brand_id=brand,
-        store_ids=stores_of(documents, brand),
+        store_ids=stores_of(definitions, brand),
         contact_form_id=demo_id("contact-form lumen"),
         survey_id=demo_id("survey visit"),
         private_survey_id=_PRIVATE_SURVEY,
-        trackers=_unused_trackers(documents, version),
+        trackers=_unused_trackers(definitions, version),
         purchase_id=SHOWN_PURCHASE,
         customer_id=SHOWN_CUSTOMER,
         other=OtherAccount(
@@ -148,23 +149,24 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
         return earlier.webhook_secret
     if earlier:
         notices().print(
-            "Created a new webhook secret: the one in the demo file is no longer active."
+            "Created a new webhook secret, because the one in the output file is no longer active."
         )
     return rotate_webhook_secret(MAIN_ACCOUNT).secret
 
 
-def _unused_trackers(documents: list[RawDefinition], version: str) -> list[str]:
-    """Return unused trackers; create new ones in place of used ones.
+def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:
+    """Return the ids of unused trackers. Create as many as are missing.
 
-    Trackers are created last, so the last tracker exists only if all demo data is loaded.
+    Trackers are created after all other demo data, so the existence of the last tracker shows that
+    the demo data is complete.
     """
     stays = [
-        id_of(MAIN_ACCOUNT, document.content)
-        for document in documents
-        if document.content["kind"] == Kind.PURCHASE
-        and document.content["account"] == MAIN_ACCOUNT
-        and "startDate" in document.content
-        and "customerId" in document.content
+        id_of(MAIN_ACCOUNT, definition.content)
+        for definition in definitions
+        if definition.content["kind"] == Kind.PURCHASE
+        and definition.content["account"] == MAIN_ACCOUNT
+        and "startDate" in definition.content
+        and "customerId" in definition.content
     ]
     unused: list[str] = []
     for number in count():
@@ -184,21 +186,21 @@ def _tracker_id(version: str, number: int) -> str:
     return demo_id(f"tracker {version} {number}")
 
 
-def _show(described: DemoDescription, output: Path) -> None:
-    headers = f"-H 'X-API-KEY: {described.api_key}' -H 'X-API-SECRET: {described.api_secret}'"
-    base_url = described.base_url
+def _show(description: DemoDescription, output: Path) -> None:
+    headers = f"-H 'X-API-KEY: {description.api_key}' -H 'X-API-SECRET: {description.api_secret}'"
+    base_url = description.base_url
     customer = f"{base_url}/partners/customer"
     survey = f"{base_url}/partners/survey"
     results().print(
         f"""
 Base URL      {base_url}
-X-API-KEY     {described.api_key}
-X-API-SECRET  {described.api_secret}
+X-API-KEY     {description.api_key}
+X-API-SECRET  {description.api_secret}
 
 Try:
-curl -s {headers} '{customer}?id={described.customer_id}'
+curl -s {headers} '{customer}?id={description.customer_id}'
 curl -s {headers} -H 'Content-Type: application/json' -d '{{"limit": 5}}' '{customer}/list'
-curl -s {headers} '{survey}?id={described.survey_id}'
+curl -s {headers} '{survey}?id={description.survey_id}'
 
-Scripts find all ids and credentials in {output}."""
+All ids and credentials are in {output}."""
     )

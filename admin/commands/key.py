@@ -1,4 +1,4 @@
-"""``key``: issue, revoke and list partners' API keys."""
+"""The command ``key``: issue, revoke and list partners' API keys."""
 
 from typing import Annotated
 
@@ -15,9 +15,9 @@ app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
 @app.command()
 def issue(
     account: AccountArgument,
-    label: Annotated[str, typer.Option(help="A description of the key's use.")] = "",
+    label: Annotated[str, typer.Option(help="A description of what the key is used for.")] = "",
 ) -> None:
-    """Issue an API key for the account and print its secret once."""
+    """Issue an API key for the account. Print the key and its secret, which is shown only once."""
     credential, secret = issue_key(account, label.strip())
     results().print(f"X-API-KEY: {credential.api_key}")
     results().print(f"X-API-SECRET: {secret}")

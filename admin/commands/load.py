@@ -1,4 +1,4 @@
-"""``load``: load definitions from files into the service."""
+"""The command ``load``: load definitions from files into the service."""
 
 from collections import Counter
 from functools import cache
@@ -20,9 +20,9 @@ from chalicelib.services.customers.read import find_customer
 
 
 class StoredResources:
-    """The stored resources that definitions refer to, each read once."""
+    """Look up the stored resources that definitions refer to. Results are cached."""
 
-    @cache  # noqa: B019 - the object lives as long as the command
+    @cache  # noqa: B019 - the process ends with the command
     def has_account(self, account_id: str) -> bool:
         """Return whether the account exists."""
         return find_account(account_id) is not None
@@ -51,22 +51,26 @@ def load(
     ],
     account: Annotated[
         str | None,
-        typer.Option(help="The account of definitions without `account`.", parser=id_argument),
+        typer.Option(
+            help="The id of the account for definitions without an `account` field.",
+            parser=id_argument,
+        ),
     ] = None,
 ) -> None:
     """Create or replace the resources that definitions describe.
 
-    Each definition has a kind (brand, store, customer, contactForm, survey, workflow or purchase)
-    and can have an account. A file can contain several definitions: YAML documents, the items of a
-    list, or lines. All definitions are validated first; if any is invalid, nothing is written.
-    Loading the same definitions again changes nothing.
+    Each definition has a `kind` field (brand, store, customer, contactForm, survey, workflow or
+    purchase) and can have an `account` field. A file can contain several definitions: as YAML
+    documents, as items of a list, or as lines of a JSON Lines file. All definitions are validated
+    first. If any definition is invalid, nothing is written. Loading the same definitions again
+    changes nothing.
 
-    A CSV file contains one purchase per row. Its columns are source, externalId, storeId, date,
-    startDate, endDate, customerId and account; customer.email, customer.phoneNumber,
-    customer.firstName and so on; and metadata.KEY for any key. Empty cells are ignored.
+    A CSV file contains one purchase per row. The columns are source, externalId, storeId, date,
+    startDate, endDate, customerId and account; fields of the customer, such as customer.email and
+    customer.phoneNumber; and metadata.NAME for any metadata property. Empty cells are ignored.
     """
-    found, unreadable = read_files(files)
-    definitions, problems = check(found, account, StoredResources(), unreadable)
+    raw_definitions, unreadable = read_files(files)
+    definitions, problems = check(raw_definitions, account, StoredResources(), unreadable)
     if problems:
         _list(problems)
         notices().print(f"{len(problems)} error(s); nothing was written.")
@@ -93,7 +97,7 @@ def load(
 
 
 def count_list(counts: Counter[Kind]) -> str:
-    """Format the count of each kind: ``2 stores, 1 survey``."""
+    """Format the number of definitions of each kind: ``2 stores, 1 survey``."""
     words = {Kind.CONTACT_FORM: "contact form"}
     return (
         ", ".join(

@@ -1,4 +1,4 @@
-"""``webhook-secret``: rotate the secret that signs an account's webhooks."""
+"""The command ``webhook-secret``: rotate the secret that signs an account's webhooks."""
 
 from datetime import datetime
 from typing import Annotated
@@ -31,13 +31,16 @@ def rotate(
     at: Annotated[
         datetime | None,
         typer.Option(
-            help="When the secret becomes active. Default: now.", parser=_timestamp, metavar="TIME"
+            help="The time at which the new secret becomes active. Default: now.",
+            parser=_timestamp,
+            metavar="TIME",
         ),
     ] = None,
 ) -> None:
-    """Create a webhook secret and print it once. The current secret signs until it is active.
+    """Create a webhook secret and print it. It cannot be shown again.
 
-    The new secret replaces all secrets that are not active yet.
+    The current secret signs webhooks until the new secret becomes active. Other secrets that are
+    not active yet are deleted.
     """
     new = rotate_webhook_secret(account, at)
     start = f"at {format_timestamp(at)}" if at else "within a minute"

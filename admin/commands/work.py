@@ -1,4 +1,4 @@
-"""``work``: list and replay parked work."""
+"""The command ``work``: list and replay parked work."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ app = typer.Typer(help="List and replay parked work.", no_args_is_help=True)
 
 @app.command("list")
 def list_work() -> None:
-    """List the parked work of all accounts, the earliest parked first, at most 100."""
+    """List up to 100 parked work records of all accounts, the earliest parked first."""
     show_table(
         ["Kind", "Account", "Id", "Part", "Failures", "Reason", "Parked"],
         [
@@ -35,12 +35,15 @@ def list_work() -> None:
 @app.command("replay")
 def replay_work(
     owner_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The work's id.", parser=id_argument)
+        str,
+        typer.Argument(
+            metavar="ID", help="The id of the import, feedback or delivery.", parser=id_argument
+        ),
     ],
     part: Annotated[
         str | None,
         typer.Argument(metavar="PART", help="The part to replay. Default: all parked parts."),
     ] = None,
 ) -> None:
-    """Reset the failures of parked work and queue it."""
+    """Reset the failure count of parked work and queue it again."""
     notices().print(f"Requeued: {replay(owner_id, part)}.")

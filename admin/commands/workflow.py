@@ -1,4 +1,4 @@
-"""``workflow``: list, enable, disable and test an account's workflows."""
+"""The command ``workflow``: list, enable, disable and test an account's workflows."""
 
 from typing import Annotated
 
@@ -43,14 +43,14 @@ def list_all(account: AccountArgument) -> None:
 
 @app.command()
 def enable(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Enable a workflow. It reacts to feedback within a minute."""
+    """Enable a workflow. It takes effect within a minute."""
     changed = set_workflow_enabled(account, workflow, enabled=True)
     notices().print(f"Enabled the workflow {changed.name}.")
 
 
 @app.command()
 def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Disable a workflow within a minute, and stop its pending deliveries."""
+    """Disable a workflow and stop its pending deliveries. It takes effect within a minute."""
     changed = set_workflow_enabled(account, workflow, enabled=False)
     notices().print(f"Disabled the workflow {changed.name}.")
 
@@ -60,20 +60,20 @@ def send_example(
     account: AccountArgument,
     workflow: WorkflowArgument,
     action: Annotated[
-        str | None, typer.Option(help="The action's key. Default: the first action.")
+        str | None, typer.Option(help="The action's key or id. Default: the first action.")
     ] = None,
 ) -> None:
-    """Send a marked example to an action's URL and print the request and the response."""
-    found = find_workflow(account, workflow)
-    exchange = send_test(account, found, find_action(found, action))
+    """Send a test webhook to an action's URL and print the request and the response."""
+    tested = find_workflow(account, workflow)
+    exchange = send_test(account, tested, find_action(tested, action))
     for line in _lines(exchange):
         results().print(line)
-    if not exchange.answer.is_success:
+    if not exchange.response.is_success:
         raise typer.Exit(1)
 
 
 def _lines(exchange: Exchange) -> list[str]:
-    response = exchange.answer
+    response = exchange.response
     result = f"status {response.status}" if response.status else f"no response: {response.detail}"
     return [
         f"POST {exchange.url}",

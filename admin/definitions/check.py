@@ -1,7 +1,9 @@
-"""Check all definitions of a run before any of them is saved: first the shapes, then the rules.
+"""Validate all definitions of a run before any of them is saved.
 
-Rules include references: brands, stores and customers must exist already or be defined in the same
-run. Only saving finds an id that belongs to another account's form or to a place of the other kind.
+First, each definition is validated against the schema of its kind. Then the rules are checked. For
+example, the brands, stores and customers that a definition refers to must be stored or defined in
+the same run. Two errors are found only when definitions are saved: a form id that belongs to
+another account, and a brand id that belongs to a store or vice versa.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +12,7 @@ from typing import Protocol
 
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.definitions.identify import KnownAccounts, identify_definition
-from admin.definitions.references import KnownParts, RunReferences
+from admin.definitions.references import KnownResources, RunReferences
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import parse_store_definition
 from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
@@ -27,32 +29,33 @@ from chalicelib.domain.workflows.definition import build_workflow, parse_workflo
 from chalicelib.settings import settings
 
 
-class Known(KnownAccounts, KnownParts, Protocol):
-    """The accounts that exist, and their resources."""
+class Known(KnownAccounts, KnownResources, Protocol):
+    """Look up stored accounts and their resources."""
 
 
 def check(
-    found: Sequence[RawDefinition],
+    raw_definitions: Sequence[RawDefinition],
     default_account: str | None,
     known: Known,
     unreadable: Sequence[Problem] = (),
 ) -> tuple[list[Definition], list[Problem]]:
-    """Return the definitions in the order found, and all problems.
+    """Return the valid definitions in their original order, and all problems.
 
-    Rules are checked only if every file is readable and every shape is valid. Otherwise a reference
-    to an invalid definition of the same run would look unknown.
+    Rules are checked only if all files are readable and all definitions match their schemas.
+    Otherwise, references to an invalid definition of the run would be reported as unknown.
 
     Args:
-        default_account: the account of definitions that name none.
-        unreadable: problems with files that contain definitions of this run.
+        default_account: the account of definitions without an ``account`` field.
+        known: looks up stored accounts and resources.
+        unreadable: problems with unreadable files of this run.
     """
     problems = [*unreadable]
     definitions: list[Definition] = []
-    for raw in found:
+    for raw in raw_definitions:
         try:
             definitions.append(identify_definition(raw, default_account, known))
         except InvalidInput as error:
-            problems += [Problem(raw.origin, each) for each in error.errors]
+            problems += [Problem(raw.origin, input_error) for input_error in error.errors]
     return definitions, problems or [*_rule_problems(definitions, known)]
 
 
@@ -60,18 +63,20 @@ def _rule_problems(definitions: Sequence[Definition], known: Known) -> Iterator[
     references = RunReferences(definitions, known)
     now = clock.now()
     origins: dict[tuple[str, Kind, str], str] = {}
-    for each in definitions:
-        if each.own_id:
-            first = origins.setdefault((each.account_id, each.kind, each.own_id), each.origin)
-            if first != each.origin:
+    for definition in definitions:
+        origin = definition.origin
+        if definition.resource_id:
+            resource = (definition.account_id, definition.kind, definition.resource_id)
+            first = origins.setdefault(resource, origin)
+            if first != origin:
                 detail = f"Duplicate id, first used in {first}."
-                yield Problem(each.origin, InputError("/id", "duplicate", detail))
+                yield Problem(origin, InputError("/id", "duplicate", detail))
         try:
-            _check_rules(each, references, now)
+            _check_rules(definition, references, now)
         except InvalidInput as error:
-            yield from (Problem(each.origin, input_error) for input_error in error.errors)
+            yield from (Problem(origin, input_error) for input_error in error.errors)
         except InputTooLarge as error:
-            yield Problem(each.origin, InputError("", "too_large", str(error)))
+            yield Problem(origin, InputError("", "too_large", str(error)))
 
 
 def _check_rules(definition: Definition, references: RunReferences, now: datetime) -> None:
@@ -93,5 +98,7 @@ def _check_rules(definition: Definition, references: RunReferences, now: datetim
             )
         case Kind.PURCHASE:
             parse_purchase_definition(
-                content, directory, lambda customer: references.has_customer(account_id, customer)
+                content,
+                directory,
+                lambda customer_id: references.has_customer(account_id, customer_id),
             )

@@ -1,4 +1,4 @@
-"""Definitions that an operator loads, and problems with them."""
+"""Definitions that an operator loads, and the problems found in them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,10 @@ from chalicelib.domain.input_errors import InputError
 
 
 class Kind(StrEnum):
-    """What a definition describes, in the order of loading: references point to earlier kinds."""
+    """The kind of resource that a definition describes.
+
+    Kinds are loaded in this order, because definitions refer only to earlier kinds.
+    """
 
     BRAND = "brand"
     STORE = "store"
@@ -21,10 +24,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class RawDefinition:
-    """A definition as read from a file.
+    """A definition that has been read from a file but not validated.
 
     Attributes:
-        origin: its location, for people: ``places.yaml, definition 3``.
+        origin: the location of the definition in messages: ``places.yaml, definition 3``.
+        content: the parsed definition.
     """
 
     origin: str
@@ -33,23 +37,23 @@ class RawDefinition:
 
 @dataclass(frozen=True)
 class Definition:
-    """A definition with a valid shape.
+    """A definition that matches the schema of its kind.
 
     Attributes:
-        own_id: the id of the resource; None for a purchase.
+        resource_id: the id of the resource, or None for a purchase.
         content: the definition without ``kind`` and ``account``.
     """
 
     origin: str
     kind: Kind
     account_id: str
-    own_id: str | None
+    resource_id: str | None
     content: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """An error, and the definition that contains it."""
+    """An input error and the location of the definition that contains it."""
 
     origin: str
     input_error: InputError

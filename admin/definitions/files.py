@@ -1,4 +1,4 @@
-"""Read definitions from files: YAML, JSON, JSON lines, and purchases from CSV."""
+"""Read definitions from YAML, JSON and JSON Lines files, and purchases from CSV files."""
 
 import csv
 import json
@@ -15,11 +15,11 @@ from chalicelib.domain.input_errors import InputError
 
 
 class _NotReadable(Exception):
-    """The rest of a file cannot be read. The message is one sentence."""
+    """A file cannot be read any further. The message is one sentence for the operator."""
 
 
 def read_files(paths: Iterable[Path]) -> tuple[list[RawDefinition], list[Problem]]:
-    """Return the definitions of all files in order, and the problems with unreadable files."""
+    """Return the definitions of all files in order, and a problem for each unreadable file."""
     definitions: list[RawDefinition] = []
     problems: list[Problem] = []
     for path in paths:

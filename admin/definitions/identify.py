@@ -1,4 +1,4 @@
-"""Find the kind and the account of a raw definition, and check its shape."""
+"""Determine the kind and the account of a raw definition, and validate it against its schema."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
@@ -28,7 +28,7 @@ _MODELS: Final[dict[Kind, type[Input]]] = {
 
 
 class KnownAccounts(Protocol):
-    """The accounts that exist."""
+    """Look up stored accounts."""
 
     def has_account(self, account_id: str) -> bool:
         """Return whether the account exists."""
@@ -40,10 +40,11 @@ def identify_definition(
     """Return the definition with its kind and account.
 
     Args:
-        default_account: the account of a definition that names none.
+        default_account: the account of a definition without an ``account`` field.
 
     Raises:
-        InvalidInput: the kind, the account or the shape is invalid.
+        InvalidInput: the kind or the account is invalid, or the definition does not match the
+            schema of its kind.
     """
     if not isinstance(raw.content, dict):
         raise InvalidInput([InputError("", "wrong_type", "Must be an object.")])
@@ -51,15 +52,15 @@ def identify_definition(
     kind: Any = content.pop("kind", None)
     account: Any = content.pop("account", None) or default_account
     errors = [*_kind_errors(kind), *_account_errors(account, known)]
-    own_id: str | None = None
+    resource_id: str | None = None
     if kind in list(Kind):
         try:
-            own_id = getattr(parse_definition(content, _MODELS[Kind(kind)]), "id", None)
+            resource_id = getattr(parse_definition(content, _MODELS[Kind(kind)]), "id", None)
         except InvalidInput as error:
             errors += error.errors
     if errors:
         raise InvalidInput(errors)
-    return Definition(raw.origin, Kind(kind), account.lower(), own_id, content)
+    return Definition(raw.origin, Kind(kind), account.lower(), resource_id, content)
 
 
 def _kind_errors(kind: Any) -> Iterator[InputError]:

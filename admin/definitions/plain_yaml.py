@@ -1,7 +1,7 @@
-"""A YAML loader for the values of JSON, without the implicit types of YAML 1.1.
+"""A YAML loader that produces only the data types of JSON.
 
-YAML 1.1 reads the language ``no`` as false, a date as a timestamp, ``12:30`` as 750 and a phone
-number as an octal number.
+The default loader implements YAML 1.1, which converts the language ``no`` to false, dates to
+timestamps, ``12:30`` to 750, and some phone numbers to octal numbers.
 """
 
 import re
@@ -12,12 +12,15 @@ import yaml
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Reads true, false, null and decimal numbers; any other unquoted scalar is a string."""
+    """A loader that converts unquoted true, false, null and decimal numbers.
+
+    All other scalars are strings.
+    """
 
     yaml_implicit_resolvers = {}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
-        """Return the mapping; a duplicate key is an error."""
+        """Return the mapping. Raise a YAML error if a key occurs twice."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":

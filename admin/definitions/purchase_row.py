@@ -1,8 +1,8 @@
 """Convert a row of a CSV file to the definition of a purchase.
 
-Columns have the names of the fields of a purchase. A dot leads into an object: ``customer.email``
-is the customer's e-mail, ``metadata.table`` is the field ``table`` of the metadata. An empty cell
-is an absent field.
+Column names are field names of a purchase. A dot separates an object from its field:
+``customer.email`` is the field ``email`` of ``customer``, and ``metadata.table`` is the field
+``table`` of ``metadata``. Empty cells are omitted.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from admin.definitions.definition import Kind
 
-_TRUTHS: Final = {"true": True, "false": False}
+_BOOLEANS: Final = {"true": True, "false": False}
 _BOOLEAN_COLUMNS: Final = frozenset({"customer.emailOptin", "customer.smsOptin"})
 _OBJECTS: Final = frozenset({"customer", "metadata"})
 
@@ -23,10 +23,10 @@ def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
         if not value:
             continue
         if column in _BOOLEAN_COLUMNS:
-            value = _TRUTHS.get(value.lower(), value)
-        holder, dot, key = column.partition(".")
-        if dot and holder in _OBJECTS:
-            definition.setdefault(holder, {})[key] = value
+            value = _BOOLEANS.get(value.lower(), value)
+        object_name, dot, field = column.partition(".")
+        if dot and object_name in _OBJECTS:
+            definition.setdefault(object_name, {})[field] = value
         else:
             definition[column] = value
     return definition

@@ -1,4 +1,4 @@
-"""Resources that the definitions of one run may refer to."""
+"""The resources that the definitions of one run can refer to."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -10,8 +10,8 @@ from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 _PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
 
 
-class KnownParts(Protocol):
-    """The resources that accounts have already."""
+class KnownResources(Protocol):
+    """Look up stored resources of accounts."""
 
     def directory(self, account_id: str) -> Directory:
         """Return the account's brands and stores."""
@@ -21,11 +21,11 @@ class KnownParts(Protocol):
 
 
 class RunReferences:
-    """The resources that exist already, and those that the run defines."""
+    """Look up resources that are stored or that the run defines."""
 
-    def __init__(self, definitions: Iterable[Definition], known: KnownParts) -> None:
+    def __init__(self, definitions: Iterable[Definition], known: KnownResources) -> None:
         self._known = known
-        self._defined = {(each.account_id, each.kind, each.own_id) for each in definitions}
+        self._defined = {(d.account_id, d.kind, d.resource_id) for d in definitions}
 
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         """Return whether the account has this customer or the run defines it."""
@@ -33,12 +33,12 @@ class RunReferences:
             self._known.has_customer(account_id, customer_id)
         )
 
-    @cache  # noqa: B019 - lives as long as one run of the command
+    @cache  # noqa: B019 - the process ends with the command
     def directory(self, account_id: str) -> Directory:
         """Return the brands and stores that the account has or that the run defines."""
         defined = [
-            Place(id=own_id, kind=_PLACE_KINDS[kind], name="")
-            for account, kind, own_id in self._defined
-            if account == account_id and own_id and kind in _PLACE_KINDS
+            Place(id=resource_id, kind=_PLACE_KINDS[kind], name="")
+            for account, kind, resource_id in self._defined
+            if account == account_id and resource_id and kind in _PLACE_KINDS
         ]
         return Directory.of((*self._known.directory(account_id).places, *defined))

@@ -1,4 +1,4 @@
-"""Save checked definitions, each after the ones that it refers to."""
+"""Save validated definitions. A definition is saved after the definitions that it refers to."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -31,21 +31,22 @@ _WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
 def write(
     definitions: Iterable[Definition], written: Callable[[Definition], None]
 ) -> list[Problem]:
-    """Save the definitions, call ``written`` after each, and return the problems.
+    """Save the definitions, call ``written`` for each saved definition, and return the problems.
 
-    Resources that have lists by page are saved sequentially, which keeps their order. Purchases of
-    different customers are saved concurrently.
+    Purchases of different customers are saved concurrently. All other definitions are saved one
+    after another, because the API lists resources in creation order.
 
     Raises:
-        Unavailable: the database throttles or does not respond; the rest is not saved.
+        Unavailable: the database throttles or does not respond. The remaining definitions are not
+            saved.
     """
     problems: list[Problem] = []
-    one_at_a_time = Lock()
+    lock = Lock()
 
     def write_lane(lane: Sequence[Definition]) -> None:
         for definition in lane:
             errors = _save_errors(definition)
-            with one_at_a_time:
+            with lock:
                 problems.extend(Problem(definition.origin, input_error) for input_error in errors)
                 if not errors:
                     written(definition)
@@ -56,10 +57,10 @@ def write(
     first, *lanes = _lanes(purchases)
     write_lane(first)
     with ThreadPoolExecutor(MAX_WRITERS) as threads:
-        ends = [threads.submit(write_lane, lane) for lane in lanes]
+        futures = [threads.submit(write_lane, lane) for lane in lanes]
         try:
-            for end in ends:
-                end.result()
+            for future in futures:
+                future.result()
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise
@@ -79,27 +80,28 @@ def _save_errors(definition: Definition) -> list[InputError]:
 
 
 def _lanes(purchases: Sequence[Definition]) -> list[list[Definition]]:
-    """Split purchases into lanes that can be saved concurrently; each lane is sequential.
+    """Split purchases into lanes. The purchases of a lane are saved one after another.
 
-    The first lane is saved before the others start. It contains the purchases that may create a
-    customer, because later purchases must find that customer. If the run contains a purchase twice,
-    it contains all of them.
+    The first lane is saved before the other lanes, which are saved concurrently. It contains the
+    purchases that can create a customer, because later purchases must find that customer. If any
+    purchase occurs twice in the run, the first lane contains all purchases.
     """
-    names = Counter(
+    occurrences = Counter(
         (d.account_id, d.content.get("source"), d.content.get("externalId")) for d in purchases
     )
-    if any(count > 1 for count in names.values()):
+    if any(count > 1 for count in occurrences.values()):
         return [list(purchases)]
-    alone: list[Definition] = []
+    first: list[Definition] = []
     lanes: dict[tuple[str, Any], list[Definition]] = {}
     for purchase in purchases:
         customer = purchase.content.get("customerId")
         if customer is None and purchase.content.get("customer") is not None:
-            alone.append(purchase)
+            first.append(purchase)
         else:
             lane = customer or purchase.origin
             lanes.setdefault((purchase.account_id, lane), []).append(purchase)
-    if not alone and lanes:
-        # The first write opens the connections and loads the tables, so it runs before the others.
-        alone = lanes.pop(next(iter(lanes)))
-    return [alone, *lanes.values()]
+    if not first and lanes:
+        # The first write opens the connection and loads table descriptions, so no other write may
+        # run concurrently.
+        first = lanes.pop(next(iter(lanes)))
+    return [first, *lanes.values()]

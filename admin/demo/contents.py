@@ -1,4 +1,4 @@
-"""All demo data as definitions."""
+"""All demo data, as definitions."""
 
 import json
 from hashlib import sha256
@@ -22,7 +22,7 @@ _FILES: Final = {
 
 
 class _DemoLoader(PlainLoader):
-    """Construct ``!id NAME`` as the id derived from the name."""
+    """A YAML loader that replaces ``!id NAME`` with the id derived from the name."""
 
 
 def _id(loader: PlainLoader, node: yaml.ScalarNode) -> str:
@@ -33,7 +33,7 @@ _DemoLoader.add_constructor("!id", _id)
 
 
 def demo_definitions() -> list[RawDefinition]:
-    """Return the definitions of both accounts, the same at every call."""
+    """Return the definitions of both accounts. Every call returns the same definitions."""
     return [
         RawDefinition(f"demo data of {ACCOUNTS[account]}, definition {number}", content)
         for account in ACCOUNTS
@@ -41,14 +41,14 @@ def demo_definitions() -> list[RawDefinition]:
     ]
 
 
-def version_of(documents: list[RawDefinition]) -> str:
-    """Return a version that identifies exactly these definitions."""
-    text = json.dumps([document.content for document in documents], sort_keys=True)
+def version_of(definitions: list[RawDefinition]) -> str:
+    """Return a hash of the definitions, which identifies this version of the demo data."""
+    text = json.dumps([definition.content for definition in definitions], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:16]
 
 
 def _contents_of(account_id: str) -> list[dict[str, Any]]:
-    of_files = [
+    from_files = [
         content
         for name in _FILES[account_id]
         for document in read_yaml((_FOLDER / name).read_text(encoding="utf-8"), _DemoLoader)
@@ -56,21 +56,22 @@ def _contents_of(account_id: str) -> list[dict[str, Any]]:
     ]
     if account_id == MAIN_ACCOUNT:
         people = customers.main_customers()
-        bought = purchases.main_purchases(_ids(people))
+        account_purchases = purchases.main_purchases(_ids(people))
     else:
         people = customers.other_customers()
-        bought = purchases.other_purchases(_ids(people))
-    return [{**each, "account": account_id} for each in (*of_files, *people, *bought)]
+        account_purchases = purchases.other_purchases(_ids(people))
+    contents = (*from_files, *people, *account_purchases)
+    return [{**content, "account": account_id} for content in contents]
 
 
 def _ids(people: list[dict[str, Any]]) -> list[str]:
     return [person["id"] for person in people]
 
 
-def stores_of(documents: list[RawDefinition], brand_id: str) -> list[str]:
+def stores_of(definitions: list[RawDefinition], brand_id: str) -> list[str]:
     """Return the ids of a brand's stores in the order of the definitions."""
     return [
-        document.content["id"]
-        for document in documents
-        if document.content["kind"] == Kind.STORE and document.content["brandId"] == brand_id
+        definition.content["id"]
+        for definition in definitions
+        if definition.content["kind"] == Kind.STORE and definition.content["brandId"] == brand_id
     ]

@@ -1,4 +1,4 @@
-"""The demo's customers: one with every field, and many with realistic data."""
+"""The customers of the demo data: one with every field, and many with realistic random data."""
 
 from collections.abc import Iterator
 from random import Random
@@ -49,26 +49,26 @@ _ATTRIBUTES: Final = (
 
 
 def main_customers(count: int = 260) -> list[dict[str, Any]]:
-    """Return the customers of the main account, the one with every field first."""
-    return [_shown_customer(), *_drawn("main", count - 1)]
+    """Return the customers of the main account. The first customer has every field."""
+    return [_shown_customer(), *_random_customers("main", count - 1)]
 
 
 def other_customers() -> list[dict[str, Any]]:
     """Return the customers of the second account."""
-    return list(_drawn("other", 8))
+    return list(_random_customers("other", 8))
 
 
-def _drawn(of: str, count: int) -> Iterator[dict[str, Any]]:
-    chance = Random(f"customers of {of}")
+def _random_customers(account: str, count: int) -> Iterator[dict[str, Any]]:
+    chance = Random(f"customers of {account}")
     for number in range(1, count + 1):
         yield {
             "kind": "customer",
-            "id": demo_id(f"customer {of} {number}"),
-            **_described(chance, draw_person(chance), number),
+            "id": demo_id(f"customer {account} {number}"),
+            **_fields(chance, draw_person(chance), number),
         }
 
 
-def _described(chance: Random, person: Person, number: int) -> dict[str, Any]:
+def _fields(chance: Random, person: Person, number: int) -> dict[str, Any]:
     document: dict[str, Any] = {"firstName": person.first_name, "lastName": person.last_name}
     if chance.random() < 0.9:
         document["language"] = person.naming.language
@@ -92,12 +92,12 @@ def _described(chance: Random, person: Person, number: int) -> dict[str, Any]:
     if chance.random() < 0.03:
         document["type"] = "Unknown"
     if chance.random() < 0.4:
-        document |= _known_elsewhere(chance, person, number)
+        document |= _external_fields(chance, person, number)
     return document
 
 
-def _known_elsewhere(chance: Random, person: Person, number: int) -> dict[str, Any]:
-    """Return identifiers in external systems and the records of those systems."""
+def _external_fields(chance: Random, person: Person, number: int) -> dict[str, Any]:
+    """Return a customer's identifiers in external systems, the systems' metadata and sources."""
     reference = f"{number:05d}"
     document: dict[str, Any]
     match chance.randrange(6):
@@ -144,7 +144,7 @@ def _shown_customer() -> dict[str, Any]:
     return {
         "kind": "customer",
         "id": SHOWN_CUSTOMER,
-        "description": "Regular guest of both houses; everything that can be known is known here.",
+        "description": "Regular guest of both houses. Every customer field has a value.",
         "company": "Atelier Bleu",
         "firstName": "Anaïs",
         "lastName": "Benjelloun–Lefèvre",

@@ -1,4 +1,4 @@
-"""The description of the demo data for scripts: ids and credentials in one JSON file."""
+"""The JSON file with the ids and credentials of the demo data, for scripts."""
 
 import os
 import tempfile
@@ -14,7 +14,7 @@ class _Described(BaseModel):
 
 
 class OtherAccount(_Described):
-    """The second account."""
+    """The ids and credentials of the second account."""
 
     api_key: str
     api_secret: str
@@ -26,11 +26,12 @@ class OtherAccount(_Described):
 
 
 class DemoDescription(_Described):
-    """The main account.
+    """The ids and credentials of the main account, and the description of the second account.
 
     Attributes:
-        store_ids: the stores of ``brand_id``, which the contact form and the public survey target.
-        trackers: unused trackers of the private survey.
+        store_ids: the stores of the brand ``brand_id``, which are targets of the contact form and
+            of the public survey.
+        trackers: the ids of unused trackers of the private survey.
     """
 
     base_url: str
@@ -50,16 +51,16 @@ class DemoDescription(_Described):
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """Load the description from the file. Return None if there is none."""
+        """Load the description from a file. Return None if the file is missing or invalid."""
         try:
             return cls.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
 
     def write(self, path: Path) -> None:
-        """Write the description to the file, readable by the caller only."""
+        """Write the description to a file that only the current user can read."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        # The temporary file has mode 0600. Readers see either the old or the new file.
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as made:
-            made.write(self.model_dump_json(by_alias=True, indent=2) + "\n")
-        os.replace(made.name, path)  # noqa: PTH105 - the name is a text
+        # Replace the file atomically. A temporary file has mode 0600.
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as temporary:
+            temporary.write(self.model_dump_json(by_alias=True, indent=2) + "\n")
+        os.replace(temporary.name, path)  # noqa: PTH105 - the name is a string

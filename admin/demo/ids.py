@@ -1,10 +1,10 @@
-"""Ids of the demo data, derived from names."""
+"""The ids of the demo data, which are derived from names."""
 
 from chalicelib.domain.ids import derived_id
 
 
 def demo_id(name: str) -> str:
-    """Return the id for a name such as ``store lyon``."""
+    """Derive an id from a name such as ``store lyon``."""
     return derived_id("demo", *name.split())
 
 

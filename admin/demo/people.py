@@ -1,6 +1,7 @@
 """Realistic names in several languages and scripts.
 
-Each name is followed by its Latin spelling, from which the e-mail address is made.
+A name in another script is followed by ``|`` and its Latin spelling, from which the e-mail address
+is built.
 """
 
 import unicodedata
@@ -14,7 +15,7 @@ class Naming:
     """Names and phone numbers of people who share a language.
 
     Attributes:
-        phone: a pattern in which each ``#`` stands for a digit.
+        phone: a pattern for phone numbers in which each ``#`` stands for a random digit.
         civilities: titles in front of a name.
     """
 
@@ -27,7 +28,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Person:
-    """One person.
+    """A randomly generated person.
 
     Attributes:
         address: the local part of the e-mail address: ``zoe.lefevre``.
@@ -132,12 +133,12 @@ NAMINGS: Final = (
     ),
 )
 
-# Letters that are not an ASCII letter with a diacritic.
-_OWN_LETTERS: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "œ": "oe", "’": None})
+# Letters that Unicode does not decompose into an ASCII letter and a diacritic.
+_ASCII_SPELLINGS: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "œ": "oe", "’": None})
 
 
 def draw_person(chance: Random) -> Person:
-    """Draw a person of any of the languages."""
+    """Generate a person with names of a random language."""
     naming = chance.choice(NAMINGS)
     first, last = chance.choice(naming.first_names), chance.choice(naming.last_names)
     return Person(
@@ -149,11 +150,11 @@ def draw_person(chance: Random) -> Person:
 
 
 def draw_digits(chance: Random, pattern: str) -> str:
-    """Replace each ``#`` of the pattern by a random digit."""
+    """Return the pattern with each ``#`` replaced by a random digit."""
     return "".join(str(chance.randrange(10)) if c == "#" else c for c in pattern)
 
 
 def _in_ascii(name: str) -> str:
     latin = name.rpartition("|")[2].lower()
-    plain = unicodedata.normalize("NFKD", latin.translate(_OWN_LETTERS))
+    plain = unicodedata.normalize("NFKD", latin.translate(_ASCII_SPELLINGS))
     return "".join(c for c in plain.replace(" ", "-") if c.isascii())

@@ -1,6 +1,6 @@
-"""The demo's purchases: bills, deliveries and hotel stays over fourteen months.
+"""The purchases of the demo data: restaurant meals, deliveries and hotel stays over 14 months.
 
-The dates are fixed and in the past, so that loading them sends no survey.
+All dates are fixed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,15 +29,15 @@ SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NA
 
 
 def main_purchases(customers: Sequence[str], count: int = 420) -> list[dict[str, Any]]:
-    """Return the purchases of the main account, the one with every field first."""
-    return [_shown_purchase(), *_drawn("main", customers, count - 1)]
+    """Return the purchases of the main account. The first purchase has every field."""
+    return [_shown_purchase(), *_random_purchases("main", customers, count - 1)]
 
 
 def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
     """Return the purchases of the second account."""
     return [
         {
-            **_bought("Lightspeed", "minuit", number, _FIRST_DAY + timedelta(days=7 * number)),
+            **_purchase("Lightspeed", "minuit", number, _FIRST_DAY + timedelta(days=7 * number)),
             "storeId": demo_id("store minuit-gent" if number % 2 else "store minuit-lille"),
             "customerId": customers[number % len(customers)],
         }
@@ -46,15 +46,17 @@ def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def id_of(account_id: str, purchase: dict[str, Any]) -> str:
-    """Return the purchase's id in the account."""
+    """Return the id that the purchase gets when it is loaded into the account."""
     return purchase_id(account_id, DataSource(purchase["source"]), purchase["externalId"])
 
 
 OTHER_PURCHASE = id_of(OTHER_ACCOUNT, {"source": "Lightspeed", "externalId": "demo-minuit-0000"})
 
 
-def _drawn(of: str, customers: Sequence[str], count: int) -> Iterator[dict[str, Any]]:
-    chance = Random(f"purchases of {of}")
+def _random_purchases(
+    account: str, customers: Sequence[str], count: int
+) -> Iterator[dict[str, Any]]:
+    chance = Random(f"purchases of {account}")
     for number in range(1, count + 1):
         timestamp = _FIRST_DAY + timedelta(
             days=chance.randrange(_DAYS), hours=chance.randint(11, 21), minutes=number % 60
@@ -73,7 +75,7 @@ def _drawn(of: str, customers: Sequence[str], count: int) -> Iterator[dict[str, 
 
 def _meal(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     purchase = {
-        **_bought(chance.choice(_AT_TABLE), "meal", number, timestamp),
+        **_purchase(chance.choice(_AT_TABLE), "meal", number, timestamp),
         "storeId": demo_id(f"store {chance.choice(_TABLES)}"),
         "metadata": {
             "table": str(chance.randint(1, 40)),
@@ -96,7 +98,7 @@ def _meal(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
 
 def _delivery(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     return {
-        **_bought(chance.choice(_DELIVERED), "order", number, timestamp),
+        **_purchase(chance.choice(_DELIVERED), "order", number, timestamp),
         "storeId": demo_id(f"store {chance.choice(_TABLES[:4])}"),
         "metadata": {"total": chance.randint(1500, 9000) / 100, "courierRating": None},
     }
@@ -106,7 +108,7 @@ def _stay(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     nights = chance.randint(1, 7)
     arrival = timestamp.replace(hour=15, minute=0) + timedelta(days=chance.randint(3, 30))
     return {
-        **_bought(chance.choice(_STAYED), "stay", number, timestamp),
+        **_purchase(chance.choice(_STAYED), "stay", number, timestamp),
         "storeId": demo_id(f"store {chance.choice(_HOTELS)}"),
         "startDate": format_timestamp(arrival),
         "endDate": format_timestamp(arrival.replace(hour=11) + timedelta(days=nights)),
@@ -117,7 +119,7 @@ def _stay(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
 
 def _shown_purchase() -> dict[str, Any]:
     return {
-        **_bought(_SHOWN_NAME[0], "stay", 0, datetime(2026, 9, 30, 9, 30, tzinfo=UTC)),
+        **_purchase(_SHOWN_NAME[0], "stay", 0, datetime(2026, 9, 30, 9, 30, tzinfo=UTC)),
         "storeId": demo_id("store essaouira"),
         "customerId": SHOWN_CUSTOMER,
         "startDate": "2026-10-12T15:00:00.000Z",
@@ -136,7 +138,7 @@ def _shown_purchase() -> dict[str, Any]:
     }
 
 
-def _bought(source: str, what: str, number: int, timestamp: datetime) -> dict[str, Any]:
+def _purchase(source: str, what: str, number: int, timestamp: datetime) -> dict[str, Any]:
     return {
         "kind": "purchase",
         "source": source,

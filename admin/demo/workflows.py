@@ -1,4 +1,4 @@
-"""The demo's workflows, which send webhooks to a given receiver."""
+"""The workflows of the demo data, which send webhooks to one URL."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from admin.demo.ids import demo_id
 
 
 def main_workflows(url: str) -> list[dict[str, Any]]:
-    """Return workflows for the main account's public survey and contact form."""
+    """Return the definitions of the main account's workflows. All actions use the URL."""
     return [
         {
             "id": demo_id("workflow visit"),
@@ -22,7 +22,7 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
                     "headers": {
                         "Authorization": "Bearer demo",
                         "X-Team": "care",
-                        # System headers, which replace these custom ones.
+                        # The service replaces these two with its own system headers.
                         "user-agent": "Custom-Agent",
                         "x-service-webhook-signature": "sha256=custom",
                     },

@@ -1,1 +1,1 @@
-"""Handlers of queue and schedule events. `app.py` binds them."""
+"""Handlers of queue and schedule events. `app.py` registers them as Lambda functions."""

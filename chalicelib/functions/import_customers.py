@@ -27,10 +27,11 @@ _LOG_EVENTS: Final = {
 
 
 def import_customers(event: SQSEvent) -> Response:
-    """Import the chunk of each message.
+    """Import the chunk that each message points to.
 
-    A chunk that fails is counted and rescheduled in its record, so it does not block the other
-    messages of its account. If the database is busy, the chunk is deferred without a count.
+    If a chunk fails, the failure is recorded and the chunk is rescheduled, so that it does not
+    block the other messages of its account. If the database is unavailable, the chunk is deferred
+    without recording a failure.
     """
     return process_batch(event, IMPORTS, ChunkPointer, _process)
 

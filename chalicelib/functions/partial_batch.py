@@ -1,8 +1,8 @@
-"""Partial batch responses: process a batch of queue messages and return those that failed.
+"""Process a batch of queue messages and build the partial batch response.
 
-The queue delivers a returned message again and, after ten receives, moves it to the dead-letter
-queue. The records are authoritative, so a message is returned only if it is invalid or if its
-failure could not be recorded.
+The response lists the failed messages. The queue redelivers them and, after ten receives, moves
+them to the dead-letter queue. A message fails only if it is invalid or if its outcome could not be
+recorded: other failures are recorded in the work record, which the sweeper requeues.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -24,8 +24,9 @@ class Message(Generic[PointerT]):
     """A valid message of a batch.
 
     Attributes:
-        is_redelivery: whether the queue delivered it before. An earlier invocation may have started
-            its work.
+        pointer: the content of the message.
+        is_redelivery: whether the queue delivered the message before. In that case, an earlier
+            invocation may have started the work.
     """
 
     pointer: PointerT
@@ -41,28 +42,29 @@ def process_batch(
     prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: (),
     run: Callable[[Callable[[Any], bool], Sequence[Any]], Iterable[bool]] = map,
 ) -> Response:
-    """Process each message of a batch; return a partial batch response with the failed ones.
+    """Process each message of a batch. Return a partial batch response that lists failed messages.
 
-    On a FIFO queue, a failed message also fails the later messages of its group, which keeps the
+    On a FIFO queue, if a message fails, the later messages of its group fail too, to preserve their
     order.
 
     Args:
-        process: processes one message. An exception means that the message failed.
-        prepare: works on all valid messages first; returns the pointers that it has finished.
-        run: applies a function to all messages; a FIFO queue needs them in order.
+        process: processes one message. If it raises an exception, the message fails.
+        prepare: runs first, with all valid messages. It returns the pointers whose work is done;
+            ``process`` is not called for them.
+        run: applies a function to all messages. For a FIFO queue, it must do so in order.
     """
     batch: list[tuple[Record, Message[PointerT] | None]] = [
         (record, _message(record, pointer_type)) for record in event.to_dict()["Records"]
     ]
-    finished = prepare([message for _, message in batch if message])
+    prepared = prepare([message for _, message in batch if message])
     failed_groups: set[str] = set()
 
-    def is_done(received: tuple[Record, Message[PointerT] | None]) -> bool:
-        record, message = received
+    def is_done(entry: tuple[Record, Message[PointerT] | None]) -> bool:
+        record, message = entry
         group = str(record.get("attributes", {}).get("MessageGroupId"))
         if queue.is_fifo and group in failed_groups:
             return False
-        if message and (message.pointer in finished or _succeeds(process, message, record)):
+        if message and (message.pointer in prepared or _succeeds(process, message, record)):
             return True
         failed_groups.add(group)
         return False

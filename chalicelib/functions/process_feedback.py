@@ -1,4 +1,4 @@
-"""Process the feedback queue: one feedback per message, a whole batch in one transaction."""
+"""Process the feedback queue: one feedback record per message, one transaction per batch."""
 
 from collections.abc import Collection, Sequence
 from enum import Enum
@@ -15,7 +15,7 @@ from chalicelib.services.feedback.process import record_failure
 
 
 class _Result(Enum):
-    """The log event of each result."""
+    """The result of processing one message. The value is its log event."""
 
     PROCESSED = "feedback processed"
     SKIPPED = "feedback skipped"
@@ -24,11 +24,11 @@ class _Result(Enum):
 
 
 def process_feedback(event: SQSEvent) -> Response:
-    """Process the feedback of each message.
+    """Process the feedback record that each message points to.
 
-    New messages are processed together. If that fails, each is processed by itself, so that one
-    failing feedback does not block the others. A feedback that fails is counted and rescheduled in
-    its record.
+    The records of new messages are processed in one transaction. If that fails, each record is
+    processed separately, so that one failing record does not block the others. If a record fails,
+    the failure is recorded and the record is rescheduled.
     """
     return process_batch(event, FEEDBACK, FeedbackPointer, _process, prepare=_process_new_messages)
 
@@ -36,7 +36,7 @@ def process_feedback(event: SQSEvent) -> Response:
 def _process_new_messages(
     messages: Sequence[Message[FeedbackPointer]],
 ) -> Collection[FeedbackPointer]:
-    """Process all new messages together; return their pointers, or none if that failed."""
+    """Process all new messages in one transaction. Return their pointers; empty if it fails."""
     new = [message.pointer for message in messages if not message.is_redelivery]
     if not new:
         return ()

@@ -28,10 +28,9 @@ _LOG_EVENTS: Final = {
 
 
 def send_webhook(event: SQSEvent) -> Response:
-    """Make one attempt for each message.
+    """Make one delivery attempt for the execution that each message points to.
 
-    An execution whose attempt fails, or that has too little time left, is rescheduled in its
-    record.
+    If the attempt fails, or too little time is left for it, the execution is rescheduled.
     """
 
     def process(message: Message[ExecutionPointer]) -> None:
@@ -48,11 +47,11 @@ def send_webhook(event: SQSEvent) -> Response:
 
 
 def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[ExecutionPointer]:
-    """Load the workflows and secrets of all messages into the cache; finish none of them."""
+    """Load the workflows and secrets for all messages into the cache. Return no pointers."""
     try:
         deliveries.prefetch({message.pointer.account_id for message in messages})
     except Exception as error:
-        # Each delivery loads them again and counts its own failure.
+        # Each delivery loads its data again and records its own failure.
         logger.warning("webhook prefetch failed", error=type(error).__name__)
     return ()
 
@@ -78,7 +77,7 @@ def _deliver(pointer: ExecutionPointer, time_left_s: Callable[[], float]) -> Del
     try:
         return deliveries.send_webhook(pointer, time_left_s)
     except Unavailable as error:
-        # A busy database is not a failure of the execution: its record is due again by itself.
+        # Not recorded as a failure: the record stays due, and the sweeper requeues it.
         logger.warning("database unavailable", execution_id=pointer.execution_id, reason=str(error))
         return DeliveryOutcome.TO_BE_RETRIED
     except Exception as error:

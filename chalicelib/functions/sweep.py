@@ -15,10 +15,10 @@ _TIME_TO_STOP_S: Final = 10.0
 
 
 def sweep(event: CloudWatchEvent) -> None:
-    """Requeue overdue work of every kind in turns, until none is left or time is short.
+    """Requeue overdue work of every kind until none is left or the function's time runs out.
 
-    A kind that fails or has a backlog does not block the others. The first failure is raised at the
-    end.
+    The kinds take turns, so that a failure or a backlog of one kind does not block the others. If a
+    kind fails, its first exception is raised again at the end.
     """
 
     def has_time_left() -> bool:

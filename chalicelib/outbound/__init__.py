@@ -1,1 +1,1 @@
-"""Calls to other systems: queues, mail, text messages, webhook receivers."""
+"""Requests to other systems: SQS queues and webhook receivers."""

@@ -20,14 +20,14 @@ _ROUNDS: Final = 3
 
 
 def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
-    """Send one message per pointer; return how many the queue accepted. Never raise.
+    """Send one message per pointer. Return the number of accepted messages. Log errors of AWS.
 
-    The account is the message group: a FIFO queue delivers its messages in order, a standard queue
-    shares its capacity fairly between accounts. A FIFO queue accepts the same message once in five
-    minutes.
+    The message group is the account: a FIFO queue delivers the messages of an account in order, and
+    a standard queue shares its capacity fairly between accounts. A FIFO queue drops a duplicate of
+    a message from the last five minutes.
 
-    Requests to AWS: one per ten messages. Messages that the queue rejects are sent again, at most
-    twice. The sweeper requeues the rest, including everything after a failed request.
+    AWS requests: one per ten messages, plus up to two retries for rejected messages. A failed
+    request ends the call. The sweeper requeues the work of all messages that were not sent.
     """
     sent = 0
     for start in range(0, len(pointers), _MESSAGES_PER_REQUEST):
@@ -42,7 +42,7 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
 
 
 def forget_client() -> None:
-    """Create a new client for the next message, for tests that replace AWS."""
+    """Discard the cached client and queue URLs. Tests use this to replace the AWS endpoint."""
     _client.cache_clear()
     _url.cache_clear()
 

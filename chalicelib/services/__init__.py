@@ -1,1 +1,1 @@
-"""What the service does: one file a use. HTTP, queues and the command line share them."""
+"""The operations of the service, which the HTTP API, queue functions and command line share."""

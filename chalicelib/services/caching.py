@@ -1,4 +1,4 @@
-"""Cache what changes rarely in process memory for up to a minute: credentials, names, forms."""
+"""Cache rarely changing data, such as credentials and forms, in process memory for a minute."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -10,7 +10,7 @@ from cachetools import TTLCache
 from cachetools.keys import hashkey
 
 CACHE_TTL_S: Final = 55
-"""Shorter than the promised minute, to leave room for the duration of the request itself."""
+"""Changes must take effect within a minute. Five seconds are left for the request itself."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -21,7 +21,7 @@ _caches: Final[list[TTLCache[Any, Any]]] = []
 def wall_clock_s() -> float:
     """Return the wall-clock time in seconds.
 
-    Wall-clock time also advances while Lambda freezes the process; a monotonic clock stops.
+    Cached data must also expire while Lambda freezes the process. A monotonic clock can stop then.
     """
     return time.time()
 
@@ -29,13 +29,14 @@ def wall_clock_s() -> float:
 def cached(
     at_most: int, key: Callable[..., Hashable] = hashkey
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Cache the last ``at_most`` results of a function, each for `CACHE_TTL_S` seconds.
+    """Return a decorator that caches the results of a function for `CACHE_TTL_S` seconds.
 
-    None is not cached, so a new record is visible as soon as it exists.
+    A result of None is not cached, so a new record is visible as soon as it exists.
 
     Args:
-        key: builds the cache key from the function's arguments. With `id`, the result must keep a
-            reference to the argument: otherwise a later object can get the same id.
+        at_most: the maximum number of cached results. The least recently used are removed first.
+        key: builds the cache key from the function's arguments. If it is `id`, the result must
+            reference the argument; otherwise a later object can get the same id.
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -61,6 +62,6 @@ def cached(
 
 
 def clear_caches() -> None:
-    """Empty every cache."""
+    """Remove all results from all caches."""
     for results in _caches:
         results.clear()

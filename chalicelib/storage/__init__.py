@@ -1,1 +1,1 @@
-"""One file a table: its PynamoDB model and its repository."""
+"""Storage in DynamoDB. Each module contains the PynamoDB model and the repository of a table."""

@@ -10,7 +10,7 @@ from chalicelib.storage.dynamodb.table import Table
 
 
 class AccountRow(Table):
-    """An account."""
+    """The table row of an account."""
 
     class Meta:
         name = "accounts"
@@ -28,7 +28,7 @@ def save(account: Account) -> None:
 
 
 def find(account_id: str) -> Account | None:
-    """Load an account."""
+    """Load an account. Return None if it does not exist."""
     try:
         row = AccountRow.get(account_id)
     except AccountRow.DoesNotExist:
@@ -37,7 +37,7 @@ def find(account_id: str) -> Account | None:
 
 
 def list_all() -> list[Account]:
-    """Load all accounts, for the operator command line only."""
+    """Load all accounts with a table scan. Only the operator command line uses this."""
     return [_account(row) for row in AccountRow.scan()]
 
 

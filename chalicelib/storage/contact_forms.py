@@ -7,7 +7,7 @@ from chalicelib.storage.forms import FormRow, FormsByPosition, FormTable
 
 
 class ContactFormRow(FormRow):
-    """A row of a contact form."""
+    """One of the two table rows of a contact form."""
 
     class Meta:
         name = "contact-forms"

@@ -1,7 +1,8 @@
-"""The table of counters: the number of records of each kind that an account has.
+"""The table of counters: the number of customers, contact forms and surveys of each account.
 
-The transaction that increments the total gives the new record the position ``total + 1``. Positions
-are therefore dense, and of two creates that read the same total only one succeeds.
+The transaction that adds a record also increments the total, and the record gets the position
+``total + 1``. Positions therefore have no gaps. If two transactions read the same total, only one
+of them succeeds.
 """
 
 from enum import StrEnum
@@ -14,7 +15,7 @@ from chalicelib.storage.dynamodb.table import Table
 
 
 class Listed(StrEnum):
-    """The kinds of records that have paged lists."""
+    """The kinds of records that the API lists in pages."""
 
     CUSTOMERS = "customers"
     CONTACT_FORMS = "contact-forms"
@@ -22,7 +23,7 @@ class Listed(StrEnum):
 
 
 class CounterRow(Table):
-    """The number of an account's records of one kind."""
+    """The table row with the number of an account's records of one kind."""
 
     class Meta:
         name = "counters"
@@ -33,7 +34,7 @@ class CounterRow(Table):
 
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
-    """Return the number of records of this kind that the account has."""
+    """Return the number of the account's records of this kind."""
     try:
         return CounterRow.get(account_id, kind.value, consistent_read=consistent).total
     except CounterRow.DoesNotExist:
@@ -43,7 +44,10 @@ def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> in
 def increment_total(
     transaction: TransactWrite, account_id: str, kind: Listed, read: int, by: int = 1
 ) -> None:
-    """Increment the total in this transaction, which fails if the total is no longer ``read``."""
+    """Increment the total in this transaction.
+
+    The transaction fails if the stored total is not ``read``.
+    """
     unchanged = (CounterRow.total == read) if read else CounterRow.total.does_not_exist()
     transaction.update(
         CounterRow(account_id, kind.value),

@@ -1,4 +1,4 @@
-"""The table of partner credentials. It contains hashes of secrets, never secrets."""
+"""The table of partner credentials. It contains hashes of secrets, not the secrets."""
 
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class CredentialRow(Table):
-    """A partner's API key and the hash of its secret."""
+    """The table row of a credential: a partner's API key and the hash of its secret."""
 
     class Meta:
         name = "credentials"
@@ -47,7 +47,7 @@ def save(credential: Credential) -> None:
 
 
 def find(api_key: str) -> Credential | None:
-    """Load the credential of an API key, revoked or not."""
+    """Load the credential of an API key, even if it is revoked. Return None if it is unknown."""
     try:
         return _credential(CredentialRow.get(api_key))
     except CredentialRow.DoesNotExist:
@@ -61,7 +61,7 @@ def list_for_account(account_id: str) -> list[Credential]:
 
 
 def revoke(api_key: str, at: datetime) -> None:
-    """Revoke a credential. Revoking it again does not change the time.
+    """Revoke a credential. If it is already revoked, its revocation time does not change.
 
     Raises:
         NotFound: the API key does not exist.

@@ -1,4 +1,8 @@
-"""The tables of customers and of pairs; a pair row points to the oldest customer of its pair."""
+"""The tables of customers and customer pairs.
+
+A pair is an e-mail address and a phone number. Its row contains the id of the account's oldest
+customer with this pair.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -20,7 +24,7 @@ from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribu
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import put_new, retry_on_contention, transaction
 
-_SOURCE_ORDER: Final = {source.value: place for place, source in enumerate(DataSource)}
+_SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
 
 class _ByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -33,7 +37,10 @@ class _ByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class CustomerRow(Table):
-    """A customer. An unset field has no attribute, so that an import can fill it on its own."""
+    """The table row of a customer.
+
+    An unset field has no attribute, so that an import can set each unset field separately.
+    """
 
     class Meta:
         name = "customers"
@@ -72,7 +79,7 @@ class CustomerRow(Table):
 
 
 class CustomerPairRow(Table):
-    """The oldest customer of a pair."""
+    """The table row with the oldest customer of a pair."""
 
     class Meta:
         name = "customer-pairs"
@@ -82,7 +89,7 @@ class CustomerPairRow(Table):
 
 
 def find(account_id: str, customer_id: str) -> Customer | None:
-    """Load a customer of the account. One request."""
+    """Load a customer of the account. Return None if it does not exist. One request."""
     try:
         return _customer(CustomerRow.get(account_key(account_id, customer_id)))
     except CustomerRow.DoesNotExist:
@@ -90,7 +97,7 @@ def find(account_id: str, customer_id: str) -> Customer | None:
 
 
 def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
-    """Find the id of the account's oldest customer with this pair. One consistent request."""
+    """Load the id of the account's oldest customer with this pair. One consistent request."""
     try:
         row = CustomerPairRow.get(account_key(account_id, pair.digest), consistent_read=True)
     except CustomerPairRow.DoesNotExist:
@@ -99,7 +106,10 @@ def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
 
 
 def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
-    """Load one page in creation order, and the total. Two requests for any page number."""
+    """Load one page of customers in creation order, and the total number of customers.
+
+    Two requests, independent of the page number.
+    """
     total = counters.load_total(account_id, Listed.CUSTOMERS)
     if request.first_position > total:
         return [], total
@@ -111,7 +121,7 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
-    """Load up to 100 customers of the account by id. One consistent request."""
+    """Load up to 100 customers of the account, by id. Omit missing ones. One consistent request."""
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
@@ -121,9 +131,9 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
 def create(
     account_id: str, customer: Customer, input_hash: str | None = None
 ) -> tuple[Customer, str | None]:
-    """Add a new customer at the end of the account's list. Two requests.
+    """Add a customer at the end of the account's list. Return it with its input hash. Two requests.
 
-    If the id exists, change nothing and return the existing customer with its input hash.
+    If a customer with this id exists, write nothing and return the existing customer.
 
     Raises:
         Unavailable: contention on the account's counter persists.
@@ -131,19 +141,19 @@ def create(
     pair = pair_of(customer.email, customer.phone_number)
 
     def attempt() -> tuple[Customer, str | None]:
-        wanted: list[Any] = [
+        keys: list[Any] = [
             (CounterRow, account_id, Listed.CUSTOMERS.value),
             (CustomerRow, account_key(account_id, customer.id)),
         ]
         if pair:
-            wanted.append((CustomerPairRow, account_key(account_id, pair.digest)))
-        counter, existing, *known_pair = read_together(*wanted)
+            keys.append((CustomerPairRow, account_key(account_id, pair.digest)))
+        counter, existing, *pair_rows = read_together(*keys)
         if existing:
             return _customer(existing), existing.input_hash
         total = counter.total if counter else 0
         with transaction() as write:
             counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
-            first_of_pair = pair.digest if pair and known_pair == [None] else None
+            first_of_pair = pair.digest if pair and pair_rows == [None] else None
             add(write, account_id, customer, total + 1, first_of_pair, input_hash)
         return customer, input_hash
 
@@ -151,10 +161,10 @@ def create(
 
 
 def replace(account_id: str, customer: Customer) -> Customer:
-    """Replace the customer with the same id, or add a new one.
+    """Replace the customer with the same id, or add a new customer.
 
-    The counts and the position stay. If the pair changes, the row of the old pair is deleted, even
-    if a newer customer has that pair too.
+    The counts and the position do not change. If the pair changes, the row of the old pair is
+    deleted, even if a newer customer has the same pair.
     """
 
     def attempt() -> Customer:
@@ -201,7 +211,13 @@ def count_purchase(
     source: DataSource,
     now: datetime,
 ) -> None:
-    """Add to the purchase count of an existing customer in this transaction."""
+    """Add ``by`` to the purchase count of a customer in this transaction.
+
+    The transaction fails if the customer does not exist.
+
+    Args:
+        by: the change of the count. If it is positive, ``source`` is added to the data sources.
+    """
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),
         CustomerRow.updated_at.set(format_timestamp(now)),
@@ -223,10 +239,13 @@ def count_feedback(
     sources: Collection[DataSource],
     now: datetime,
 ) -> None:
-    """Count feedback of an existing customer in this transaction.
+    """Add feedback to a customer's counters and data sources in this transaction.
+
+    The transaction fails if the customer does not exist.
 
     Args:
-        ratings: one per feedback, None if it has no rating.
+        ratings: the rating of each feedback record, or None if it has no rating.
+        sources: the sources of the feedback records.
     """
     rated = [rating for rating in ratings if rating is not None]
     actions: list[Action] = [
@@ -247,30 +266,35 @@ def count_feedback(
 
 
 def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the keys that exist, of up to 100 (account id, customer id). One request."""
-    wanted = list(keys)
-    rows = read_together(*((CustomerRow, account_key(*key)) for key in wanted))
-    return {key for key, row in zip(wanted, rows, strict=True) if row}
+    """Return the keys of the customers that exist. One request.
+
+    Args:
+        keys: up to 100 pairs of an account id and a customer id.
+    """
+    ordered = list(keys)
+    rows = read_together(*((CustomerRow, account_key(*key)) for key in ordered))
+    return {key for key, row in zip(ordered, rows, strict=True) if row}
 
 
 def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> str:
-    """Return the id of the account's oldest customer with this pair, adding the customer if none.
+    """Return the id of the account's oldest customer with this pair.
 
-    One request if the pair exists, otherwise two. Repeating the call adds no second customer.
+    If there is none, add the customer and return its id. A repeated call adds no second customer.
+    One request if the pair exists, otherwise two.
 
     Raises:
         Unavailable: contention on the account's counter persists.
     """
 
     def attempt() -> str:
-        counter, own, known = read_together(
+        counter, existing, pair_row = read_together(
             (CounterRow, account_id, Listed.CUSTOMERS.value),
             (CustomerRow, account_key(account_id, customer.id)),
             (CustomerPairRow, account_key(account_id, pair.digest)),
         )
-        if known:
-            return str(known.customer_id)
-        if own:
+        if pair_row:
+            return str(pair_row.customer_id)
+        if existing:
             return customer.id
         total = counter.total if counter else 0
         with transaction() as write:
@@ -289,10 +313,12 @@ def add(
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> None:
-    """Add a new customer at a position of the list in this transaction.
+    """Add a customer at this position of the account's list, in this transaction.
+
+    The transaction fails if the customer's id or the pair already exists.
 
     Args:
-        first_of_pair: the digest of the customer's pair, if this is the first customer with it.
+        first_of_pair: the digest of the customer's pair if no other customer has it, else None.
     """
     attributes = _attributes(account_id, customer, position)
     put_new(write, CustomerRow, {**attributes, "input_hash": input_hash})
@@ -304,7 +330,10 @@ def add(
 def fill(
     write: TransactWrite, account_id: str, customer_id: str, fields: dict[str, Any], now: datetime
 ) -> None:
-    """Set fields of a customer in this transaction, which fails if one of them is already set."""
+    """Set unset fields of a customer in this transaction.
+
+    The transaction fails if one of the fields is already set or the customer does not exist.
+    """
     unset = CustomerRow.key.exists()
     actions: list[Action] = [CustomerRow.updated_at.set(format_timestamp(now))]
     for name, value in fields.items():
@@ -315,7 +344,7 @@ def fill(
 
 
 def build_row(account_id: str, customer: Customer, position: int) -> CustomerRow:
-    """Build the row of a customer at a position of the account's list."""
+    """Build the table row of a customer at this position of the account's list."""
     return CustomerRow(**_attributes(account_id, customer, position))
 
 

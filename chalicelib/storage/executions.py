@@ -1,6 +1,7 @@
 """The table of executions: one work record per execution, and one row per attempt.
 
-A claim starts an attempt. Only the holder of its fencing token can write the outcome.
+A worker claims an execution to start an attempt. The claim has a fencing token, and only the worker
+with the current token can save the outcome.
 """
 
 from collections.abc import Sequence
@@ -44,11 +45,12 @@ from chalicelib.storage.dynamodb.work_records import (
 )
 
 LEASE: Final = timedelta(seconds=45)
-"""Longer than the function's time-out, shorter than the queue's visibility timeout."""
+"""The lease of a claim: longer than the function's time-out, shorter than the queue's visibility
+timeout."""
 
 RETENTION: Final = timedelta(days=90)
 PART: Final = "execution"
-"""The range key of the execution itself; its attempts have others."""
+"""The sort key of the execution's work record. Its attempts have sort keys ``attempt#NUMBER``."""
 
 _MAX_PUTS: Final = 25
 _MAX_PUT_BYTES: Final = 3_000_000
@@ -68,7 +70,7 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class ExecutionRow(WorkRow):
-    """An execution or one of its attempts."""
+    """The table row of an execution or of one of its attempts."""
 
     class Meta:
         name = "executions"
@@ -113,7 +115,7 @@ class ExecutionRow(WorkRow):
         return _execution(self).pointer
 
     def on_parking(self) -> list[Action]:
-        # The outcome of the last claim is unknown: the receiver may have the webhook.
+        # If the outcome of the last claim is unknown, the receiver may have received the webhook.
         interrupted = [ExecutionRow.ambiguous.set(True)] if self.attempt > self.settled else []
         return [ExecutionRow.leased_until.remove(), *interrupted]
 
@@ -131,9 +133,9 @@ WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow
 
 
 def create(executions: Sequence[Execution]) -> None:
-    """Add new executions; leave existing ones unchanged.
+    """Add the executions that do not exist yet. Existing executions are not changed.
 
-    One request for up to 25, and one more for each of them if some exist.
+    One request per 25 executions. If any of the 25 exists, one more request for each of them.
     """
     batch: list[Execution] = []
     size = 0
@@ -150,9 +152,10 @@ def create(executions: Sequence[Execution]) -> None:
 def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     """Claim an execution for its next attempt, in one request.
 
-    Return None if it has ended, is deferred, or is claimed. The claim token identifies a claim
-    whose response was lost and that the client has retried. After `LEASE`, another worker can claim
-    the execution; it sees that the outcome of this attempt is unknown.
+    Return None if the execution has ended, is deferred, or is claimed by another worker. If the
+    client loses the response and retries, the claim token shows that the first request succeeded.
+    When the lease expires, another worker can claim the execution; the outcome of the attempt is
+    then unknown.
     """
     row = ExecutionRow(pointer.execution_id, PART)
     claim_token = new_id()
@@ -175,16 +178,18 @@ def save_outcome(
     outcome: Outcome,
     now: datetime,
 ) -> bool:
-    """Save the outcome of a claim with its attempts; return False if the claim was lost.
+    """Save the outcome of a claim with its attempts. Return False if the claim was lost.
 
-    One request; more if DynamoDB throttles, because a second POST costs more than a retry.
+    One request, with up to five retries if DynamoDB throttles: without a saved outcome, the webhook
+    is sent again.
 
     Args:
-        attempts: the attempts to save, interrupted ones first. The claim's own attempt is the last,
-            unless no attempt was made.
+        attempts: the attempts to save: interrupted attempts, then the attempt of this claim if it
+            was made.
 
     Raises:
-        Unavailable: the outcome could not be saved; the lease will expire.
+        Unavailable: the outcome could not be saved. Another worker can claim the execution after
+            the lease expires.
     """
     was_attempted = any(attempt.number == execution.attempt for attempt in attempts)
     last_attempt = execution.attempt if was_attempted else execution.attempt - 1
@@ -208,7 +213,7 @@ def save_outcome(
             return True
         except Contention as contended:
             if contended.condition_failed:
-                # The claim was lost, or an earlier try was written and its response was lost.
+                # The claim was lost, or an earlier try succeeded but its response was lost.
                 return _is_settled(execution, last_attempt, outcome.state)
         except Unavailable:
             if try_number == _MAX_OUTCOME_WRITES - 1:
@@ -218,13 +223,13 @@ def save_outcome(
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
-    found = find(execution.id)
+    stored = find(execution.id)
     expected = (execution.claim_token, attempt, state)
-    return found is not None and (found.claim_token, found.settled, found.state) == expected
+    return stored is not None and (stored.claim_token, stored.settled, stored.state) == expected
 
 
 def defer(execution_id: str, until: datetime, now: datetime) -> bool:
-    """Defer a pending execution without an attempt. One request."""
+    """Defer an execution until this time. Return False if it is not free. One request."""
     row = ExecutionRow(execution_id, PART)
     defer_until = ceil(until.timestamp())
     return try_write(
@@ -236,7 +241,7 @@ def defer(execution_id: str, until: datetime, now: datetime) -> bool:
 
 
 def find(execution_id: str) -> Execution | None:
-    """Load an execution. One consistent request."""
+    """Load an execution. Return None if it does not exist. One consistent request."""
     (row,) = read_together((ExecutionRow, execution_id, PART))
     return _execution(row) if row else None
 
@@ -265,7 +270,7 @@ def list_attempts(execution_id: str) -> list[Attempt]:
 def list_for_account(
     account_id: str, state: ExecutionState | None, at_most: int
 ) -> list[Execution]:
-    """Load the account's executions, newest first, without their bodies."""
+    """Load up to ``at_most`` executions of the account, newest first, without their bodies."""
     rows = ExecutionRow.by_account.query(
         account_id,
         filter_condition=ExecutionRow.state == state.value if state else None,
@@ -277,10 +282,10 @@ def list_for_account(
 
 
 def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
-    """Make an ended execution pending again, with no attempts used, and return its pointer.
+    """Make an ended execution pending again, reset its attempt count and return its pointer.
 
     Raises:
-        Conflict: the execution is pending or succeeded.
+        Conflict: the execution is pending or has succeeded.
     """
     replayable = ExecutionRow.state.is_in(*(state.value for state in _REPLAYABLE))
     pointer = WORK.reopen(execution.id, PART, now, condition=replayable)
@@ -295,7 +300,7 @@ _REPLAYABLE: Final = (ExecutionState.FAILED, ExecutionState.STOPPED, ExecutionSt
 
 
 def interrupted_attempts(execution: Execution, now: datetime) -> list[Attempt]:
-    """Build the attempts whose outcome was lost."""
+    """Build the attempts of the execution that were interrupted before their outcome was saved."""
     return [
         Attempt(number, now, error=INTERRUPTED, ambiguous=True) for number in execution.interrupted
     ]
@@ -316,7 +321,7 @@ def _create_one(execution: Execution) -> None:
         _row(execution).save(_is_new())
     except PutError as error:
         if error.cause_response_code == "TransactionConflictException":
-            # The other transaction may yet be cancelled.
+            # The row may still be missing: the conflicting transaction can be cancelled.
             raise Contention(condition_failed=False) from error
         if error.cause_response_code != "ConditionalCheckFailedException":
             raise

@@ -1,4 +1,4 @@
-"""The table of feedback. Each row is also the work record of processing the feedback."""
+"""The table of feedback. Each row is also the work record for processing the feedback."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ from chalicelib.storage.dynamodb.work_records import (
 from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
-"""The part of every feedback: the table has no range key."""
+"""The constant ``part`` of all feedback records: the table has no sort key."""
 
 
 class FeedbackRow(WorkRow):
-    """A feedback and the state of its processing."""
+    """The table row of a feedback record, with the state of its processing."""
 
     class Meta:
         name = "feedback"
@@ -54,10 +54,12 @@ WORK: Final[WorkRecords[FeedbackPointer]] = WorkRecords("feedback", FeedbackRow)
 
 @dataclass(frozen=True)
 class StoredFeedback:
-    """A feedback as stored.
+    """A feedback record loaded from the table.
 
     Attributes:
-        input_hash: a hash that detects different input with the same idempotency key.
+        input_hash: the hash of the request's input. It detects reuse of the idempotency key with
+            different input. None if the request had no key.
+        state: the state of processing.
     """
 
     feedback: Feedback
@@ -66,22 +68,22 @@ class StoredFeedback:
 
 
 def create(feedback: Feedback, input_hash: str | None) -> bool:
-    """Add a new feedback; return False if its id exists."""
+    """Add a feedback record. Return False if the id already exists."""
     return transactions.create(FeedbackRow, _attributes(feedback, input_hash))
 
 
 def add(write: TransactWrite, feedback: Feedback, input_hash: str | None) -> None:
-    """Add a new feedback in this transaction, which fails if its id exists."""
+    """Add a feedback record in this transaction. The transaction fails if the id already exists."""
     put_new(write, FeedbackRow, _attributes(feedback, input_hash))
 
 
 def find(feedback_id: str) -> StoredFeedback | None:
-    """Load a feedback. One consistent request."""
+    """Load a feedback record. Return None if it does not exist. One consistent request."""
     return find_many([feedback_id]).get(feedback_id)
 
 
 def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
-    """Load up to 100 feedback by id. One consistent request."""
+    """Load up to 100 feedback records, by id. Omit missing ones. One consistent request."""
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {row.feedback_id: _stored(row) for row in rows if row}
 
@@ -89,7 +91,7 @@ def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
 def find_with_tracker(
     feedback_id: str, tracker_id: str
 ) -> tuple[StoredFeedback | None, Tracker | None]:
-    """Load a feedback and a tracker. One consistent request."""
+    """Load a feedback record and a tracker; None for a missing one. One consistent request."""
     row, tracker = read_together((FeedbackRow, feedback_id), (TrackerRow, tracker_id))
     return _stored(row) if row else None, trackers.build_tracker(tracker) if tracker else None
 
@@ -97,7 +99,13 @@ def find_with_tracker(
 def finish(
     write: TransactWrite, feedback: Feedback, customer_id: str | None, now: datetime
 ) -> None:
-    """Mark the feedback as done in this transaction, which fails if it is not pending."""
+    """Mark a feedback record as done in this transaction.
+
+    The transaction fails if the record is not pending.
+
+    Args:
+        customer_id: the id of the respondent's customer, or None if there is no such customer.
+    """
     actions: list[Action] = [
         FeedbackRow.state.set(FeedbackState.DONE.value),
         FeedbackRow.ended_at.set(format_timestamp(now)),

@@ -1,7 +1,8 @@
 """The repository that contact forms and surveys share.
 
-A form has two rows. The document row is large and changes when an operator loads a definition. The
-summary row is small, counts submissions and is the only one in the index. One query reads both.
+A form has two rows with the same partition key, so one query loads both. The document row is large
+and changes only when an operator loads a definition. The summary row is small and contains the
+number of submissions. Only summary rows are in the index.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ _SUMMARY: Final = "summary"
 
 
 class FormsByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The summaries of an account's forms, in creation order."""
+    """The index of an account's summary rows, in creation order."""
 
     class Meta:
         index_name = "by_position"
@@ -35,7 +36,7 @@ class FormsByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-cal
 
 
 class FormRow(Table):
-    """One of the two rows of a contact form or a survey."""
+    """One of the two table rows of a contact form or a survey."""
 
     form_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
@@ -47,11 +48,11 @@ class FormRow(Table):
 
 @dataclass(frozen=True)
 class StoredForm:
-    """A form as stored.
+    """A form loaded from the table.
 
     Attributes:
-        document: the JSON of the saved form, in UTF-8.
-        submission_count: the number of submissions processed so far.
+        document: the form as UTF-8 JSON.
+        submission_count: the number of processed submissions.
     """
 
     form_id: str
@@ -61,19 +62,19 @@ class StoredForm:
 
 
 class FormTable:
-    """The repository of one of the two tables of forms."""
+    """The repository of contact forms or of surveys."""
 
     def __init__(self, row: type[FormRow], listed: Listed) -> None:
         self._row = row
         self._listed = listed
 
     def find(self, form_id: str, *, consistent: bool = False) -> StoredForm | None:
-        """Load the form with this id, of any account. One request."""
+        """Load the form with this id, from any account. Return None if missing. One request."""
         rows = {row.part: row for row in self._row.load_partition(form_id, consistent=consistent)}
         if _DOCUMENT not in rows:
             return None
         document, summary = rows[_DOCUMENT], rows.get(_SUMMARY)
-        # An eventually consistent read can return the document of a new form without its summary.
+        # An eventually consistent read can return only the document row of a new form.
         return StoredForm(
             form_id,
             document.account_id,
@@ -82,7 +83,10 @@ class FormTable:
         )
 
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:
-        """Load one page in creation order, and the total. Three requests for any page number."""
+        """Load one page of forms in creation order, and the total number of forms.
+
+        Three requests, independent of the page number.
+        """
         total = counters.load_total(account_id, self._listed)
         if request.first_position > total:
             return [], total
@@ -107,7 +111,10 @@ class FormTable:
         ], total
 
     def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
-        """Add to the submission count of an existing form in this transaction."""
+        """Add ``by`` to the submission count of a form in this transaction.
+
+        The transaction fails if the form does not exist.
+        """
         write.update(
             self._row(form_id, _SUMMARY),
             actions=[self._row.submission_count.add(by)],
@@ -115,7 +122,7 @@ class FormTable:
         )
 
     def save(self, account_id: str, form_id: str, document: bytes) -> None:
-        """Replace a form in its position, or add a new one at the end of the account's list.
+        """Replace the form with this id, or add a form at the end of the account's list.
 
         Raises:
             Conflict: another account uses the id.

@@ -1,7 +1,8 @@
-"""The table of imports: a header per import, and its chunks, which are work records.
+"""The table of imports: one header row per import, and one row per chunk. Chunks are work records.
 
-The chunks of an import are written before its header and have the same edition. The header accepts
-the import; chunks without a header of their edition are leftovers and are never processed.
+The chunks of an import are written before its header and have the same edition as the header.
+Writing the header accepts the import. Chunks without a header of the same edition are leftovers and
+are never processed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,7 +46,7 @@ from chalicelib.storage.dynamodb.work_records import (
 
 _HEADER: Final = "header"
 _RETENTION: Final = timedelta(days=90)
-_NOT_DONE: Final = "The row could not be done. It is kept, and may be done later."
+_NOT_DONE: Final = "The row could not be imported. It is stored, and an operator can replay it."
 _PROGRESS_ATTRIBUTES: Final = [
     "import_id",
     "part",
@@ -60,7 +61,7 @@ _PROGRESS_ATTRIBUTES: Final = [
 
 
 class ImportRow(WorkRow):
-    """The header of an import or one of its chunks."""
+    """The table row of an import's header or of one of its chunks."""
 
     class Meta:
         name = "imports"
@@ -110,12 +111,14 @@ WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
 
 @dataclass(frozen=True)
 class LoadedChunk:
-    """A chunk, with the data of the account that a worker needs.
+    """A chunk, and the data of the account that a worker needs to import it.
 
     Attributes:
-        header: None if the import is not accepted.
-        total: the number of customers of the account.
-        known: customer ids by the digest of their pair, for pairs that exist.
+        row: the table row of the chunk.
+        header: the header of the import, or None if the import is not accepted.
+        groups: the customer rows to import, grouped by pair.
+        total: the number of the account's customers.
+        known: the ids of existing customers, by the digest of their pair.
     """
 
     row: ImportRow
@@ -133,10 +136,10 @@ class LoadedChunk:
 def save_chunks(
     header: ImportHeader, chunks: Sequence[Sequence[RowGroup]], now: datetime
 ) -> list[ChunkPointer]:
-    """Add the chunks of an import before it is accepted, 25 per request.
+    """Save the chunks of an import that is not accepted yet, 25 per request. Return their pointers.
 
     Raises:
-        Unavailable: DynamoDB throttles; no chunk will be processed.
+        Unavailable: DynamoDB throttles. The chunks already saved will not be processed.
     """
     pointers = []
     try:
@@ -164,7 +167,7 @@ def save_chunks(
 
 
 def accept(header: ImportHeader, now: datetime) -> bool:
-    """Add the header of an import, which accepts it; return False if its id exists."""
+    """Accept an import by saving its header. Return False if the id already exists."""
     row = ImportRow(
         header.id,
         _HEADER,
@@ -180,7 +183,7 @@ def accept(header: ImportHeader, now: datetime) -> bool:
 
 
 def find(import_id: str) -> ImportHeader | None:
-    """Load the header of an accepted import, of any account. One consistent request."""
+    """Load the header of an accepted import, from any account. One consistent request."""
     (row,) = read_together((ImportRow, import_id, _HEADER))
     return _header(row) if row else None
 
@@ -197,7 +200,7 @@ def load_progress(header: ImportHeader) -> list[ChunkProgress]:
 
 
 def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPointer]:
-    """Return pointers to the pending chunks of this edition."""
+    """Return pointers to the import's pending chunks of this edition."""
     rows = ImportRow.query(
         import_id, ImportRow.part.startswith(f"chunk#{edition}#"), consistent_read=True
     )
@@ -205,9 +208,9 @@ def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPo
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
-    """Load a chunk with its header, the account's total and the existing pairs, in one request.
+    """Load a chunk, its header, the account's customer total and existing pairs, in one request.
 
-    The pointer contains the pairs. Return None if the chunk does not exist.
+    The pointer contains the digests of the chunk's pairs. Return None if the chunk does not exist.
     """
     chunk, header, counter, *pairs = read_together(
         (ImportRow, pointer.import_id, pointer.part),
@@ -217,22 +220,22 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
     )
     if chunk is None:
         return None
-    known = dict(zip(pointer.pairs, pairs, strict=True))
+    pair_rows = dict(zip(pointer.pairs, pairs, strict=True))
     return LoadedChunk(
         row=chunk,
         header=_header(header) if header else None,
         groups=groups_from_json(chunk.rows) if chunk.rows else (),
         total=counter.total if counter else 0,
-        known={digest: row.customer_id for digest, row in known.items() if row},
+        known={digest: row.customer_id for digest, row in pair_rows.items() if row},
     )
 
 
 def finish_chunk(
     write: TransactWrite, chunk: LoadedChunk, done: ChunkProgress, now: datetime
 ) -> None:
-    """Mark a chunk as done in this transaction, which fails if it is not pending.
+    """Mark a chunk as done and delete its customer rows, in this transaction.
 
-    The rows of the chunk are deleted.
+    The transaction fails if the chunk is not pending.
     """
     write.update(
         ImportRow(chunk.row.import_id, chunk.row.part),

@@ -8,7 +8,7 @@ from chalicelib.storage.dynamodb.transactions import try_write
 
 
 class PlaceRow(Table):
-    """A brand or a store."""
+    """The table row of a brand or a store."""
 
     class Meta:
         name = "places"
@@ -22,7 +22,11 @@ class PlaceRow(Table):
 
 
 def save(account_id: str, place: Place) -> bool:
-    """Create or replace a brand or a store; return False if the id is of the other kind."""
+    """Create or replace a brand or a store.
+
+    Return False if the id is already used: by a store if the place is a brand, or by a brand if it
+    is a store.
+    """
     row = PlaceRow(
         account_id,
         place.id,

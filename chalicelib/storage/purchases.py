@@ -13,7 +13,7 @@ from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class PurchaseRow(Table):
-    """A purchase. Its id is derived from its source and external id."""
+    """The table row of a purchase. The id is derived from the source and the external id."""
 
     class Meta:
         name = "purchases"
@@ -35,7 +35,10 @@ class PurchaseRow(Table):
 
 
 def find(account_id: str, purchase_id: str, *, consistent: bool = False) -> Purchase | None:
-    """Load a purchase of the account, without its customer and store name. One request."""
+    """Load a purchase of the account, without its customer and its store's name.
+
+    Return None if it does not exist. One request.
+    """
     try:
         row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=consistent)
     except PurchaseRow.DoesNotExist:
@@ -44,10 +47,12 @@ def find(account_id: str, purchase_id: str, *, consistent: bool = False) -> Purc
 
 
 def save(account_id: str, purchase: Purchase, earlier: Purchase | None) -> None:
-    """Create a purchase or replace the earlier one, and update its customers' counts.
+    """Create a purchase or replace its earlier version, and update the customer's purchase count.
+
+    If the customer changes, the counts of both customers are updated in the same transaction.
 
     Raises:
-        Contention: the purchase has changed since it was read, or the customer does not exist.
+        Contention: the purchase has changed since it was loaded, or the customer does not exist.
         Unavailable: DynamoDB throttles or does not respond.
     """
     unchanged: Any = PurchaseRow.key.does_not_exist()

@@ -1,4 +1,7 @@
-"""The table of rate limits: request counts per window, which expire after the window ends."""
+"""The table of rate limits: the number of requests per time window.
+
+A row expires an hour after its window ends.
+"""
 
 from typing import Final
 
@@ -13,28 +16,32 @@ _RETENTION_AFTER_END_S: Final = 3600
 
 
 class RateLimitRow(Table):
-    """The number of requests in one window."""
+    """The table row with the number of requests in one time window."""
 
     class Meta:
         name = "rate-limits"
 
     key = UnicodeAttribute(hash_key=True)
-    asked = IntegerAttribute()
+    request_count = IntegerAttribute()
     expires_at = IntegerAttribute()
 
 
 def count(key: str, ends_at: int) -> int:
-    """Increment the count of a window that ends at this epoch second, and return it. One request.
+    """Increment the request count of a time window and return it. One request.
+
+    Args:
+        key: the key of the window.
+        ends_at: the end of the window in epoch seconds.
 
     Raises:
         Unavailable: the count could not be incremented.
     """
     expires_at = ends_at + _RETENTION_AFTER_END_S
-    # Every submission sends this request. A model would cost 0.09 of the submit budget.
+    # Every submission sends this request. PynamoDB would use 9% of the time budget of a submission.
     update = {
         "TableName": RateLimitRow.table_name(),
         "Key": {"key": {"S": key}},
-        "UpdateExpression": "ADD asked :one SET expires_at = :expires_at",
+        "UpdateExpression": "ADD request_count :one SET expires_at = :expires_at",
         "ExpressionAttributeValues": {":one": {"N": "1"}, ":expires_at": {"N": str(expires_at)}},
         "ReturnValues": "UPDATED_NEW",
     }
@@ -42,4 +49,4 @@ def count(key: str, ends_at: int) -> int:
         response = connection().dispatch("UpdateItem", update)
     except (ClientError, BotoCoreError) as error:
         raise Unavailable("The request count could not be incremented.") from error
-    return int(response["Attributes"]["asked"]["N"])
+    return int(response["Attributes"]["request_count"]["N"])

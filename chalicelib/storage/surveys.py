@@ -7,7 +7,7 @@ from chalicelib.storage.forms import FormRow, FormsByPosition, FormTable
 
 
 class SurveyRow(FormRow):
-    """A row of a survey."""
+    """One of the two table rows of a survey."""
 
     class Meta:
         name = "surveys"

@@ -12,7 +12,7 @@ from chalicelib.storage.dynamodb.transactions import try_write
 
 
 class TrackerRow(Table):
-    """A tracker."""
+    """The table row of a tracker."""
 
     class Meta:
         name = "trackers"
@@ -30,7 +30,7 @@ class TrackerRow(Table):
 
 
 def create(tracker: Tracker) -> bool:
-    """Add a new tracker; return False if its id exists."""
+    """Add a tracker. Return False if the id already exists."""
     row = TrackerRow(
         tracker.id,
         account_id=tracker.account_id,
@@ -45,7 +45,7 @@ def create(tracker: Tracker) -> bool:
 
 
 def find(tracker_id: str) -> Tracker | None:
-    """Load a tracker. One consistent request."""
+    """Load a tracker. Return None if it does not exist. One consistent request."""
     try:
         row = TrackerRow.get(tracker_id, consistent_read=True)
     except TrackerRow.DoesNotExist:
@@ -54,7 +54,10 @@ def find(tracker_id: str) -> Tracker | None:
 
 
 def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetime) -> None:
-    """Mark a tracker as used in this transaction, which fails if it is missing or already used."""
+    """Mark a tracker as used in this transaction.
+
+    The transaction fails if the tracker does not exist or is already used.
+    """
     write.update(
         TrackerRow(tracker_id),
         actions=[
@@ -66,7 +69,7 @@ def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetim
 
 
 def build_tracker(row: TrackerRow) -> Tracker:
-    """Build a tracker from its row."""
+    """Build a tracker from its table row."""
     return Tracker(
         id=row.tracker_id,
         account_id=row.account_id,

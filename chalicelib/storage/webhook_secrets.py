@@ -1,6 +1,7 @@
-"""The table of webhook signing secrets, encrypted by KMS.
+"""The table of webhook signing secrets, encrypted with KMS.
 
-A signature needs the secret itself, not a hash. Each secret is active from a given time.
+The secrets are not hashed, because signing needs the secret. Each secret has a time at which it
+becomes active; the latest active secret signs.
 """
 
 from datetime import datetime
@@ -14,7 +15,7 @@ from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class WebhookSecretRow(Table):
-    """A secret of an account and the time from which it is active."""
+    """The table row of a signing secret, with the time at which it becomes active."""
 
     class Meta:
         name = "webhook-secrets"
@@ -25,7 +26,7 @@ class WebhookSecretRow(Table):
 
 
 def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a secret and delete all other secrets that are not yet active.
+    """Save a secret and delete the account's other secrets that are not active yet.
 
     Return the number of deleted secrets.
     """
@@ -42,7 +43,7 @@ def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> 
 
 
 def find_active(account_id: str, at: datetime) -> str | None:
-    """Load the secret that is active at this time. One request."""
+    """Load the account's secret that is active at this time, or None. One request."""
     rows = WebhookSecretRow.query(
         account_id,
         WebhookSecretRow.active_from <= format_timestamp(at),
@@ -53,7 +54,10 @@ def find_active(account_id: str, at: datetime) -> str | None:
 
 
 def list_for_account(account_id: str) -> SigningSecrets | None:
-    """Load all secrets of the account, including scheduled ones; None without any. One request."""
+    """Load all secrets of the account, including scheduled ones. One request.
+
+    Return None if the account has no secret.
+    """
     rows = WebhookSecretRow.query(account_id)
-    found = tuple((datetime.fromisoformat(row.active_from), row.secret) for row in rows)
-    return SigningSecrets(found) if found else None
+    by_start = tuple((datetime.fromisoformat(row.active_from), row.secret) for row in rows)
+    return SigningSecrets(by_start) if by_start else None

@@ -1,4 +1,4 @@
-"""The table of workflows. An account has few, which are loaded together."""
+"""The table of workflows. An account has few workflows, so all of them are loaded together."""
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -8,7 +8,7 @@ from chalicelib.storage.dynamodb.table import Table
 
 
 class WorkflowRow(Table):
-    """A workflow."""
+    """The table row of a workflow."""
 
     class Meta:
         name = "workflows"
@@ -27,5 +27,5 @@ def save(account_id: str, workflow: Workflow) -> None:
 def list_for_account(account_id: str, *, consistent: bool = False) -> tuple[Workflow, ...]:
     """Load the account's workflows, oldest first."""
     rows = WorkflowRow.query(account_id, consistent_read=consistent)
-    found = (Workflow.model_validate_json(row.document) for row in rows)
-    return tuple(sorted(found, key=lambda workflow: (workflow.created_at, workflow.id)))
+    loaded = (Workflow.model_validate_json(row.document) for row in rows)
+    return tuple(sorted(loaded, key=lambda workflow: (workflow.created_at, workflow.id)))

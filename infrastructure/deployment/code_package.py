@@ -1,7 +1,8 @@
-"""Package the app with Chalice and add the settings that Chalice does not have.
+"""Package the app with Chalice and add settings that Chalice does not support.
 
-Chalice runs on a clean copy of the files that ship. It packs every file next to the app and names
-the package by its hash, so left-over byte code would ship and change the hash.
+Chalice packages all files of the app's folder and names the package after the hash of its content.
+It therefore runs in a clean copy of the deployed files, so that the package does not contain byte
+code or other files.
 """
 
 import json
@@ -18,7 +19,7 @@ from infrastructure.deployment import gateway_responses, stacks
 from infrastructure.deployment.progress import DeploymentError
 
 PROJECT = Path(__file__).resolve().parents[2]
-_SHIPPED = (
+_DEPLOYED_FILES = (
     "app.py",
     "chalicelib",
     "requirements.txt",
@@ -30,7 +31,7 @@ _SHIPPED = (
 PARTIAL_BATCH_RESPONSES: Final[list[Literal["ReportBatchItemFailures"]]] = [
     "ReportBatchItemFailures"
 ]
-"""Response types of a queue's event source: the function returns the messages that failed."""
+"""The response types of a queue's event source. They enable partial batch responses."""
 
 Template = dict[str, Any]
 
@@ -40,8 +41,8 @@ class CodePackage:
     """A packaged app.
 
     Attributes:
-        template: Chalice's SAM template.
-        archive: the zip file that contains the code of every function.
+        template: the SAM template that Chalice generated.
+        archive: the zip file with the code of all functions.
     """
 
     template: Template
@@ -49,14 +50,14 @@ class CodePackage:
 
 
 def source_files() -> list[Path]:
-    """Return the files that ship and the configuration of their deployment, in a stable order."""
-    found = [PROJECT / name for name in _SHIPPED]
-    files = [file for path in found for file in ([path] if path.is_file() else path.rglob("*"))]
+    """Return the deployed files and the deployment configuration, in a stable order."""
+    paths = [PROJECT / name for name in _DEPLOYED_FILES]
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
     return sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
 
 
 def source_hash() -> str:
-    """Return a hash of everything that determines the code stack."""
+    """Return a hash of all inputs of the code stack: files, this code and Chalice's version."""
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
     builders = [Path(__file__), Path(gateway_responses.__file__)]
@@ -64,8 +65,8 @@ def source_hash() -> str:
 
 
 def copy_source(folder: Path) -> None:
-    """Make a folder a clean copy of the source; keep the package cache of Chalice."""
-    for name in _SHIPPED:
+    """Replace the source files in a folder. Do not delete Chalice's package cache there."""
+    for name in _DEPLOYED_FILES:
         shutil.rmtree(folder / name, ignore_errors=True)
     for file in source_files():
         copy = folder / file.relative_to(PROJECT)
@@ -79,7 +80,7 @@ def run_chalice(*arguments: str, folder: Path) -> None:
     Raises:
         DeploymentError: Chalice failed. The message contains the last line of its output.
     """
-    done = subprocess.run(
+    process = subprocess.run(
         [Path(sys.executable).with_name("chalice"), *arguments],
         cwd=folder,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
@@ -88,22 +89,22 @@ def run_chalice(*arguments: str, folder: Path) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    if done.returncode != 0 or "Could not install dependencies" in done.stdout:
+    if process.returncode != 0 or "Could not install dependencies" in process.stdout:
         log = PROJECT / ".local" / "chalice.log"
         log.parent.mkdir(exist_ok=True)
-        log.write_text(done.stdout)
-        last = (done.stdout.strip().splitlines() or ["no output"])[-1]
+        log.write_text(process.stdout)
+        last = (process.stdout.strip().splitlines() or ["no output"])[-1]
         raise DeploymentError(f"chalice {arguments[0]} failed: {last} (complete output in {log})")
 
 
 def package(stage: str, folder: Path) -> CodePackage:
-    """Package the app for one stage, in a folder that persists between runs.
+    """Package the app for a stage in a folder, which is reused by later runs.
 
     Raises:
         DeploymentError: Chalice failed.
     """
     copy_source(folder)
-    # Chalice never deletes old packages; only the newest can be used again.
+    # Chalice does not delete old packages. It can reuse only the newest package.
     for archive in sorted((folder / ".chalice" / "deployments").glob("*.zip"), key=_age)[:-1]:
         archive.unlink()
     run_chalice("package", "--stage", stage, "package", folder=folder)
@@ -112,7 +113,7 @@ def package(stage: str, folder: Path) -> CodePackage:
 
 
 def complete(template: Template, code_address: str) -> Template:
-    """Add the S3 address of the code and the settings that Chalice does not have."""
+    """Add the S3 URL of the code and settings that Chalice does not support to the template."""
     resources: dict[str, Any] = {}
     for name, resource in template["Resources"].items():
         if resource["Type"] == "AWS::Serverless::Function":
@@ -125,7 +126,7 @@ def complete(template: Template, code_address: str) -> Template:
 
 def _completed_function(function: Template, code_address: str) -> Template:
     properties = function["Properties"] | {"CodeUri": code_address}
-    # Matched by type, not by name, so that a renamed function keeps the setting.
+    # Select events by type instead of name, so that a renamed function still gets the setting.
     events = {
         name: event
         if event["Type"] != "SQS"

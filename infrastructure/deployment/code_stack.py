@@ -15,7 +15,9 @@ _BUCKET = f"feedback-{STAGE}-artifacts"
 
 
 def deploy(folder: Path) -> str:
-    """Package the app in ``folder`` and deploy it if it changed; return what was done.
+    """Package the app in ``folder`` and deploy it if it changed.
+
+    Return ``"created"``, ``"updated"`` or ``"unchanged"``.
 
     Raises:
         DeploymentError: packaging or deployment failed.

@@ -1,4 +1,4 @@
-"""Deploy the data stack: tables, queues, alarms."""
+"""Deploy the data stack: tables, queues and alarms."""
 
 from pathlib import Path
 
@@ -8,14 +8,16 @@ TEMPLATE = Path(__file__).resolve().parent.parent / "data.yaml"
 
 
 def stack_name(stage: str) -> str:
-    """Return the name of the stack in one stage."""
+    """Return the name of the data stack of a stage."""
     return f"feedback-{stage}-data"
 
 
 def deploy(stage: str, *, alarm_email: str | None = None) -> str:
-    """Deploy the template if it changed; return what was done.
+    """Deploy the template if it changed. Return ``"created"``, ``"updated"`` or ``"unchanged"``.
 
-    Without an alarm e-mail, the previous one stays.
+    Args:
+        alarm_email: the address that receives alarms. Default: the address of the previous
+            deployment.
 
     Raises:
         DeploymentError: the deployment failed.

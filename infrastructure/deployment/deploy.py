@@ -1,6 +1,7 @@
-"""Deploy to AWS under the caller's identity: data stack, functions, routes, event sources.
+"""Deploy a stage to AWS with the caller's credentials.
 
-If ``AWS_ENDPOINT_URL`` is set, everything goes to that endpoint instead.
+Deploys the data stack, functions, routes, event sources and gateway responses. If
+``AWS_ENDPOINT_URL`` is set, deploys to that endpoint instead of AWS.
 """
 
 import argparse
@@ -19,22 +20,28 @@ from infrastructure.deployment import code_package, data_stack, gateway_response
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.functions import STAGES
 
-# Chalice's records of the deployed resources. Without them, it creates everything again.
+# Chalice's records of the deployed resources. Without them, Chalice creates all resources again.
 RECORDS = code_package.PROJECT / ".chalice" / "deployed"
 _MAPPING_BUSY_TIMEOUT_S = 120
 
 
 def main(arguments: list[str]) -> int:
-    """Deploy one stage; return the exit status of the process."""
+    """Deploy one stage. Return the exit status of the process."""
     parser = argparse.ArgumentParser(prog="make deploy", description=__doc__)
     parser.add_argument(
-        "--stage", choices=[stage.name for stage in STAGES if stage.name != "local"]
+        "--stage",
+        choices=[stage.name for stage in STAGES if stage.name != "local"],
+        help="the stage to deploy",
     )
     parser.add_argument(
-        "--alarm-email", help="the address that receives alarms; default: the previous one"
+        "--alarm-email",
+        help="the address that receives alarms; default: that of the previous deployment",
     )
     parser.add_argument(
-        "--records", type=Path, default=RECORDS, help="the folder of Chalice's records"
+        "--records",
+        type=Path,
+        default=RECORDS,
+        help="the folder with Chalice's records of deployed resources",
     )
     options = parser.parse_args(arguments)
     if options.stage is None:
@@ -46,13 +53,16 @@ def main(arguments: list[str]) -> int:
     except (BotoCoreError, ClientError, WaiterError) as error:
         return fail(f"AWS returned an error: {error}")
     except KeyboardInterrupt:
-        return fail("Interrupted. Operations on AWS continue; run the command again to finish.")
+        return fail(
+            "Interrupted. Operations that AWS has started continue. Run the command again to"
+            " finish the deployment."
+        )
     console.print(f"Stage {options.stage}: {url}")
     return 0
 
 
 def deploy(stage: str, *, records: Path = RECORDS, alarm_email: str | None = None) -> str:
-    """Deploy one stage; return the URL of its gateway. Running it again is safe.
+    """Deploy one stage and return the URL of its gateway. A failed deployment can be repeated.
 
     Raises:
         DeploymentError: a step failed.
@@ -73,7 +83,7 @@ def deploy(stage: str, *, records: Path = RECORDS, alarm_email: str | None = Non
 
 
 def enable_partial_batch_responses(mapping: str) -> None:
-    """Let a queue deliver only the failed messages of a batch again.
+    """Enable partial batch responses for an event source: only failed messages are redelivered.
 
     Args:
         mapping: the id of the event source mapping.
@@ -104,7 +114,8 @@ def _chalice_deploy(stage: str, records: Path) -> list[dict[str, Any]]:
         try:
             code_package.run_chalice("deploy", "--stage", stage, folder=folder)
         finally:
-            # Keep the records of a partial deployment too: the next one continues from them.
+            # Save the records even if the deployment failed: the next deployment continues from
+            # them.
             if written.is_dir():
                 shutil.copytree(written, records, dirs_exist_ok=True)
         deployed: dict[str, Any] = json.loads((written / f"{stage}.json").read_text())

@@ -1,6 +1,7 @@
-"""Responses that the gateway creates itself: problem details, like those of the function.
+"""Error responses that the gateway generates without invoking the function.
 
-An unknown path or method is 404; the gateway's default is 403.
+Their bodies are problem details, like the function's error responses. For an unknown path or
+method, the status is 404 instead of the gateway's default 403.
 """
 
 import json
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GatewayResponse:
-    """One response of the gateway.
+    """One error response of the gateway.
 
     Attributes:
         kind: the gateway's response type.
+        status: the status of the response.
+        title: the title of the problem details.
+        detail: the detail of the problem details.
     """
 
     kind: "GatewayResponseTypeType"
@@ -28,7 +32,7 @@ class GatewayResponse:
 
     @property
     def body(self) -> str:
-        """The template of the response body; the gateway inserts the request id."""
+        """The template of the response body. The gateway inserts the request id."""
         problem = {
             "type": "about:blank",
             "title": self.title,
@@ -39,8 +43,8 @@ class GatewayResponse:
         return json.dumps(problem)
 
 
-# A body template cannot contain the status of the response, so every response type of the gateway
-# has its own entry. The two defaults cover types that AWS may add.
+# A body template cannot insert the status of the response, so every response type of the gateway
+# has a separate entry. The two defaults apply to response types that AWS may add.
 RESPONSES = (
     GatewayResponse("DEFAULT_4XX", 400, "Bad Request", "The request is invalid."),
     GatewayResponse("DEFAULT_5XX", 500, "Internal Server Error", "Internal error."),
@@ -84,7 +88,7 @@ _MEDIA_TYPE = "application/problem+json"
 
 
 def resources(rest_api: str) -> dict[str, object]:
-    """Return the responses as CloudFormation resources for the REST API with this logical name."""
+    """Return the responses as CloudFormation resources. ``rest_api`` is the API's logical id."""
     return {
         f"GatewayResponse{response.kind.title().replace('_', '')}": {
             "Type": "AWS::ApiGateway::GatewayResponse",
@@ -101,7 +105,7 @@ def resources(rest_api: str) -> dict[str, object]:
 
 
 def put(rest_api_id: str, api_stage: str) -> None:
-    """Set the responses of a REST API and deploy it again, which activates them."""
+    """Set the responses of a REST API and create a deployment, which activates them."""
     gateway = boto3.client("apigateway")
     for response in RESPONSES:
         gateway.put_gateway_response(
@@ -117,8 +121,9 @@ def put(rest_api_id: str, api_stage: str) -> None:
 def _headers(response: GatewayResponse) -> dict[str, str]:
     headers = {
         "gatewayresponse.header.Content-Type": f"'{_MEDIA_TYPE}'",
-        # Pages of other origins must be able to read the responses on public paths. The gateway
-        # cannot distinguish paths here; the responses contain no data of any account.
+        # Web pages of other origins must be able to read responses of public paths. The gateway
+        # cannot set headers by path. The responses contain no account data, so this is safe for all
+        # paths.
         "gatewayresponse.header.Access-Control-Allow-Origin": "'*'",
         "gatewayresponse.header.Access-Control-Expose-Headers": "'Retry-After'",
     }

@@ -1,4 +1,4 @@
-"""Write the template of the packaged app for linting, without a deployment."""
+"""Package the app and write its template to a file for linting, without deploying it."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from infrastructure.local_cloud import identity as local_identity
 
 
 def main(arguments: list[str]) -> int:
-    """Write the template to the given path; return the exit status of the process."""
+    """Write the template to the path in the first argument. Return the process's exit status."""
     output = Path(arguments[0])
-    # Chalice requires a region; the template does not contain it.
+    # Chalice requires a region, but the template does not depend on it.
     os.environ.setdefault("AWS_DEFAULT_REGION", local_identity.REGION)
     try:
         packaged = code_package.package("prod", output.parent / "build")

@@ -12,29 +12,33 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class DeploymentError(Exception):
-    """A deployment failed. The message is one line and says what to do."""
+    """A deployment failed. The message is one line that explains the failure to the operator."""
 
 
 @dataclass
 class Step:
-    """A running step; ``outcome`` is printed next to its name at the end."""
+    """A step in progress.
+
+    Attributes:
+        outcome: a short text that is printed next to the step's name when the step ends.
+    """
 
     outcome: str = ""
 
 
 @contextmanager
 def step(name: str) -> Iterator[Step]:
-    """Show a step while it runs, then print its outcome and duration."""
+    """Show the name of a step while the block runs, then print its outcome and duration."""
     started = time.monotonic()
     current = Step()
     with console.status(f"{name} …"):
         yield current
     note = f": {current.outcome}" if current.outcome else ""
-    took_s = time.monotonic() - started
-    console.print(f"[green]✓[/green] {name}{note} [dim]({took_s:.1f} s)[/dim]")
+    duration_s = time.monotonic() - started
+    console.print(f"[green]✓[/green] {name}{note} [dim]({duration_s:.1f} s)[/dim]")
 
 
 def fail(message: str) -> int:
-    """Print one line about a failure and return its exit status."""
+    """Print an error message and return the exit status 1."""
     errors.print(f"[red]✗[/red] {message}")
     return 1

@@ -1,4 +1,4 @@
-"""Deploy CloudFormation stacks whose content changed."""
+"""Deploy CloudFormation stacks, and detect whether their content changed."""
 
 import hashlib
 import time
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 TIMEOUT_S = 1800
-# A tag of the stack, not a file: it exists exactly as long as the stack.
+# The content hash is a tag of the stack, so that it is deleted together with the stack.
 _CONTENT_TAG = "feedback-content"
 
 
 def content_hash(parts: Iterable[str | bytes | Path]) -> str:
-    """Return a hash of texts, bytes and the contents of files (not their names)."""
+    """Return a hash of strings, bytes and the contents of files. File names are not included."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.read_bytes() if isinstance(part, Path) else part
@@ -31,7 +31,7 @@ def content_hash(parts: Iterable[str | bytes | Path]) -> str:
 
 
 def is_current(name: str, content: str) -> bool:
-    """Return whether the stack is complete and has the content with this hash."""
+    """Return whether the last deployment of the stack succeeded and had this content hash."""
     stack = _describe(boto3.client("cloudformation"), name)
     if stack is None or stack["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         return False
@@ -46,17 +46,22 @@ def deploy(
     template_url: str | None = None,
     parameters: Mapping[str, str | None] | None = None,
 ) -> Literal["created", "updated"]:
-    """Create or update a stack from a template's text or S3 URL, and wait until it is complete.
+    """Create or update a stack and wait until it is complete.
 
-    A parameter that is None keeps its current value, or the default of the template.
+    Args:
+        content: the content hash of the stack.
+        template: the text of the template; None if ``template_url`` is set.
+        template_url: the S3 URL of the template; None if ``template`` is set.
+        parameters: the stack's parameters. If a value is None, the parameter does not change; in a
+            new stack, it has the template's default.
 
     Raises:
-        DeploymentError: the deployment failed. The message names the first resource that failed.
+        DeploymentError: the deployment failed. The message contains the first resource that failed.
     """
     client = boto3.client("cloudformation")
     stack = _describe(client, name)
     if stack is not None and stack["StackStatus"] in ("ROLLBACK_COMPLETE", "CREATE_FAILED"):
-        # A stack that was never complete can only be deleted.
+        # CloudFormation cannot update a stack whose creation failed.
         client.delete_stack(StackName=name)
         _wait(client, name)
         stack = None
@@ -81,10 +86,10 @@ def deploy(
 
 
 def outputs(name: str) -> dict[str, str]:
-    """Return the outputs of a stack by name; empty if the stack does not exist."""
+    """Return the values of a stack's outputs by key; empty if the stack does not exist."""
     stack = _describe(boto3.client("cloudformation"), name)
-    found = stack.get("Outputs", []) if stack is not None else []
-    return {output["OutputKey"]: output["OutputValue"] for output in found}
+    stack_outputs = stack.get("Outputs", []) if stack is not None else []
+    return {output["OutputKey"]: output["OutputValue"] for output in stack_outputs}
 
 
 def _describe(client: "CloudFormationClient", name: str) -> "StackTypeDef | None":
@@ -117,23 +122,23 @@ def _parameters(
     values: Mapping[str, str | None], stack: "StackTypeDef | None"
 ) -> list[dict[str, object]]:
     known = {p["ParameterKey"] for p in stack.get("Parameters", [])} if stack is not None else set()
-    given: list[dict[str, object]] = [
+    new_values: list[dict[str, object]] = [
         {"ParameterKey": name, "ParameterValue": value}
         for name, value in values.items()
         if value is not None
     ]
-    kept: list[dict[str, object]] = [
+    previous_values: list[dict[str, object]] = [
         {"ParameterKey": name, "UsePreviousValue": True}
         for name, value in values.items()
         if value is None and name in known
     ]
-    return given + kept
+    return new_values + previous_values
 
 
 def _first_failure(client: "CloudFormationClient", name: str) -> str:
     pages = client.get_paginator("describe_stack_events").paginate(StackName=name)
     cause = "see its events."
-    # Newest first: the last failure before the start of the operation caused the others.
+    # Events are listed newest first. The earliest failure of the operation caused the later ones.
     for event in (event for page in pages for event in page["StackEvents"]):
         status = event["ResourceStatus"]
         if event["LogicalResourceId"] == name and status in (

@@ -1,7 +1,7 @@
-"""The local cloud: the whole service on one machine.
+"""The local cloud: run the complete service on one machine.
 
-Deploys the same two stacks as on AWS to an emulator and loads demo data. Existing state is kept,
-and only changes are deployed.
+Deploys the data stack and the code stack to an emulator and loads demo data. State persists between
+runs, and only changes are deployed.
 """
 
 import argparse
@@ -53,34 +53,34 @@ def main(arguments: list[str]) -> int:
     except (BotoCoreError, ClientError) as error:
         return fail(f"The local cloud failed: {error}")
     except OSError as error:
-        return fail(f"This machine prevents the local cloud from running: {error}")
+        return fail(f"The local cloud failed with an error of the operating system: {error}")
     except KeyboardInterrupt:
         return 130
 
 
 def run(emulator: Emulator) -> int:
-    """Start the cloud and keep it running until Ctrl-C or ``stop``."""
+    """Start the cloud and run it in the foreground until Ctrl-C or the command ``stop``."""
     process = _start(emulator, printing=True)
     try:
         console.print("Running. Press Ctrl-C to stop.")
-        ended = process.wait()
+        status = process.wait()
     except KeyboardInterrupt:
-        ended = 0
+        status = 0
     finally:
-        _stop_in_peace(emulator)
-    if ended != 0:
-        return fail(f"The emulator exited ({ended}). See its log: {emulator.log}")
+        _stop_uninterrupted(emulator)
+    if status != 0:
+        return fail(f"The emulator exited with status {status}. See its log: {emulator.log}")
     return 0
 
 
 def up(emulator: Emulator) -> int:
-    """Start or update the cloud and leave it running in the background."""
+    """Start the cloud in the background, or deploy changes to the running cloud."""
     if emulator.is_running():
         _, port = emulator.process_id_and_port()
         if port != emulator.port:
             raise DeploymentError(
                 f"The local cloud in {emulator.folder} uses port {port}. Run make stop first, or"
-                f" PORT={port}."
+                f" set PORT={port}."
             )
         WebhookReceiver(emulator.folder).start()
         deploy(emulator)
@@ -91,15 +91,15 @@ def up(emulator: Emulator) -> int:
 
 
 def stop(emulator: Emulator) -> int:
-    """Stop the cloud and keep its state."""
-    receiver_ran = WebhookReceiver(emulator.folder).stop()
-    ran = emulator.stop() or receiver_ran
-    console.print("Stopped." if ran else "No local cloud is running.")
+    """Stop the cloud. Its state is saved for the next start."""
+    receiver_was_running = WebhookReceiver(emulator.folder).stop()
+    was_running = emulator.stop() or receiver_was_running
+    console.print("Stopped." if was_running else "No local cloud is running.")
     return 0
 
 
 def reload(emulator: Emulator, local_port: int) -> int:
-    """Serve the routes from the source with reload, against the running cloud."""
+    """Serve the API from the source files with automatic reload. The running cloud is required."""
     if not emulator.is_running():
         raise DeploymentError("No local cloud is running. Start it with make up.")
     _, port = emulator.process_id_and_port()
@@ -111,9 +111,10 @@ def reload(emulator: Emulator, local_port: int) -> int:
 
 
 def run_with(command: list[str]) -> int:
-    """Run a command with a temporary cloud and return the command's exit status.
+    """Start a temporary cloud, run a command and return the command's exit status.
 
-    The environment variable ``E2E_DEMO`` contains the path of the demo's description.
+    The environment variable ``E2E_DEMO`` is the path of the file with the demo's ids and
+    credentials.
     """
     folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
     emulator = Emulator(_free_port(), folder)
@@ -121,18 +122,18 @@ def run_with(command: list[str]) -> int:
         _start(emulator)
         status = _call(command, os.environ | {"E2E_DEMO": str(demo_file(emulator))})
         if status != 0:
-            kept = PROJECT / ".local" / "last-failed-emulator.log"
-            kept.parent.mkdir(exist_ok=True)
-            shutil.copyfile(emulator.log, kept)
-            console.print(f"The output of the functions is in {kept}.")
+            log_copy = PROJECT / ".local" / "last-failed-emulator.log"
+            log_copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(emulator.log, log_copy)
+            console.print(f"The output of the emulator and of the functions is in {log_copy}.")
         return status
     finally:
-        _stop_in_peace(emulator)
+        _stop_uninterrupted(emulator)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def deploy(emulator: Emulator) -> None:
-    """Deploy the current source to a running emulator: data stack, code stack, demo data.
+    """Deploy the data stack, the code stack and the demo data to a running emulator.
 
     Raises:
         DeploymentError: a step failed.
@@ -141,14 +142,14 @@ def deploy(emulator: Emulator) -> None:
     with step("Data stack") as shown:
         shown.outcome = data_stack.deploy(STAGE)
         if shown.outcome == "created":
-            # The file of an earlier cloud, whose credentials are not valid here.
+            # The file contains credentials of an earlier cloud, which are no longer valid.
             demo_file(emulator).unlink(missing_ok=True)
     with step("Code stack") as shown:
         shown.outcome = code_stack.deploy(emulator.folder / "build")
     base_url = code_stack.base_url(emulator.port)
     with step("Gateway") as shown:
-        _wait_until_it_answers(base_url)
-        shown.outcome = "answers"
+        _wait_until_ready(base_url)
+        shown.outcome = "ready"
     _load_demo(base_url, demo_file(emulator), WebhookReceiver(emulator.folder).url)
 
 
@@ -168,7 +169,8 @@ def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[b
             shown.outcome = receiver.url
         deploy(emulator)
     except BaseException:
-        # Keep the state from before this start: a partial deployment is not worth saving.
+        # Kill the emulator instead of stopping it, so that it does not save a partial deployment.
+        # The state of the previous run is not changed.
         emulator.kill(process.pid)
         process.wait()
         receiver.stop()
@@ -186,33 +188,33 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
 
 
 def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "admin", "demo", "--base-url", base_url, "--output", str(output)],
         cwd=PROJECT,
         env=os.environ | {"DEMO_WEBHOOK_URL": webhook_url},
         stdin=subprocess.DEVNULL,
     )
-    if done.returncode != 0:
+    if process.returncode != 0:
         raise DeploymentError("Loading the demo data failed; see the output above.")
 
 
-def _wait_until_it_answers(base_url: str) -> None:
+def _wait_until_ready(base_url: str) -> None:
     deadline = time.monotonic() + GATEWAY_TIMEOUT_S
-    last: object = "no answer"
+    last_error: object = "no response"
     while time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(f"{base_url}/openapi.json", timeout=30):  # noqa: S310
                 return
         except urllib.error.HTTPError as error:
-            last = f"{error.code} {error.read(500).decode(errors='replace')}"
+            last_error = f"{error.code} {error.read(500).decode(errors='replace')}"
         except OSError as error:
-            last = error
+            last_error = error
         time.sleep(0.5)
-    raise DeploymentError(f"The gateway does not respond ({last}). See the emulator's log.")
+    raise DeploymentError(f"The gateway does not respond ({last_error}). See the emulator's log.")
 
 
-def _stop_in_peace(emulator: Emulator) -> None:
-    # The emulator saves its state while it stops: ignore a second Ctrl-C.
+def _stop_uninterrupted(emulator: Emulator) -> None:
+    # The emulator saves its state when it stops, which a second Ctrl-C must not interrupt.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     emulator.stop()

@@ -1,7 +1,7 @@
-"""Start, find and stop the emulator's process.
+"""Start and stop the emulator's process, and detect whether it is running.
 
-A lock on a file in the state folder tells whether the emulator runs. The emulator's process
-inherits the lock, so it is released when the process ends, however it ends.
+The running emulator has a lock on a file in the state folder. Its process inherits the lock, so the
+operating system releases the lock when the process ends, even after a crash.
 """
 
 import contextlib
@@ -27,11 +27,11 @@ PROGRAM = Path(__file__).resolve().parents[2] / ".tools" / "ministack" / "bin" /
 
 @dataclass(frozen=True)
 class Emulator:
-    """One emulator with its own port and folder, so that several can run at the same time.
+    """An emulator. Emulators with different ports and folders can run at the same time.
 
     Attributes:
         port: the port on the loopback address.
-        folder: the folder of its state, log and temporary files.
+        folder: the folder for the emulator's state, log and temporary files.
     """
 
     port: int
@@ -39,20 +39,20 @@ class Emulator:
 
     @property
     def log(self) -> Path:
-        """The output of the emulator and of the functions in it."""
+        """The file with the output of the emulator and of its functions."""
         return self.folder / "emulator.log"
 
     @property
     def temporary(self) -> Path:
-        """The folder where functions are unpacked. Their command lines contain this path."""
+        """The folder to which the emulator unpacks functions."""
         return self.folder / "tmp"
 
     @property
-    def _note(self) -> Path:
+    def _pid_file(self) -> Path:
         return self.folder / "emulator.pid"
 
     def is_running(self) -> bool:
-        """Return whether an emulator runs or starts in this folder."""
+        """Return whether an emulator is running or starting in this folder."""
         try:
             with self._lock():
                 return False
@@ -63,10 +63,10 @@ class Emulator:
         """Return the process id and the port of the running emulator.
 
         Raises:
-            DeploymentError: neither is recorded yet, because it is still starting.
+            DeploymentError: the emulator is still starting and has not recorded them yet.
         """
         try:
-            process_id, port = self._note.read_text().split()
+            process_id, port = self._pid_file.read_text().split()
         except (OSError, ValueError):
             raise DeploymentError(
                 f"A local cloud is starting in {self.folder}. Wait and try again."
@@ -74,7 +74,7 @@ class Emulator:
         return int(process_id), int(port)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start the emulator and return when it responds.
+        """Start the emulator, wait until it responds, and return its process.
 
         Raises:
             DeploymentError: the folder or the port is in use, or the emulator did not start.
@@ -86,12 +86,12 @@ class Emulator:
                 process = self._spawn(lock)
         except BlockingIOError:
             raise DeploymentError(
-                f"A local cloud already runs in {self.folder}. Stop it with make stop, or choose"
-                " another folder with STATE_DIR=…"
+                f"A local cloud is already running in {self.folder}. Stop it with make stop, or"
+                " choose another folder with STATE_DIR=…"
             ) from None
         try:
-            self._note.write_text(f"{process.pid} {self.port}\n")
-            self._wait_until_it_answers(process)
+            self._pid_file.write_text(f"{process.pid} {self.port}\n")
+            self._wait_until_ready(process)
         except BaseException:
             self.kill(process.pid)
             process.wait()
@@ -99,9 +99,9 @@ class Emulator:
         return process
 
     def stop(self) -> bool:
-        """Stop the emulator so that its state is saved. Return whether it was running."""
+        """Stop the emulator, which saves its state. Return whether it was running."""
         if not self.is_running():
-            self._note.unlink(missing_ok=True)
+            self._pid_file.unlink(missing_ok=True)
             return False
         process_id, _ = self.process_id_and_port()
         with contextlib.suppress(ProcessLookupError):
@@ -114,10 +114,10 @@ class Emulator:
 
     def kill(self, process_id: int) -> None:
         """Kill the emulator and its functions. Unsaved state is lost."""
-        # The emulator leads its own process group, which contains only the functions' processes.
+        # The emulator's process group contains only the emulator and its functions' processes.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process_id, signal.SIGKILL)
-        self._note.unlink(missing_ok=True)
+        self._pid_file.unlink(missing_ok=True)
         shutil.rmtree(self.temporary, ignore_errors=True)
 
     def _spawn(self, lock: int) -> subprocess.Popen[bytes]:
@@ -135,7 +135,7 @@ class Emulator:
             )
 
     def _environment(self) -> dict[str, str]:
-        # Functions inherit this environment, so it must not contain the caller's settings.
+        # Functions inherit this environment, so it must not contain settings of the caller.
         inherited = {
             name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ
         }
@@ -143,15 +143,16 @@ class Emulator:
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(self.port),
             "LAMBDA_EXECUTOR": "local",
-            # Enforce the functions' policies, as AWS does.
+            # Enforce the functions' IAM policies.
             "AUTH": "true",
             "PERSIST_STATE": "1",
             "STATE_DIR": str(self.folder / "state"),
             "TMPDIR": str(self.temporary),
-            # Listeners on fixed ports would block a second emulator; none is needed.
+            # Disable unused listeners on fixed ports: they would prevent a second emulator from
+            # starting.
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
-            # Otherwise the emulator removes containers of this machine.
+            # Without access to Docker, the emulator cannot remove containers of this machine.
             "DOCKER_HOST": f"unix://{self.folder}/no-docker",
         }
 
@@ -165,7 +166,7 @@ class Emulator:
                     f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
                 ) from None
 
-    def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
         address = f"http://127.0.0.1:{self.port}/_ministack/ready"
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -185,5 +186,5 @@ class Emulator:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield handle
         finally:
-            # Closing the file keeps the lock of a process that inherited it.
+            # If a process inherited the lock, closing the file here does not release it.
             os.close(handle)

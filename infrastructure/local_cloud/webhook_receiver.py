@@ -1,7 +1,8 @@
-"""The demo's webhook receiver: verifies, prints and stores each webhook, as a partner's would.
+"""The webhook receiver of the demo. It verifies, prints and stores each webhook.
 
-It runs next to the emulator in its own process. A lock on a file in the state folder tells whether
-it runs. Its port is stored there, so that the demo's workflows find it after a restart.
+It runs in a separate process next to the emulator. The running receiver has a lock on a file in the
+state folder. Its port is stored in that folder and reused after a restart, so that the URL in the
+demo's workflows stays valid.
 """
 
 import argparse
@@ -35,22 +36,22 @@ VALID = "valid"
 
 @dataclass(frozen=True)
 class WebhookReceiver:
-    """Start, find and stop the receiver's process.
+    """Start and stop the receiver's process, and detect whether it is running.
 
     Attributes:
-        folder: the state folder, whose ``demo.json`` contains the webhook secret.
+        folder: the state folder. Its file ``demo.json`` contains the webhook secret.
     """
 
     folder: Path
 
     @property
     def received(self) -> Path:
-        """The file with one JSON line per request."""
+        """The file that contains one JSON line per received request."""
         return self.folder / "webhooks.jsonl"
 
     @property
     def log(self) -> Path:
-        """The receiver's output when it runs in the background."""
+        """The file with the receiver's output if it runs in the background."""
         return self.folder / "webhook-receiver.log"
 
     @property
@@ -66,7 +67,7 @@ class WebhookReceiver:
         return f"http://127.0.0.1:{port}/webhooks"
 
     def is_running(self) -> bool:
-        """Return whether a receiver runs in this folder."""
+        """Return whether a receiver is running in this folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._lock_file.open("a") as lock:
             return not _locks(lock.fileno())
@@ -75,7 +76,8 @@ class WebhookReceiver:
         """Start the receiver and return its process, or None if it is already running.
 
         Args:
-            printing: print to this process's output instead of the log.
+            printing: whether the receiver prints to this process's standard output instead of the
+                log.
 
         Raises:
             DeploymentError: the receiver did not start.
@@ -106,7 +108,10 @@ class WebhookReceiver:
         raise DeploymentError(f"The webhook receiver did not start. See its log: {self.log}")
 
     def stop(self) -> bool:
-        """Stop the receiver and return whether it was running. Its port and its file are kept."""
+        """Stop the receiver and return whether it was running.
+
+        The stored port and the received webhooks are not deleted.
+        """
         if not self.is_running():
             return False
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -125,19 +130,19 @@ class WebhookReceiver:
         """Serve until this process is terminated.
 
         Raises:
-            DeploymentError: another receiver runs in this folder.
+            DeploymentError: another receiver is already running in this folder.
         """
         with self._hold_lock():
             _, port = self._process_id_and_port()
-            # The recorded process has ended; another process may have its id now.
-            self._note.write_text(f"0 {port}\n")
-            signal.signal(signal.SIGTERM, _leave)
+            # The recorded process has ended, and a different process may have its id now.
+            self._pid_file.write_text(f"0 {port}\n")
+            signal.signal(signal.SIGTERM, _exit)
             with contextlib.suppress(SystemExit), self._listen(port) as server:
-                self._note.write_text(f"{os.getpid()} {server.server_port}\n")
+                self._pid_file.write_text(f"{os.getpid()} {server.server_port}\n")
                 server.serve_forever()
 
     @property
-    def _note(self) -> Path:
+    def _pid_file(self) -> Path:
         return self.folder / "webhook-receiver.pid"
 
     @property
@@ -146,7 +151,7 @@ class WebhookReceiver:
 
     def _process_id_and_port(self) -> tuple[int, int]:
         try:
-            process_id, port = self._note.read_text().split()
+            process_id, port = self._pid_file.read_text().split()
         except (OSError, ValueError):
             return 0, 0
         return int(process_id), int(port)
@@ -161,7 +166,7 @@ class WebhookReceiver:
     def _hold_lock(self) -> Iterator[None]:
         with self._lock_file.open("a") as lock:
             if not _locks(lock.fileno()):
-                raise DeploymentError(f"A webhook receiver already runs in {self.folder}.")
+                raise DeploymentError(f"A webhook receiver is already running in {self.folder}.")
             yield
 
 
@@ -169,34 +174,35 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, receiver: WebhookReceiver, port: int) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.receiver = receiver
-        self.writing = threading.Lock()
+        self.write_lock = threading.Lock()
 
-    def verdict_on(self, headers: dict[str, str], body: bytes) -> str:
-        """Return ``valid`` or the reason why the webhook is invalid."""
-        given = {name.lower(): value for name, value in headers.items()}
+    def verdict(self, headers: dict[str, str], body: bytes) -> str:
+        """Verify the webhook. Return ``valid`` or the reason why it is invalid."""
+        lower_case_headers = {name.lower(): value for name, value in headers.items()}
         try:
             demo = json.loads((self.receiver.folder / "demo.json").read_bytes())
             verify(
                 demo["webhookSecret"],
-                given.get("x-service-webhook-timestamp", ""),
-                given.get("x-service-webhook-signature", ""),
+                lower_case_headers.get("x-service-webhook-timestamp", ""),
+                lower_case_headers.get("x-service-webhook-signature", ""),
                 body,
                 int(time.time()),
             )
-        except WebhookVerificationError as refused:
-            return str(refused)
+        except WebhookVerificationError as error:
+            return str(error)
         except (OSError, ValueError, KeyError):
             return "No webhook secret in demo.json yet."
         return VALID
 
-    def keep(self, request: dict[str, Any]) -> None:
-        """Append the request to the file and print one line about it."""
+    def store(self, request: dict[str, Any]) -> None:
+        """Append the request to the file of received webhooks and print a summary line."""
         line = json.dumps(request, ensure_ascii=False)
-        with self.writing:
-            self.receiver.received.touch(mode=0o600)  # custom headers can contain secrets
+        with self.write_lock:
+            # Only the current user may read the file: custom headers can contain secrets.
+            self.receiver.received.touch(mode=0o600)
             with self.receiver.received.open("a", encoding="utf-8") as received:
                 received.write(line + "\n")
-            print(_in_words(request), flush=True)
+            print(_summary(request), flush=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -205,7 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_POST(self) -> None:
-        """Verify the webhook and store it, valid or not."""
+        """Verify the webhook and store it, even if it is invalid."""
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > BODY_LIMIT_BYTES:
             self.send_error(413 if length else 411)
@@ -214,8 +220,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers: dict[str, str] = {}
         for name, value in self.headers.items():
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
-        verdict = self.server.verdict_on(headers, body)
-        self.server.keep(
+        verdict = self.server.verdict(headers, body)
+        self.server.store(
             {
                 "receivedAt": datetime.now(UTC).isoformat(timespec="milliseconds"),
                 "method": self.command,
@@ -225,18 +231,18 @@ class _Handler(BaseHTTPRequestHandler):
                 "verdict": verdict,
             }
         )
-        answer = b"Thank you.\n" if verdict == VALID else f"{verdict}\n".encode()
+        response_body = b"Thank you.\n" if verdict == VALID else f"{verdict}\n".encode()
         self.send_response(200 if verdict == VALID else 401)
         self.send_header("Content-Type", "text/plain; charset=utf-8")
-        self.send_header("Content-Length", str(len(answer)))
+        self.send_header("Content-Length", str(len(response_body)))
         self.end_headers()
-        self.wfile.write(answer)
+        self.wfile.write(response_body)
 
     def log_message(self, *_arguments: object) -> None:
-        """Do nothing: ``keep`` prints its own line."""
+        """Do nothing, because `_Server.store` prints a line about each request."""
 
 
-def _in_words(request: dict[str, Any]) -> str:
+def _summary(request: dict[str, Any]) -> str:
     try:
         body = json.loads(base64.b64decode(request["body"]))
         about = f"“{body['workflow']['name']}” {body['action']['key']} {body['feedback']['id']}"
@@ -254,7 +260,7 @@ def _locks(handle: int) -> bool:
     return True
 
 
-def _leave(_signal: int, _frame: FrameType | None) -> None:
+def _exit(_signal: int, _frame: FrameType | None) -> None:
     raise SystemExit
 
 

@@ -1,4 +1,4 @@
-"""Open a connection to a webhook receiver, within a deadline and only to checked addresses."""
+"""Open a connection to a webhook receiver before a deadline and only to permitted addresses."""
 
 import socket
 import ssl
@@ -20,16 +20,16 @@ _MAX_DETAIL_CHARACTERS: Final = 200
 
 
 class WebhookFailure(StrEnum):
-    """Why an attempt has no response status."""
+    """The reason why an attempt has no response status."""
 
     BAD_REQUEST = "BAD_REQUEST"
-    """The URL or a header is invalid. Nothing was resolved or connected."""
+    """The URL or a header is invalid. The host name was not resolved."""
     NO_ADDRESS = "NO_ADDRESS"
     """The host name has no address."""
     FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS"
-    """The host has an address that is not public. Nothing was connected."""
+    """The host has an address that is not public. No connection was attempted."""
     NO_CONNECTION = "NO_CONNECTION"
-    """No address accepted a connection."""
+    """None of the host's addresses accepted a connection."""
     CONNECT_TIMEOUT = "CONNECT_TIMEOUT"
     """Resolving the host name or connecting timed out."""
     TLS = "TLS"
@@ -39,11 +39,11 @@ class WebhookFailure(StrEnum):
     CONNECTION_LOST = "CONNECTION_LOST"
     """The receiver closed or reset the connection before it sent a status."""
     BAD_ANSWER = "BAD_ANSWER"
-    """The response is not HTTP, or exceeds the size limit before its status."""
+    """The response is not HTTP, or it exceeds the size limit before a final status."""
 
 
 class AttemptFailed(Exception):
-    """The attempt ended without a response status."""
+    """An attempt failed without a response status."""
 
     def __init__(self, failure: WebhookFailure, detail: str) -> None:
         super().__init__(f"{failure}: {detail}")
@@ -52,7 +52,7 @@ class AttemptFailed(Exception):
 
 
 def resolve(host: str, port: int) -> list[Address]:
-    """Return every address of a host name, in the order of the system's resolver.
+    """Return all addresses of a host name in the order of the operating system's resolver.
 
     Raises:
         OSError: the host name has no address.
@@ -63,7 +63,7 @@ def resolve(host: str, port: int) -> list[Address]:
 
 @cache
 def system_tls() -> ssl.SSLContext:
-    """Return a TLS context with the system's trusted certificates and host name checks.
+    """Return a TLS context that verifies certificates and host names, with the system's CAs.
 
     The context is cached because creating it is slow.
     """
@@ -74,12 +74,14 @@ def system_tls() -> ssl.SSLContext:
 
 @dataclass(frozen=True)
 class Network:
-    """Resolver, TLS context and time limits of an attempt; tests replace them.
+    """The resolver, TLS context and time limits of an attempt. Tests replace them.
 
     Attributes:
-        connect_s: limit for resolving the host name and connecting, for all addresses together.
-        attempt_s: wall-clock limit for the whole attempt.
-        body_s: limit for reading the response body, after the headers.
+        resolve: returns the addresses of a host name.
+        tls: returns the TLS context.
+        connect_s: time limit for resolving the host name and connecting, including all addresses.
+        attempt_s: time limit for the complete attempt.
+        body_s: time limit for reading the response body after the headers.
     """
 
     resolve: Callable[[str, int], Sequence[Address]] = resolve
@@ -95,16 +97,17 @@ INTERNET: Final = Network()
 def connect(
     network: Network, url: WebhookUrl, deadline: float, *, allow_private: bool
 ) -> socket.socket:
-    """Connect to one of the host's addresses and start TLS for https.
+    """Connect to one of the host's addresses. If the scheme is https, start TLS.
 
-    Every address is checked, and the connection goes to a checked address without resolving again.
+    All addresses are checked first. The host name is not resolved again after the check, so the
+    connection cannot go to an unchecked address.
 
     Args:
         deadline: monotonic time at which the attempt times out.
-        allow_private: whether addresses that are not public are accepted.
+        allow_private: whether addresses that are not public are allowed.
 
     Raises:
-        AttemptFailed: there is no connection, and nothing of the request was sent.
+        AttemptFailed: no connection was established. No byte of the request was sent.
     """
     connect_deadline = min(deadline, time.monotonic() + network.connect_s)
     addresses = _resolve_before(network, url, connect_deadline)
@@ -130,7 +133,7 @@ def remaining_s(deadline: float) -> float:
 
 
 def error_detail(error: Exception) -> str:
-    """Describe a network error in a few words, without its number."""
+    """Return a short description of a network error, without its error number."""
     detail = getattr(error, "verify_message", "") or getattr(error, "strerror", "") or str(error)
     return str(detail)[:_MAX_DETAIL_CHARACTERS]
 
@@ -147,7 +150,8 @@ def _resolve_before(network: Network, url: WebhookUrl, deadline: float) -> Seque
         except (OSError, ValueError) as error:
             errors.append(error)
 
-    # The system's resolver has no time-out, so its thread is abandoned at the deadline.
+    # The system's resolver has no time-out, so it runs in a thread that is abandoned at the
+    # deadline.
     thread = threading.Thread(target=look_up, daemon=True)
     thread.start()
     thread.join(max(0.0, deadline - time.monotonic()))
@@ -161,7 +165,7 @@ def _resolve_before(network: Network, url: WebhookUrl, deadline: float) -> Seque
 def _connect_to_any(addresses: Sequence[Address], port: int, deadline: float) -> socket.socket:
     last_error: OSError = TimeoutError()
     for position, address in enumerate(addresses):
-        # An unresponsive address must not use up the time of the next one.
+        # An unresponsive address must not use up the time for the remaining addresses.
         share_s = (deadline - time.monotonic()) / (len(addresses) - position)
         if share_s <= 0:
             break

@@ -1,8 +1,8 @@
-"""Send one webhook request and read its response, within a time and a size limit.
+"""Send one webhook request and read its response within time and size limits.
 
-This module knows nothing of workflows and retries. It uses the standard library's HTTP instead of
-urllib3, whose time-outs apply to each read: here one deadline covers the whole attempt, however
-slowly the receiver sends.
+This module does not depend on workflows or retries. It uses http.client of the standard library
+instead of urllib3: time-outs of urllib3 apply to each read, so a slow receiver could extend an
+attempt without limit. Here, one deadline covers the complete attempt.
 """
 
 import io
@@ -30,23 +30,26 @@ from chalicelib.outbound.webhook_http.connection import (
 
 EXCERPT_CHARACTERS: Final = 1024
 BODY_LIMIT_BYTES: Final = 16 * 1024
-"""Limit of the response body, before and after decoding."""
+"""Size limit of the response body. It applies both before and after decoding."""
 
 _RESPONSE_LIMIT_BYTES: Final = 128 * 1024
-"""Limit of status lines, headers, framing and body together, which http.client does not limit."""
+"""Size limit of the complete response: status lines, headers, framing and body. http.client has no
+such limit."""
 
 _MAX_RETRY_AFTER_CHARACTERS: Final = 100
 
 
 @dataclass(frozen=True)
 class WebhookResponse:
-    """The result of one attempt: a status, or the reason why there is none.
+    """The result of one attempt: a response status, or the reason why there is none.
 
     Attributes:
-        detail: a short description of the failure, in addition to its kind.
-        excerpt: the first characters of the response body, as far as it was received and decoded.
-        retry_after: the unparsed ``Retry-After`` header of the response.
         was_sent: whether any byte of the request may have reached the receiver.
+        status: the response status, or None if none was received.
+        error: the reason why there is no status, or None if there is one.
+        detail: a short description of the failure, in addition to ``error``.
+        excerpt: the first 1,024 characters of the response body that were received and decoded.
+        retry_after: the unparsed ``Retry-After`` header of the response, or None.
     """
 
     duration_ms: int
@@ -59,7 +62,7 @@ class WebhookResponse:
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is from 200 to 299. Nothing else in the response matters."""
+        """Whether the status is from 200 to 299. The rest of the response is ignored."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
@@ -76,14 +79,15 @@ def post(
     allow_private: bool,
     network: Network = INTERNET,
 ) -> WebhookResponse:
-    """Send one request, once, and return its result. Network errors are not raised.
+    """Send one POST request without retries and return its result.
 
-    Redirects are not followed. Proxies and cookies of the environment are not used.
+    Network errors are part of the result; they are not raised. Redirects are not followed. Proxy
+    settings of the environment are ignored.
 
     Args:
         headers: all headers except those that this module sets: ``Host``, ``Accept-Encoding``,
             ``Connection`` and ``Content-Length``.
-        allow_private: whether plain http and addresses that are not public are accepted.
+        allow_private: whether plain http and addresses that are not public are allowed.
     """
     started = time.monotonic()
     attempt = _Attempt(network, started + network.attempt_s)
@@ -118,7 +122,7 @@ def _validate(url: str, headers: Mapping[str, str], allow_private: bool) -> Webh
 
 @dataclass
 class _Attempt:
-    """One request and its response, with the results that outlive a failure.
+    """One request and its response. The attributes stay available if the attempt fails.
 
     Attributes:
         deadline: monotonic time at which the attempt times out.
@@ -138,9 +142,9 @@ class _Attempt:
         body: bytes,
     ) -> None:
         """Send the request with exactly these bytes as the body."""
-        own = {"Host": url.authority, "Accept-Encoding": "identity", "Connection": "close"}
+        defaults = {"Host": url.authority, "Accept-Encoding": "identity", "Connection": "close"}
         request = _RecordedRequest(url.host, url.port)
-        request.request("POST", url.target, body, {**own, **headers})
+        request.request("POST", url.target, body, {**defaults, **headers})
         self.was_sent = True
         try:
             _send_all(connection, b"".join(request.parts), self.deadline)
@@ -149,11 +153,11 @@ class _Attempt:
                 WebhookFailure.TIMEOUT, "timed out while sending the request"
             ) from None
         except OSError:
-            # The receiver may have responded before it read the whole request.
+            # The receiver may have responded without reading the complete request.
             return
 
     def receive(self, connection: socket.socket) -> int:
-        """Return the response status; store `Retry-After` and the excerpt if they arrive in time.
+        """Return the response status. Store ``Retry-After`` and the excerpt if received in time.
 
         Raises:
             AttemptFailed: no status was received.
@@ -173,8 +177,8 @@ class _Attempt:
             raise AttemptFailed(WebhookFailure.BAD_ANSWER, type(error).__name__) from None
         retry_after = response.getheader("Retry-After")
         self.retry_after = retry_after[:_MAX_RETRY_AFTER_CHARACTERS] if retry_after else None
-        # A function that is killed before it records the outcome repeats a successful request,
-        # so the body gets little time.
+        # If Lambda stops the function before the outcome is saved, the request is repeated although
+        # it succeeded. The time limit for the body is therefore short.
         stream.start_body(self.network.body_s)
         decoded = _read_body(response)
         self.excerpt = decoded.decode("utf-8", "replace")[:EXCERPT_CHARACTERS]
@@ -182,7 +186,7 @@ class _Attempt:
 
 
 class _RecordedRequest(HTTPConnection):
-    """A request that is recorded instead of sent."""
+    """An http.client connection that records the bytes of a request instead of sending them."""
 
     def __init__(self, host: str, port: int) -> None:
         super().__init__(host, port)
@@ -201,11 +205,13 @@ def _send_all(connection: socket.socket, request: bytes, deadline: float) -> Non
 
 @dataclass
 class _ResponseStream(io.RawIOBase):
-    """The bytes that a connection receives, until the deadline and up to the size limit.
+    """A stream of the bytes received on a connection, limited by the deadline and the size limit.
 
     Attributes:
-        in_body: once the headers are complete, a lost connection, a time-out or an exceeded limit
-            only ends the stream, because the status is known.
+        remaining_bytes: the number of bytes until the size limit.
+        in_body: whether the headers are complete. The status is known then, so a lost connection, a
+            time-out or an exceeded size limit ends the stream without an exception.
+        reader: the buffered reader of this stream.
     """
 
     connection: socket.socket
@@ -232,12 +238,12 @@ class _ResponseStream(io.RawIOBase):
         return received
 
     def start_body(self, body_s: float) -> None:
-        """Limit the time for the body, which follows."""
+        """Start to read the body, for at most ``body_s`` seconds."""
         self.in_body = True
         self.deadline = min(self.deadline, time.monotonic() + body_s)
 
     def makefile(self, _mode: str) -> "_Reader":
-        """Return the reader of ``HTTPResponse``, which interim and final response share."""
+        """Return the reader that ``HTTPResponse`` uses. Interim and final responses share it."""
         return self.reader
 
     def _receive(self, target: bytearray | memoryview) -> int:
@@ -253,17 +259,18 @@ class _ResponseStream(io.RawIOBase):
 
 class _Reader(io.BufferedReader):
     def readline(self, size: int | None = -1, /) -> bytes:
-        """Return a line with its bare CRs replaced by spaces (RFC 9112, section 2.2).
+        """Return a line with each bare CR replaced by a space (RFC 9112, section 2.2).
 
-        The standard library treats each bare CR as the end of a line. It would read one header as
-        many, or as nested messages, in time that grows with their depth.
+        The header parser of the standard library treats a bare CR as the end of a line. It would
+        parse one header as several headers or as nested messages, and the parsing time would grow
+        with the nesting depth.
         """
         line = super().readline(size)
         end = b"\r\n" if line.endswith(b"\r\n") else b""
         return line.removesuffix(end).replace(b"\r", b" ") + end
 
     def close(self) -> None:
-        """Do nothing: `post` closes the connection."""
+        """Do nothing. `post` closes the connection."""
 
 
 class _InvalidHeaders(Exception):
@@ -288,7 +295,7 @@ def _final_response(stream: _ResponseStream) -> HTTPResponse:
 
 
 def _has_status_line(response: HTTPResponse) -> bool:
-    # `version` is not a number until the status line is read and is HTTP/1.
+    # `version` becomes 10 or 11 when a valid HTTP/1 status line is read.
     return response.version in (10, 11)
 
 
@@ -297,7 +304,7 @@ def _is_final(status: int) -> bool:
 
 
 def _read_body(response: HTTPResponse) -> bytes:
-    """Return the start of the decoded body, as far as it is received in time."""
+    """Return the start of the decoded body that is received before the deadline."""
     decode = _decoder(response.getheader("Content-Encoding", ""))
     decoded = b""
     length = response.length
@@ -317,7 +324,7 @@ def _read_body(response: HTTPResponse) -> bytes:
 
 
 def _decoder(encoding: str) -> Callable[[bytes, int], bytes]:
-    """Return a function that decodes a chunk into at most the given number of bytes."""
+    """Return a function that decodes a chunk of the body and returns at most ``limit`` bytes."""
     match encoding.strip().lower():
         case "" | "identity":
             return lambda chunk, limit: chunk[:limit]

@@ -1,4 +1,4 @@
-"""Authenticate partners: map credentials to an account."""
+"""Authenticate partners by their API key and secret."""
 
 from chalicelib.domain.accounts.account import NO_CREDENTIAL, Credential, is_api_key
 from chalicelib.domain.errors import NotAuthenticated
@@ -9,14 +9,14 @@ from chalicelib.storage import credentials
 def authenticate(api_key: str, api_secret: str) -> str:
     """Return the id of the account that these credentials belong to.
 
-    A revoked key is rejected within a minute of its revocation.
+    Credentials are cached, so a revoked key can be accepted for up to a minute.
 
     Raises:
         NotAuthenticated: the key is unknown or revoked, or the secret does not match the key.
     """
     credential = _credential(api_key) if is_api_key(api_key) else None
-    known = credential or NO_CREDENTIAL
-    if not known.accepts(api_secret) or credential is None:
+    secret_matches = (credential or NO_CREDENTIAL).accepts(api_secret)
+    if credential is None or not secret_matches:
         raise NotAuthenticated
     return credential.account_id
 

@@ -7,10 +7,10 @@ from chalicelib.storage import places
 
 @cached(at_most=256)
 def account_directory(account_id: str) -> Directory:
-    """Return the account's brands and stores, at most a minute old."""
+    """Return the account's brands and stores, cached for up to a minute."""
     return places.load_directory(account_id)
 
 
 def current_directory(account_id: str) -> Directory:
-    """Return the account's brands and stores with a consistent read. One request to AWS."""
+    """Return the account's current brands and stores (consistent read). One AWS request."""
     return places.load_directory(account_id, consistent=True)

@@ -15,7 +15,11 @@ from chalicelib.storage import accounts, credentials
 
 
 def create_account(name: str, account_id: str | None = None) -> Account:
-    """Create an account, with a new id if none is given."""
+    """Create an account.
+
+    Args:
+        account_id: the id of the account. Default: a new id.
+    """
     account = Account(id=account_id or new_id(), name=name, created_at=clock.now())
     accounts.save(account)
     return account
@@ -44,7 +48,7 @@ def require_account(account_id: str) -> Account:
 
 
 def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
-    """Issue an API key. Return it with its secret, which is stored only as a hash.
+    """Issue an API key and return it with its secret. Only a hash of the secret is stored.
 
     Raises:
         NotFound: the account does not exist.

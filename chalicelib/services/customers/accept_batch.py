@@ -1,4 +1,4 @@
-"""Accept a batch of customers: store the import, then queue its chunks."""
+"""Accept a batch of customers: store it as an import, then queue the import's chunks."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,12 +28,13 @@ _OPERATION: Final = "accept batch"
 
 @dataclass(frozen=True)
 class ValidatedBatch:
-    """A batch that can be accepted.
+    """A batch after validation.
 
     Attributes:
-        rows: all rows, as received.
-        partial: whether invalid rows may be rejected and the others imported.
-        valid: the rows to import, each with its index.
+        rows: all rows of the request, unparsed.
+        partial: whether the request allows the import of valid rows if other rows are invalid.
+        valid: the rows to import, with their indexes in ``rows``.
+        rejected: the invalid rows.
     """
 
     rows: list[Any]
@@ -45,15 +46,17 @@ class ValidatedBatch:
 def accept_batch(
     account_id: str, batch: ValidatedBatch, idempotency_key: str | None = None
 ) -> AcceptedBatch:
-    """Store a batch of customers, then queue it. An accepted batch is durable.
+    """Store a batch of customers durably, then queue it.
 
-    Requests to AWS: one, plus one per 25 chunks, one per 10 messages, and one with an idempotency
-    key. A batch repeated with its key creates no second import; its unfinished chunks are queued
-    again.
+    A request with an idempotency key that was used before creates no second import, but queues the
+    unfinished chunks of the first import again.
+
+    AWS requests: one, plus one per 25 chunks, one per 10 messages, and one if there is an
+    idempotency key.
 
     Raises:
-        IdempotencyKeyReused: the key was used before with another input.
-        Unavailable: the batch could not be stored; none of its rows will be imported.
+        IdempotencyKeyReused: the key was used before with different input.
+        Unavailable: the batch could not be stored. None of its rows will be imported.
     """
     key_input = None if idempotency_key is None else [batch.partial, *_parsed_rows(batch)]
     origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
@@ -77,7 +80,7 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
 
 
 def _parsed_rows(batch: ValidatedBatch) -> list[Any]:
-    """Return the rows as JSON values: valid rows as parsed, rejected rows as received."""
+    """Return all rows as JSON values: valid rows parsed, rejected rows unparsed."""
     parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in batch.valid}
     return [parsed.get(index, row) for index, row in enumerate(batch.rows)]
 

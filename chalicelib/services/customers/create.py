@@ -1,4 +1,4 @@
-"""Create a customer for a partner: ``POST /partners/customer``."""
+"""Create a customer from a partner's request: ``POST /partners/customer``."""
 
 from typing import Final
 
@@ -13,14 +13,15 @@ _OPERATION: Final = "create customer"
 def create_customer(
     account_id: str, body: CustomerBody, idempotency_key: str | None = None
 ) -> Customer:
-    """Create a customer, even if another has the same email and phone. Two requests to AWS.
+    """Create a customer, even if another customer has the same email and phone.
 
-    The same key with the same input returns the customer that it created, as it is now.
+    A repeated request with the same idempotency key and input returns the current data of the
+    customer that the first request created. Two AWS requests.
 
     Raises:
         InputTooLarge: the customer exceeds its size limit.
-        IdempotencyKeyReused: the key was used before with another input.
-        Unavailable: the database throttles, or contention does not end.
+        IdempotencyKeyReused: the key was used before with different input.
+        Unavailable: the database throttles, or contention persists.
     """
     key_input = body.model_dump(mode="json", exclude_none=True)
     origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)

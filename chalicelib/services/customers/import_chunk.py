@@ -1,4 +1,4 @@
-"""Import one chunk of a batch exactly once, however often its message is delivered."""
+"""Import one chunk of a batch exactly once, even if its message is delivered several times."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
-"""More characters than an empty customer has."""
+"""An upper bound of the text length of a customer without any imported field."""
 
 _DEFER_FOR: Final = timedelta(hours=1)
 
 
 class ChunkOutcome(StrEnum):
-    """The outcome of a message that points to a chunk."""
+    """The outcome of processing one queue message, which points to a chunk."""
 
     DONE = "done"
     NOTHING_TO_DO = "nothing to do"
@@ -50,29 +50,29 @@ class ChunkOutcome(StrEnum):
 def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     """Import the chunk's rows and mark the chunk as done, in one transaction.
 
-    At most three requests to AWS without contention.
+    At most three AWS requests without contention.
 
     Raises:
-        Unavailable: the database throttles or contention does not end; the chunk is unchanged.
+        Unavailable: the database throttles, or contention persists. Nothing is written.
     """
     return retry_on_contention(lambda: _attempt(pointer))
 
 
 def defer(pointer: ChunkPointer) -> ChunkOutcome:
-    """Defer the chunk by some minutes, without counting a failure."""
+    """Defer the chunk by a few minutes without recording a failure."""
     imports.WORK.defer(pointer.import_id, pointer.part, clock.now())
     return ChunkOutcome.DEFERRED
 
 
 def record_failure(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
-    """Record a failed attempt: reschedule the chunk, or park it after the last attempt."""
+    """Record a failed attempt. Reschedule the chunk, or park it after the last allowed attempt."""
     is_parked = imports.WORK.record_failure(pointer.import_id, pointer.part, reason, clock.now())
     return ChunkOutcome.PARKED if is_parked else ChunkOutcome.FAILED
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """The effect of one group and the resulting customer."""
+    """The effect of importing one group of rows, and the resulting customer."""
 
     group: RowGroup
     effect: GroupEffect
@@ -87,8 +87,8 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     if chunk.header is None or chunk.is_leftover:
         _discard_if_unused(chunk, now)
         return ChunkOutcome.NOTHING_TO_DO
-    found = customers.find_many(pointer.account_id, set(chunk.known.values()))
-    plans = [_plan(chunk, group, found, now) for group in chunk.groups]
+    existing = customers.find_many(pointer.account_id, set(chunk.known.values()))
+    plans = [_plan(chunk, group, existing, now) for group in chunk.groups]
     position = chunk.total
     with transaction() as write:
         created = sum(plan.effect.creates for plan in plans)
@@ -108,30 +108,32 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
 
 
 def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
-    # The request that accepts the import may not have written the header yet.
+    # If the header is missing, the request that accepts the import may still be about to write it.
     written_at = datetime.fromisoformat(chunk.row.created_at)
     if chunk.is_leftover or now - written_at > _DEFER_FOR:
         imports.discard(chunk)
 
 
-def _plan(chunk: LoadedChunk, group: RowGroup, found: dict[str, Customer], now: datetime) -> _Plan:
-    known_id = chunk.known.get(group.pair) if group.pair else None
-    existing = found[known_id] if known_id else None
+def _plan(
+    chunk: LoadedChunk, group: RowGroup, customers_by_id: dict[str, Customer], now: datetime
+) -> _Plan:
+    existing_id = chunk.known.get(group.pair) if group.pair else None
+    existing = customers_by_id[existing_id] if existing_id else None
     base = existing or Customer(
         id=derived_id(chunk.row.import_id, str(group.first_index)), created_at=now, updated_at=now
     )
-    known = text_length(dict(base)) if existing else _BLANK_LENGTH
+    base_length = text_length(dict(base)) if existing else _BLANK_LENGTH
     effect = effect_of(
         group,
         _set_fields(existing) if existing else None,
-        lambda fields: _fits(base, known, fields),
+        lambda fields: _is_within_size_limit(base, base_length, fields),
     )
     return _Plan(group, effect, _with_fields(base, effect.fields))
 
 
-def _fits(base: Customer, known: int, fields: Fields) -> bool:
-    # A character takes at most six bytes of JSON, so most customers need not be serialized.
-    if (known + text_length(fields)) * 6 < MAX_CUSTOMER_BYTES:
+def _is_within_size_limit(base: Customer, base_length: int, fields: Fields) -> bool:
+    # JSON needs at most six bytes per character, so most customers need not be serialized.
+    if (base_length + text_length(fields)) * 6 < MAX_CUSTOMER_BYTES:
         return True
     return len(_with_fields(base, fields).model_dump_json().encode()) <= MAX_CUSTOMER_BYTES
 

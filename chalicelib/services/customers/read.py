@@ -7,12 +7,12 @@ from chalicelib.storage import customers
 
 
 def find_customer(account_id: str, customer_id: str) -> Customer | None:
-    """Return the account's customer, or None if it does not exist. One request to AWS."""
+    """Return the account's customer, or None if it does not exist. One AWS request."""
     return customers.find(account_id, customer_id)
 
 
 def read_customer(account_id: str, customer_id: str) -> Customer:
-    """Return the account's customer. One request to AWS.
+    """Return the account's customer. One AWS request.
 
     Raises:
         NotFound: the account has no such customer.
@@ -24,6 +24,6 @@ def read_customer(account_id: str, customer_id: str) -> Customer:
 
 
 def list_customers(account_id: str, request: PageRequest) -> CustomerPage:
-    """Return one page of the account's customers, oldest first. Two requests to AWS."""
+    """Return one page of the account's customers, oldest first. Two AWS requests."""
     items, total = customers.page(account_id, request)
     return CustomerPage(items=tuple(items), meta=page_meta(request, len(items), total))

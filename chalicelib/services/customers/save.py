@@ -15,11 +15,12 @@ from chalicelib.storage import customers
 def save_customer(account_id: str, definition: Any) -> Customer:
     """Create the customer, or replace the one with the same id.
 
-    A replaced customer keeps its position in the list, its counts and its creation time.
+    Replacing a customer does not change its position in the list, its feedback and purchase counts
+    or its creation time.
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the customer is over its size limit.
+        InputTooLarge: the customer exceeds its size limit.
     """
     customer = build_customer(parse_definition(definition, CustomerDefinition), clock.now())
     return customers.replace(account_id, customer)

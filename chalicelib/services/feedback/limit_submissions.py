@@ -1,4 +1,4 @@
-"""Limit the submissions of one source to one form per time window."""
+"""Limit the number of submissions from one source address to one form per time window."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import TooManyRequests, Unavailable
@@ -9,13 +9,13 @@ from chalicelib.storage import rate_limits
 
 
 def limit_submissions(form_id: str, address: str) -> None:
-    """Count a submission and check the limit. One AWS request, none without a limit.
+    """Count a submission and check that the count is within the limit.
 
-    If the counter is unavailable, submissions are accepted: too many submissions are better than
-    none.
+    If the counter is unavailable, accept the submission: exceeding the limit is better than losing
+    feedback. One AWS request; none if no limit is configured.
 
     Raises:
-        TooManyRequests: the source reached the limit of this window.
+        TooManyRequests: the source address exceeded the limit in this time window.
     """
     limit = SubmissionLimit(settings().submissions, settings().submission_window_s)
     if not limit.maximum or not address:

@@ -1,9 +1,9 @@
-"""Process feedback exactly once, however often its message is delivered.
+"""Process feedback exactly once, even if its message is delivered several times.
 
-1. Create the webhook executions and the customer under ids derived from the feedback, so that a
-   repetition has no effect.
-2. Update the counts and mark the feedback as done, in one transaction. Feedback that is done is
-   skipped, so its workflows are not evaluated again.
+1. Create the webhook executions and the customer. Their ids are derived from the feedback, so
+   repeating this step creates no duplicates.
+2. Update the counts and mark the feedback as done, in one transaction. A later message for this
+   feedback is skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
@@ -25,7 +25,7 @@ from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
 
 MAX_BATCH_SIZE: Final = 25
-"""A feedback needs up to three writes (form, customer, feedback); a transaction allows 100."""
+"""A transaction can contain 100 writes. Each feedback record needs up to three."""
 
 _TABLES: Final[dict[FormKind, FormTable]] = {
     FormKind.CONTACT_FORM: contact_forms,
@@ -34,18 +34,18 @@ _TABLES: Final[dict[FormKind, FormTable]] = {
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
-    """Process up to `MAX_BATCH_SIZE` feedback records; return how many were pending.
+    """Process up to `MAX_BATCH_SIZE` feedback records. Return the number that were pending.
 
-    AWS requests: three for the batch; one or two more for each feedback whose customer must be
-    found; one more for each 25 executions; one more for each ten to queue.
+    AWS requests: three, plus one or two for each feedback record whose customer must be found, one
+    per 25 executions to create, and one per ten executions to queue.
 
     Raises:
-        Unavailable: the database throttles or contention persists. The counts are unchanged;
-            executions and customers may exist already.
+        Unavailable: the database throttles, or contention persists. The counts are unchanged, but
+            executions and customers may have been created.
     """
     created: dict[str, list[Execution]] = {}
     processed = retry_on_contention(lambda: _attempt(feedback_ids, created))
-    send(WEBHOOKS, [execution.pointer for each in created.values() for execution in each])
+    send(WEBHOOKS, [execution.pointer for batch in created.values() for execution in batch])
     return processed
 
 
@@ -55,61 +55,64 @@ def record_failure(feedback_id: str, reason: str) -> bool:
 
 
 def _attempt(feedback_ids: Collection[str], created: dict[str, list[Execution]]) -> int:
-    found = feedback.find_many(set(feedback_ids))
-    pending = [each.feedback for each in found.values() if each.state is FeedbackState.PENDING]
+    records = feedback.find_many(set(feedback_ids)).values()
+    pending = [record.feedback for record in records if record.state is FeedbackState.PENDING]
     if not pending:
         return 0
-    _create_executions([each for each in pending if each.id not in created], created)
-    identified = [_with_customer(each) for each in pending]
+    _create_executions([record for record in pending if record.id not in created], created)
+    identified = [_with_customer(record) for record in pending]
     _count(identified)
     return len(identified)
 
 
 def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Execution]]) -> None:
-    """Create the executions and add them to ``created``, so that the next attempt skips them."""
+    """Create the executions of the feedback records and add them to ``created``.
+
+    After contention, `_attempt` runs again and skips the records in ``created``.
+    """
     now = clock.now()
     new = {
-        each.id: [
-            new_execution(workflow, action, each, now)
-            for workflow, action in reactions(workflows_of(each.account_id), each)
+        record.id: [
+            new_execution(workflow, action, record, now)
+            for workflow, action in reactions(workflows_of(record.account_id), record)
         ]
-        for each in pending
+        for record in pending
     }
-    executions.create([execution for each in new.values() for execution in each])
+    executions.create([execution for batch in new.values() for execution in batch])
     created.update(new)
 
 
-def _with_customer(each: Feedback) -> Feedback:
-    """Return the feedback with the id of its customer, if the respondent can be identified."""
-    pair = each.pair
-    if each.customer_id or pair is None:
-        return each
-    customer_id = customers.find_or_create(each.account_id, each.respondent(), pair)
-    return each.model_copy(update={"customer_id": customer_id})
+def _with_customer(record: Feedback) -> Feedback:
+    """Return the feedback record with its customer's id, if the respondent is identifiable."""
+    pair = record.pair
+    if record.customer_id or pair is None:
+        return record
+    customer_id = customers.find_or_create(record.account_id, record.respondent(), pair)
+    return record.model_copy(update={"customer_id": customer_id})
 
 
 def _count(identified: Sequence[Feedback]) -> None:
     now = clock.now()
-    by_form = Counter((each.kind, each.form_id) for each in identified)
+    by_form = Counter((record.kind, record.form_id) for record in identified)
     by_customer: dict[tuple[str, str], list[Feedback]] = defaultdict(list)
-    for each in identified:
-        if each.customer_id:
-            by_customer[each.account_id, each.customer_id].append(each)
-    # If the customer was erased in the meantime, the feedback still counts for its form.
-    known = customers.find_existing(by_customer)
+    for record in identified:
+        if record.customer_id:
+            by_customer[record.account_id, record.customer_id].append(record)
+    # If the customer was deleted in the meantime, only the form's count increases.
+    existing = customers.find_existing(by_customer)
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
             _TABLES[kind].count_submissions(write, form_id, submissions)
-        for account_id, customer_id in known:
-            given = by_customer[account_id, customer_id]
+        for account_id, customer_id in existing:
+            records = by_customer[account_id, customer_id]
             customers.count_feedback(
                 write,
                 account_id,
                 customer_id,
-                [each.rating for each in given],
-                {each.source for each in given},
+                [record.rating for record in records],
+                {record.source for record in records},
                 now,
             )
-        for each in identified:
-            own_customer = (each.account_id, each.customer_id or "")
-            feedback.finish(write, each, each.customer_id if own_customer in known else None, now)
+        for record in identified:
+            has_customer = (record.account_id, record.customer_id or "") in existing
+            feedback.finish(write, record, record.customer_id if has_customer else None, now)

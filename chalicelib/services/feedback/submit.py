@@ -36,11 +36,11 @@ from chalicelib.storage.dynamodb.transactions import (
 
 @dataclass(frozen=True)
 class SubmissionMetadata:
-    """The part of a submit request that is not the submission itself.
+    """The data of a submit request apart from the submission.
 
     Attributes:
-        idempotency_key: None if the request has none.
-        is_honeypot_filled: whether the hidden field is filled, which only programs do. Such a
+        idempotency_key: the idempotency key of the request, or None.
+        is_honeypot_filled: whether the hidden field is filled, which indicates a bot. Such a
             submission gets a normal response and is discarded, unless it has a tracker.
     """
 
@@ -52,18 +52,19 @@ class SubmissionMetadata:
 def submit_contact_form(
     submission: ContactFormSubmission, metadata: SubmissionMetadata
 ) -> Feedback:
-    """Store the feedback, then queue it; return the stored feedback for a repeated key.
+    """Store a submission to a contact form as a feedback record, then queue the record.
 
-    Three AWS requests, one more with an idempotency key. If queueing fails, the sweeper queues the
-    feedback.
+    If the idempotency key was used before, return the feedback record of the first request. If
+    queueing fails, the sweeper queues the record. Three AWS requests; one more with an idempotency
+    key.
 
     Raises:
         InvalidInput: an answer, the store or the brand is invalid.
         NotFound: the contact form does not exist.
         Conflict: the form is disabled.
-        IdempotencyKeyReused: the key was used with another input.
-        TooManyRequests: the source reached its limit of submissions.
-        Unavailable: the feedback was not stored.
+        IdempotencyKeyReused: the key was used before with different input.
+        TooManyRequests: the source address exceeded its limit of submissions.
+        Unavailable: the feedback record was not stored.
     """
     form = get_contact_form(submission.id)
     origin = _origin("submit_contact_form", submission, metadata)
@@ -75,14 +76,14 @@ def submit_contact_form(
 
 
 def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
-    """Store the feedback and mark its tracker as used, then queue the feedback.
+    """Store a submission to a survey and mark its tracker as used, then queue the feedback record.
 
-    As `submit_contact_form`; with a tracker three AWS requests, also with an idempotency key.
+    Works like `submit_contact_form`. With a tracker, it always needs three AWS requests.
 
     Raises:
         NotAllowed: the survey is private and the submission has no tracker.
         NotFound: the survey does not exist, or the tracker does not belong to it.
-        Conflict: the survey is disabled or the tracker is used.
+        Conflict: the survey is disabled, or the tracker is already used.
     """
     survey = get_survey(submission.id)
     origin = _origin("submit_survey", submission, metadata)
@@ -107,14 +108,14 @@ def _submit_with_tracker(
     metadata: SubmissionMetadata,
     origin: Origin,
 ) -> Feedback:
-    earlier, found = feedback.find_with_tracker(origin.record_id, tracker_id)
+    earlier, stored_tracker = feedback.find_with_tracker(origin.record_id, tracker_id)
     if earlier:
         origin.check_same_input(earlier.input_hash)
         return earlier.feedback
-    if found and found.feedback_id == origin.record_id:
-        # The transaction of a concurrent duplicate committed between the reads of the two records.
+    if stored_tracker and stored_tracker.feedback_id == origin.record_id:
+        # A concurrent duplicate was committed between the reads of the feedback and the tracker.
         raise Contention(condition_failed=True)
-    tracker = require_unused(found, survey.saved)
+    tracker = require_unused(stored_tracker, survey.saved)
     context = SurveyContext.of_tracker(survey.directory, tracker)
     new = _build(survey, context, submission, metadata, origin)
     with transaction() as write:
@@ -149,7 +150,7 @@ def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedb
     if metadata.is_honeypot_filled:
         return new
     if not feedback.create(new, origin.input_hash):
-        # A concurrent duplicate was first, or botocore retried after it lost the response.
+        # A concurrent duplicate was stored first, or botocore lost the response and retried.
         earlier = _find_earlier(origin)
         if earlier is None:
             raise Unavailable("The feedback was not stored.")
@@ -159,7 +160,7 @@ def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedb
 
 
 def _find_earlier(origin: Origin) -> Feedback | None:
-    """Return the feedback that the same request created, None if it is the first one."""
+    """Return the feedback that an earlier duplicate of this request created, or None."""
     earlier = feedback.find(origin.record_id)
     if earlier is None:
         return None

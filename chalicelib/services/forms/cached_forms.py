@@ -23,11 +23,11 @@ Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 @dataclass(frozen=True)
 class Respondent:
-    """The sender of a public request.
+    """The respondent that a public request comes from.
 
     Attributes:
-        language: the language that the request asks for, if any.
-        accept_language: the value of the ``Accept-Language`` header.
+        language: the value of the request's language parameter, or None.
+        accept_language: the value of the ``Accept-Language`` header, or None.
         address: the source IP address, ``""`` if unknown.
     """
 
@@ -50,11 +50,11 @@ class CachedForm(Generic[Saved]):
 
     @cached_property
     def questionnaire(self) -> Questionnaire:
-        """The form, prepared for validation of answers."""
+        """The form's questionnaire, which validates answers."""
         return Questionnaire.of(self.saved)
 
     def language_for(self, respondent: Respondent) -> Language:
-        """Return the language to show the form in."""
+        """Return the language in which to show the form to the respondent."""
         if not self.saved.auto_translate:
             return self.saved.language
         return choose_language(
@@ -66,7 +66,7 @@ class CachedForm(Generic[Saved]):
 
 
 def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
-    """Return the contact form, of any account. No AWS request while it is cached.
+    """Return the contact form with this id, from any account. No AWS request if it is cached.
 
     Raises:
         NotFound: the contact form does not exist.
@@ -78,7 +78,7 @@ def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
 
 
 def get_survey(survey_id: str) -> CachedForm[SavedSurvey]:
-    """Return the survey, of any account. No AWS request while it is cached.
+    """Return the survey with this id, from any account. No AWS request if it is cached.
 
     Raises:
         NotFound: the survey does not exist.

@@ -31,7 +31,7 @@ class SurveyRequest:
     """A request for the public view of a survey.
 
     Attributes:
-        store_id, brand_id: ignored with a tracker, but still checked.
+        store_id, brand_id: validated always, but used only if there is no tracker.
     """
 
     survey_id: str
@@ -41,7 +41,7 @@ class SurveyRequest:
 
 
 def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicContactForm:
-    """Return the public view of the contact form. No AWS request while the form is cached.
+    """Return the public view of the contact form. No AWS request if the form is cached.
 
     Raises:
         NotFound: the contact form does not exist.
@@ -53,14 +53,14 @@ def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicConta
 def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicSurvey:
     """Return the public view of the survey.
 
-    No AWS request while the survey is cached, two with a tracker. Without a tracker, the same view
-    is the same object while it is cached.
+    If the survey is cached: no AWS request without a tracker, two with a tracker. Views without a
+    tracker are cached too, and identical requests return the same object.
 
     Raises:
         InvalidInput: the store or the brand does not belong to the account.
         NotAllowed: the survey is private and the request has no tracker.
         NotFound: the survey does not exist, or the tracker does not belong to it.
-        Conflict: the tracker is used.
+        Conflict: the tracker is already used.
     """
     survey = get_survey(request.survey_id)
     directory, language = survey.directory, survey.language_for(respondent)

@@ -1,4 +1,4 @@
-"""Return contact forms and surveys as partners see them."""
+"""Return the partner views of contact forms and surveys."""
 
 from typing import TypeVar
 

@@ -23,7 +23,7 @@ def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the contact form is over its size limit.
+        InputTooLarge: the contact form exceeds its size limit.
         Conflict: the id belongs to another account.
     """
     directory = places.load_directory(account_id, consistent=True)
@@ -39,7 +39,7 @@ def save_survey(account_id: str, definition: Any) -> SavedSurvey:
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the survey is over its size limit.
+        InputTooLarge: the survey exceeds its size limit.
         Conflict: the id belongs to another account.
     """
     directory = places.load_directory(account_id, consistent=True)

@@ -7,9 +7,9 @@ from chalicelib.storage import customers, purchases
 
 
 def read_purchase(account_id: str, purchase_id: str) -> Purchase:
-    """Return the account's purchase with its customer and its store's name as they are now.
+    """Return the account's purchase with the current data of its customer and store.
 
-    Two requests to AWS.
+    Two AWS requests if the brands and stores are cached.
 
     Raises:
         NotFound: the account has no such purchase.

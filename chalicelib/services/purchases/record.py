@@ -1,4 +1,4 @@
-"""Record a purchase from a definition, once, however often it arrives."""
+"""Record a purchase from a definition. Recording it again updates the same purchase."""
 
 from typing import Any
 
@@ -20,26 +20,28 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 def record_purchase(account_id: str, definition: Any) -> Purchase:
-    """Save the purchase; a second arrival updates the first.
+    """Create the purchase, or update the one with the same source and external id.
 
-    The customer is the one with the given id, else the oldest with the given e-mail and phone, else
-    a new one. The same write increases the customer's number of purchases.
+    If the definition contains a customer id, the purchase belongs to that customer. If it contains
+    a customer object, the purchase belongs to the oldest customer with the same e-mail and phone,
+    or to a new customer. The transaction that saves the purchase also updates the customer's
+    purchase count.
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the purchase is over its size limit.
-        Unavailable: the database throttles, or contention does not end.
+        InputTooLarge: the purchase exceeds its size limit.
+        Unavailable: the database throttles, or contention persists.
     """
 
     def has_customer(customer_id: str) -> bool:
         return bool(customers.find_many(account_id, [customer_id]))
 
     parsed = parse_purchase_definition(definition, places.load_directory(account_id), has_customer)
-    own_id = purchase_id(account_id, parsed.source, parsed.external_id)
-    customer_id = _customer_of(account_id, own_id, parsed)
+    record_id = purchase_id(account_id, parsed.source, parsed.external_id)
+    customer_id = _customer_of(account_id, record_id, parsed)
 
     def attempt() -> Purchase:
-        earlier = purchases.find(account_id, own_id, consistent=True)
+        earlier = purchases.find(account_id, record_id, consistent=True)
         now = clock.now()
         purchase = build_purchase(
             parsed, account_id, customer_id, earlier.created_at if earlier else now, now
@@ -52,13 +54,13 @@ def record_purchase(account_id: str, definition: Any) -> Purchase:
     return retry_on_contention(attempt)
 
 
-def _customer_of(account_id: str, own_id: str, purchase: PurchaseDefinition) -> str | None:
+def _customer_of(account_id: str, record_id: str, purchase: PurchaseDefinition) -> str | None:
     if purchase.customer is None:
         return purchase.customer_id
-    # Derived from the purchase, so a second arrival creates no second customer.
+    # The id is derived from the purchase, so recording it again creates no second customer.
     customer = customer_from_body(
         purchase.customer,
-        derived_id(own_id, "customer"),
+        derived_id(record_id, "customer"),
         clock.now(),
         data_sources=(purchase.source,),
     )

@@ -5,5 +5,5 @@ from chalicelib.storage import trackers
 
 
 def find_tracker(tracker_id: str) -> Tracker | None:
-    """Return the tracker with this id, or None. One request to AWS."""
+    """Return the tracker with this id, or None if it does not exist. One AWS request."""
     return trackers.find(tracker_id)

@@ -1,4 +1,4 @@
-"""Create the tracker in a customer's link to a survey about a purchase."""
+"""Create trackers. A tracker is part of the link to a survey that a customer receives."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
@@ -11,7 +11,9 @@ from chalicelib.storage.surveys import surveys
 def issue_tracker(
     account_id: str, survey_id: str, purchase_id: str, send_mode: str, tracker_id: str | None = None
 ) -> Tracker:
-    """Create a tracker of the survey for the purchase. An existing tracker with the id is kept.
+    """Create a tracker for a survey about a purchase.
+
+    If a tracker with this id already exists, it is not changed.
 
     Raises:
         NotFound: the account has no such survey or purchase.

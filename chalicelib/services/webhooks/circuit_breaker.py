@@ -1,9 +1,9 @@
-"""Circuit breaker for hosts that repeatedly time out, per process.
+"""Circuit breaker for webhook hosts that repeatedly time out. Each process has its own circuits.
 
-While the circuit of an account and host is open, webhooks to it are deferred without an attempt,
-so that an unresponsive receiver does not delay others. After a minute one attempt is allowed; any
-response closes the circuit. Accounts do not share a circuit: they may call different paths of one
-host.
+There is one circuit per account and host. While it is open, webhooks of the account to the host are
+deferred without an attempt, so that an unresponsive receiver does not delay other webhooks. After a
+minute, attempts are allowed again. A time-out opens the circuit for another minute; any other
+result closes it. Accounts do not share a circuit, because they may call different paths of a host.
 """
 
 from dataclasses import dataclass, field
@@ -32,12 +32,12 @@ class CircuitBreaker:
     def open_until(self, account_id: str, host: str, now: datetime) -> datetime | None:
         """Return the time until which the circuit is open, or None if it is closed."""
         with self._lock:
-            known = self._hosts.get((account_id, host))
-            until = known.open_until if known else None
+            state = self._hosts.get((account_id, host))
+            until = state.open_until if state else None
             return until if until and until > now else None
 
     def note(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
-        """Record the result of an attempt."""
+        """Record whether an attempt timed out: open or close the circuit accordingly."""
         key = (account_id, host)
         with self._lock:
             if not timed_out:
@@ -45,10 +45,10 @@ class CircuitBreaker:
                 return
             if key not in self._hosts and len(self._hosts) >= _MAX_HOSTS:
                 self._hosts.clear()
-            known = self._hosts.setdefault(key, _Host())
-            known.time_outs += 1
-            if known.time_outs >= OPEN_AFTER_TIMEOUTS:
-                known.open_until = now + OPEN_FOR
+            state = self._hosts.setdefault(key, _Host())
+            state.time_outs += 1
+            if state.time_outs >= OPEN_AFTER_TIMEOUTS:
+                state.open_until = now + OPEN_FOR
 
     def forget(self) -> None:
         """Close all circuits."""

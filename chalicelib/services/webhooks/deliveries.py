@@ -24,12 +24,12 @@ _NO_FEEDBACK: Final = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A test webhook and its response."""
+    """A test webhook request and its response."""
 
     url: str
     headers: Mapping[str, str]
     body: bytes
-    answer: WebhookResponse
+    response: WebhookResponse
 
 
 def list_deliveries(
@@ -57,7 +57,7 @@ def read_delivery(execution_id: str) -> tuple[Execution, Sequence[Attempt]]:
 
 
 def replay_delivery(execution_id: str) -> None:
-    """Reset an execution that ended without success to pending, and queue it.
+    """Make an execution that ended without success pending again, and queue it.
 
     Raises:
         NotFound: the execution does not exist.
@@ -68,9 +68,10 @@ def replay_delivery(execution_id: str) -> None:
 
 
 def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
-    """Send one test webhook to the action's URL and store nothing.
+    """Send one test webhook to the action's URL. Nothing is stored.
 
-    The feedback ids in the body are all zero, and a header marks the request as a test.
+    The feedback ids in the body contain only zeros. The header ``X-Service-Webhook-Test`` marks the
+    request as a test.
 
     Raises:
         Conflict: the account has no webhook secret.
@@ -87,5 +88,5 @@ def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
         timestamp=timestamp,
         signature=sign(secret, timestamp, body),
     )
-    answer = post(action.url, headers, body, allow_private=settings().private_webhooks)
-    return Exchange(action.url, headers, body, answer)
+    response = post(action.url, headers, body, allow_private=settings().private_webhooks)
+    return Exchange(action.url, headers, body, response)

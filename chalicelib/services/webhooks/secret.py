@@ -1,4 +1,4 @@
-"""Rotate an account's webhook signing secret."""
+"""Rotate and read an account's webhook signing secrets."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,11 +12,12 @@ from chalicelib.storage import webhook_secrets
 
 @dataclass(frozen=True)
 class NewSecret:
-    """A new secret, which is shown only once.
+    """A new webhook signing secret.
 
     Attributes:
-        replaced: the number of scheduled secrets that it replaces. A secret that was scheduled for
-            the current minute may still sign until the minute ends.
+        secret: the secret. The command line shows it only once.
+        replaced: the number of scheduled secrets that it replaces. Workers cache secrets, so a
+            replaced secret that was due within the next minute may still sign for up to a minute.
     """
 
     secret: str = field(repr=False)
@@ -24,16 +25,16 @@ class NewSecret:
 
 
 def active_webhook_secret(account_id: str) -> str | None:
-    """Return the secret that signs the account's webhooks now, or None. One request to AWS."""
+    """Return the account's active signing secret, or None. One AWS request."""
     return webhook_secrets.find_active(account_id, clock.now())
 
 
 def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) -> NewSecret:
-    """Give the account a new secret, which also replaces all scheduled secrets.
+    """Create a new signing secret for the account and delete its other scheduled secrets.
 
     Args:
-        active_from: the time from which it signs, by default now. The current secret signs until
-            then.
+        active_from: the time at which the new secret becomes active. Default: now. Until then, the
+            current secret signs webhooks.
 
     Raises:
         Conflict: the time is in the past.
@@ -42,6 +43,6 @@ def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) 
     require_account(account_id)
     now = clock.now()
     if active_from and active_from < now:
-        raise Conflict("The start time is in the past. Give a future time, or none to start now.")
+        raise Conflict("The start time is in the past. Set a future time, or omit it to start now.")
     secret = new_secret()
     return NewSecret(secret, webhook_secrets.save(account_id, active_from or now, secret, now))

@@ -1,7 +1,7 @@
-"""Deliver webhooks: claim an attempt, send it, record its outcome.
+"""Deliver webhooks: claim an execution, send the request, save the outcome.
 
-Everything that an attempt needs is read before the claim and cached for a minute, so that only the
-request itself can fail between claim and outcome.
+Workflows and secrets are loaded before the claim and cached for a minute. Between the claim and the
+outcome, only the webhook request can fail.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,15 +38,15 @@ MAX_CONCURRENCY: Final = 10
 
 _CLAIM_S: Final = 5.0
 _REQUEST_S: Final = 12.0
-"""Time for the request (ten seconds) and for writing its outcome."""
+"""Time for the webhook request (up to ten seconds) and for saving the outcome."""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
 hosts: Final = CircuitBreaker()
-"""The circuits of this process."""
+"""The circuit breaker of this process."""
 
 Item = TypeVar("Item")
-Did = TypeVar("Did")
+Result = TypeVar("Result")
 
 
 class DeliveryOutcome(StrEnum):
@@ -57,9 +57,9 @@ class DeliveryOutcome(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"
     PARKED = "parked"
-    DEFERRED = "put off"
+    DEFERRED = "deferred"
     NOTHING_TO_DO = "nothing to do"
-    TAKEN_OVER = "taken over"
+    TAKEN_OVER = "claim lost"
 
 
 _OUTCOMES: Final = {
@@ -73,11 +73,11 @@ _OUTCOMES: Final = {
 
 @dataclass(frozen=True)
 class _Delivery:
-    """The current data that an attempt needs.
+    """The account data that an attempt needs.
 
     Attributes:
-        action: None if the action no longer exists or its workflow is disabled.
-        secret: None if the account has none.
+        action: the action, or None if it no longer exists or its workflow is disabled.
+        secret: the active signing secret, or None if the account has no active secret.
     """
 
     action: Action | None
@@ -89,17 +89,17 @@ class _Delivery:
         return urlsplit(self.action.url).netloc.lower() if self.action else ""
 
 
-def deliver_concurrently(deliver: Callable[[Item], Did], items: Sequence[Item]) -> list[Did]:
-    """Call ``deliver`` for all items concurrently and return the results in order."""
+def deliver_concurrently(deliver: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Call ``deliver`` for all items concurrently. Return the results in the items' order."""
     if len(items) == 1:
         return [deliver(items[0])]
     with ThreadPoolExecutor(MAX_CONCURRENCY) as threads:
-        ends = [threads.submit(copy_context().run, deliver, item) for item in items]
-        return [end.result() for end in ends]
+        futures = [threads.submit(copy_context().run, deliver, item) for item in items]
+        return [future.result() for future in futures]
 
 
 def prefetch(account_ids: set[str]) -> None:
-    """Load the workflows and secrets of these accounts into the cache, once for all deliveries."""
+    """Load the workflows and secrets of these accounts into the cache."""
     for account_id in account_ids:
         workflows_of(account_id)
         signing_secrets_of(account_id)
@@ -108,17 +108,18 @@ def prefetch(account_ids: set[str]) -> None:
 def send_webhook(
     pointer: ExecutionPointer, time_left_s: Callable[[], float] = lambda: inf
 ) -> DeliveryOutcome:
-    """Make the next attempt of an execution if one is due and enough time is left.
+    """Make the next attempt of an execution if it is due and enough time is left.
 
-    Requests to AWS: two, claim and outcome; one if there is nothing to do or the circuit is open;
+    AWS requests: two (claim and outcome); one if the execution is not due or the circuit is open;
     none if too little time is left.
 
     Args:
         time_left_s: returns the seconds until the function's time-out.
 
     Raises:
-        Unavailable: the database throttles or does not respond. Before the claim nothing was done.
-            After it the lease expires, and the next attempt is marked as a repeat.
+        Unavailable: the database throttles or does not respond. If this happens before the claim,
+            the execution is unchanged. If it happens after the claim, the lease expires, and the
+            next attempt is marked as a repeat.
     """
     if time_left_s() < _CLAIM_S + _REQUEST_S:
         return DeliveryOutcome.DEFERRED
@@ -126,17 +127,19 @@ def send_webhook(
     now = clock.now()
     open_until = hosts.open_until(pointer.account_id, delivery.host, now)
     if open_until:
-        waits = executions.defer(pointer.execution_id, open_until, now)
-        return DeliveryOutcome.DEFERRED if waits else DeliveryOutcome.NOTHING_TO_DO
+        is_deferred = executions.defer(pointer.execution_id, open_until, now)
+        return DeliveryOutcome.DEFERRED if is_deferred else DeliveryOutcome.NOTHING_TO_DO
     execution = executions.claim(pointer, now)
     if execution is None:
         return DeliveryOutcome.NOTHING_TO_DO
-    end = _end_without_attempt(execution, delivery)
-    if end is None and time_left_s() < _REQUEST_S:
-        end = Outcome(ExecutionState.PENDING, "too little time left", retry_at=clock.now())
-    if end:
-        return _settle(execution, [], end)
-    assert delivery.action  # noqa: S101 - without one it has just been stopped
+    early_outcome = _outcome_without_attempt(execution, delivery)
+    if early_outcome is None and time_left_s() < _REQUEST_S:
+        early_outcome = Outcome(
+            ExecutionState.PENDING, "too little time left", retry_at=clock.now()
+        )
+    if early_outcome:
+        return _settle(execution, [], early_outcome)
+    assert delivery.action  # noqa: S101 - an execution without an action has an early outcome
     attempt, retry_after = _attempt(execution, delivery.action, delivery.secret, delivery.host)
     outcome = outcome_of(
         attempt,
@@ -149,28 +152,29 @@ def send_webhook(
 
 
 def record_failure(execution_id: str, reason: str) -> bool:
-    """Record a failed claim, schedule the next one, and return True if it is now parked."""
+    """Record a failed attempt and schedule the next one. Return True if the record is parked."""
     return executions.WORK.record_failure(execution_id, executions.PART, reason, clock.now())
 
 
 def _delivery(pointer: ExecutionPointer) -> _Delivery:
-    found = _action_in(workflows_of(pointer.account_id), pointer)
-    if found is None:
-        # The cache may be older than the workflow: read again before giving up.
-        found = _action_in(workflows.list_for_account(pointer.account_id, consistent=True), pointer)
+    action = _action_in(workflows_of(pointer.account_id), pointer)
+    if action is None:
+        # The workflow may be newer than the cache.
+        current = workflows.list_for_account(pointer.account_id, consistent=True)
+        action = _action_in(current, pointer)
     secrets = signing_secrets_of(pointer.account_id)
-    return _Delivery(found, secrets.active(clock.now()) if secrets else None)
+    return _Delivery(action, secrets.active(clock.now()) if secrets else None)
 
 
-def _action_in(known: Sequence[Workflow], pointer: ExecutionPointer) -> Action | None:
-    for workflow in known:
+def _action_in(candidates: Sequence[Workflow], pointer: ExecutionPointer) -> Action | None:
+    for workflow in candidates:
         if workflow.id == pointer.workflow_id and workflow.enabled:
             return workflow.action(pointer.action_id)
     return None
 
 
-def _end_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
-    """Return the outcome of an execution that cannot be sent any more, or None if it can."""
+def _outcome_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
+    """Return the outcome if no further attempt is allowed; None if the webhook can be sent."""
     if execution.claims > MAX_CLAIMS:
         reason = f"{MAX_CLAIMS} claims without an outcome"
         return Outcome(ExecutionState.PARKED, reason, execution.repeats)
@@ -191,20 +195,20 @@ def _attempt(
     if secret is None:
         error = "The account has no webhook secret."
         return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
-    answer = _post(execution, action, secret, at)
-    hosts.note(execution.account_id, host, clock.now(), timed_out=answer.error in _TIME_OUTS)
+    response = _post(execution, action, secret, at)
+    hosts.note(execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS)
     attempt = Attempt(
         number=execution.attempt,
         at=at,
-        status=answer.status,
-        error=answer.detail or answer.error or "",
-        duration_ms=answer.duration_ms,
-        excerpt=answer.excerpt,
-        ambiguous=answer.is_ambiguous,
+        status=response.status,
+        error=response.detail or response.error or "",
+        duration_ms=response.duration_ms,
+        excerpt=response.excerpt,
+        ambiguous=response.is_ambiguous,
         repeat=execution.repeats,
         host=host,
     )
-    return attempt, answer.retry_after
+    return attempt, response.retry_after
 
 
 def _post(execution: Execution, action: Action, secret: str, at: datetime) -> WebhookResponse:
@@ -220,9 +224,9 @@ def _post(execution: Execution, action: Action, secret: str, at: datetime) -> We
 
 def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome) -> DeliveryOutcome:
     now = clock.now()
-    lost = executions.interrupted_attempts(execution, now)
-    if lost and outcome.state is not ExecutionState.SUCCEEDED:
+    interrupted = executions.interrupted_attempts(execution, now)
+    if interrupted and outcome.state is not ExecutionState.SUCCEEDED:
         outcome = replace(outcome, ambiguous=True)
-    if not executions.save_outcome(execution, [*lost, *attempts], outcome, now):
+    if not executions.save_outcome(execution, [*interrupted, *attempts], outcome, now):
         return DeliveryOutcome.TAKEN_OVER
     return _OUTCOMES[outcome.state]

@@ -1,4 +1,4 @@
-"""The kinds of work: their records, and the queues that trigger them."""
+"""The kinds of work: the records of each kind, and the queue that triggers their processing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ class KindOfWork:
     """One kind of work.
 
     Attributes:
-        queue: queues pointers and returns how many the queue accepted.
+        records: the work records of this kind.
+        queue: sends pointers to the queue of this kind and returns the number that it accepted.
     """
 
     records: WorkRecords[Any]

@@ -1,4 +1,4 @@
-"""List and replay parked work: work that failed too often."""
+"""List and replay parked work. Work is parked after its last allowed attempt fails."""
 
 from typing import Final
 
@@ -11,25 +11,26 @@ MAX_LISTED: Final = 100
 
 
 def list_parked_work() -> list[ParkedWork]:
-    """Return the parked work of all accounts, the earliest parked first, at most 100."""
+    """Return up to 100 parked work records of all accounts, the earliest parked first."""
     parked = [work for kind in ALL_WORK for work in kind.records.parked(MAX_LISTED)]
     return sorted(parked, key=lambda work: work.parked_at)[:MAX_LISTED]
 
 
 def replay(owner_id: str, part: str | None = None) -> int:
-    """Reset the failures of parked work and queue it. Return the number of records.
+    """Reset the failure count of parked work and queue it. Return the number of records.
 
     Args:
-        part: the part to replay; by default all parked parts of the owner.
+        owner_id: the id of the import, feedback or execution that the work belongs to.
+        part: the part to replay. Default: all parked parts of the owner.
 
     Raises:
-        NotFound: no such work is parked.
+        NotFound: the owner has no such parked work.
     """
     replayed = 0
     for kind in ALL_WORK:
-        for each in kind.records.parked_parts(owner_id):
-            if part is None or part == each:
-                kind.queue([kind.records.revive(owner_id, each, clock.now())])
+        for parked_part in kind.records.parked_parts(owner_id):
+            if part in (None, parked_part):
+                kind.queue([kind.records.revive(owner_id, parked_part, clock.now())])
                 replayed += 1
     if not replayed:
         raise NotFound("parked work")

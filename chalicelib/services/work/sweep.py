@@ -11,11 +11,12 @@ _QUEUED_AT_ONCE: Final = 10
 
 
 def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) -> int:
-    """Requeue overdue work of one kind. Return the number of records, 0 if none is left.
+    """Requeue overdue work of one kind. Return the number of requeued records.
 
-    Each call takes at most `MAX_PER_SHARD` records per shard, so that a backlog in one shard does
-    not delay the others. Each record is rescheduled before it is queued, so that concurrent sweeps
-    do not queue it twice. The next sweep takes the records for which no time is left.
+    Each call requeues at most `MAX_PER_SHARD` records per shard, so that a backlog in one shard
+    does not delay the others. Each record is rescheduled before it is queued, so that concurrent
+    sweeps do not queue it twice. If time runs out, the remaining records stay overdue for the next
+    sweep.
     """
     now = clock.now()
     pointers: list[Any] = []
@@ -33,7 +34,7 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
                 work.queue(pointers)
                 pointers = []
     finally:
-        # Queue the rescheduled records even if the database fails before the end.
+        # Queue the records that are already rescheduled even if the database fails.
         if pointers:
             work.queue(pointers)
     return swept

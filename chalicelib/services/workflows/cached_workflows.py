@@ -1,4 +1,4 @@
-"""Cache workflows and signing secrets: read at most once a minute."""
+"""Cache each account's workflows and signing secrets for up to a minute."""
 
 from typing import Final
 
@@ -12,11 +12,11 @@ _MAX_ACCOUNTS: Final = 128
 
 @cached(at_most=_MAX_ACCOUNTS)
 def workflows_of(account_id: str) -> tuple[Workflow, ...]:
-    """Return the account's workflows. No AWS request while they are cached."""
+    """Return the account's workflows. No AWS request if they are cached."""
     return workflows.list_for_account(account_id)
 
 
 @cached(at_most=_MAX_ACCOUNTS)
 def signing_secrets_of(account_id: str) -> SigningSecrets | None:
-    """Return the account's secrets; each attempt uses the secret that is active at its time."""
+    """Return the account's signing secrets, active and scheduled. No AWS request if cached."""
     return webhook_secrets.list_for_account(account_id)

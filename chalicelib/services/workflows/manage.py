@@ -18,16 +18,16 @@ def save_workflow(account_id: str, definition: Any) -> Workflow:
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the workflow is over its size limit.
+        InputTooLarge: the workflow exceeds its size limit.
     """
-    known = workflows.list_for_account(account_id, consistent=True)
+    existing = workflows.list_for_account(account_id, consistent=True)
     parsed = parse_workflow_definition(
         definition,
         places.load_directory(account_id, consistent=True),
-        known,
+        existing,
         allow_private=settings().private_webhooks,
     )
-    earlier = next((each for each in known if each.id == parsed.id), None)
+    earlier = next((workflow for workflow in existing if workflow.id == parsed.id), None)
     workflow = build_workflow(parsed, clock.now(), earlier)
     workflows.save(account_id, workflow)
     return workflow
@@ -56,7 +56,7 @@ def find_workflow(account_id: str, workflow_id: str) -> Workflow:
 
 
 def find_action(workflow: Workflow, key: str | None) -> Action:
-    """Return the workflow's action with this key or id, by default the first action.
+    """Return the workflow's action with this key or id; without a key, return the first action.
 
     Raises:
         NotFound: the action does not exist.

@@ -10,7 +10,7 @@ from pynamodb.constants import BINARY, NUMBER, STRING
 
 
 class IntegerAttribute(Attribute[int]):
-    """An integer."""
+    """An integer, stored as a number."""
 
     attr_type = NUMBER
 
@@ -40,7 +40,7 @@ class JsonAttribute(Attribute[Any]):
 class CompressedJsonAttribute(Attribute[bytes]):
     """UTF-8 JSON text, stored compressed.
 
-    A value that is read and written whole costs far less in this form than as a nested map.
+    This costs far less than a nested map. The text can only be read and written as a unit.
     """
 
     attr_type = BINARY

@@ -1,6 +1,7 @@
 """The DynamoDB client of the process.
 
-Its overrides of botocore, with their measured gain, are in docs/decisions/aws-clients.md.
+This module overrides parts of botocore to save time. docs/decisions/aws-clients.md lists the
+overrides and the measured savings.
 """
 
 from base64 import b64decode
@@ -19,10 +20,10 @@ _READ_TIMEOUT_S: Final = 4.0
 
 
 class DynamoDbParser(JSONParser):
-    """Botocore's parser, without a walk through each attribute value.
+    """A response parser that does not apply botocore's generic parsing to attribute values.
 
-    Attribute values are the same on the wire and parsed, except that binary values are Base64 on
-    the wire.
+    The JSON of an attribute value is also its parsed form, except for binary values, which are
+    Base64-encoded in the JSON.
     """
 
     def _handle_map(self, shape: Any, value: dict[str, Any]) -> Any:
@@ -34,7 +35,7 @@ class DynamoDbParser(JSONParser):
 
 
 def dynamodb_client() -> Any:
-    """Create a client for the region of this process."""
+    """Create a DynamoDB client for the region of this process."""
     session = get_session()
     session.register_component("response_parser_factory", _ParserFactory())
     client = session.create_client(
@@ -49,16 +50,17 @@ def dynamodb_client() -> Any:
             user_agent=USER_AGENT,
         ),
     )
-    _keep_endpoint(client)
+    _reuse_endpoint(client)
     count_calls_of(client)
     return client
 
 
-def _keep_endpoint(client: Any) -> None:
+def _reuse_endpoint(client: Any) -> None:
     """Send all requests to the endpoint that botocore resolved when it created the client.
 
-    Without a ruleset, botocore does not resolve the endpoint again for each request. The result
-    would be the same, because the region and the settings of a client never change.
+    By default, botocore resolves the endpoint again for each request. The result is always the
+    same, because the region and the configuration of a client do not change. Without a ruleset
+    resolver, botocore uses the first result.
     """
     client._ruleset_resolver = None
 

@@ -1,7 +1,8 @@
-"""The base of all tables: one shared client, table names of the stage, one error for outages.
+"""The base class of all tables: a shared connection, stage-specific names, and error translation.
 
-Only repositories use it. No PynamoDB model or error leaves `storage`. Its overrides of PynamoDB,
-with their measured gain, are in docs/decisions/aws-clients.md.
+Only the repositories use this module. PynamoDB models and errors must not leave `storage`. This
+module overrides parts of PynamoDB to save time. docs/decisions/aws-clients.md lists the overrides
+and the measured savings.
 """
 
 from functools import cached_property
@@ -30,7 +31,7 @@ _TRANSIENT_ERRORS: Final = frozenset(
 
 
 class SharedConnection(Connection):
-    """The connection of the process to DynamoDB."""
+    """The connection to DynamoDB that all tables of the process share."""
 
     @cached_property
     def client(self) -> Any:
@@ -38,7 +39,7 @@ class SharedConnection(Connection):
         return dynamodb_client()
 
     def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
-        """Send a request, without PynamoDB's signals and its request for the consumed capacity.
+        """Send a request, without PynamoDB's signals and without ``ReturnConsumedCapacity``.
 
         Raises:
             Unavailable: DynamoDB throttles, fails or does not respond.
@@ -65,19 +66,22 @@ def connection() -> SharedConnection:
 
 
 def forget_connection() -> None:
-    """Create a new connection for the next request; for tests that replace the endpoint."""
+    """Discard the connection. Tests use this to replace the AWS endpoint."""
     global _shared
     _shared = None
 
 
 class Table(Model):
-    """A table of this stage. The ``Meta`` of a subclass sets only ``name``: ``"customers"``."""
+    """The base class of table models.
+
+    A subclass sets only ``Meta.name``, for example ``"customers"``. The stage prefix is added.
+    """
 
     Meta: Any
 
     @classmethod
     def _get_connection(cls) -> TableConnection:
-        # Threads may run this at the same time: each assignment below can safely happen twice.
+        # Threads can run this method concurrently. Repeating any assignment below is harmless.
         shared = connection()
         table = cls._connection
         if table is None or table.connection is not shared:
@@ -90,14 +94,15 @@ class Table(Model):
 
     @classmethod
     def table_name(cls) -> str:
-        """Return the name of the table in this stage."""
+        """Return the full name of the table, including the stage."""
         return cls._get_connection().table_name
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """Build a row from its DynamoDB item, without a loop over the attributes that it lacks.
+        """Build a row from a DynamoDB item.
 
-        In every table, the attributes have the same names in Python and in DynamoDB.
+        This is faster than PynamoDB's method, which loops over all attributes of the model. It
+        requires that attributes have the same names in Python and in DynamoDB.
         """
         attributes = cls.get_attributes()
         row = cls.__new__(cls)
@@ -111,7 +116,7 @@ class Table(Model):
 
     @classmethod
     def load_partition(cls, hash_key: str, *, consistent: bool = False) -> list[Self]:
-        """Load all rows of a hash key, at most 1 MB, in one request."""
+        """Load all rows of a partition in one request. The partition must be smaller than 1 MB."""
         table = cls._get_connection().get_meta_table()
         query = {
             "TableName": table.table_name,
@@ -124,27 +129,31 @@ class Table(Model):
         return [cls.from_raw_data(item) for item in items]
 
 
-def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
-    """Read up to 100 rows of several tables, consistently, in one request.
+def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
+    """Load up to 100 rows of one or more tables with a consistent read, in one request.
 
-    Each key is a model, a hash key and, if the table has one, a range key. The result has the
-    order of the keys, with None for each row that does not exist. Without keys, send no request.
+    Args:
+        keys: the keys of the rows. Each contains the model of the table, the partition key and, if
+            the table has one, the sort key. Without keys, no request is sent.
+
+    Returns:
+        The rows in the order of the keys, with None for each row that does not exist.
 
     Raises:
         Unavailable: DynamoDB throttles and leaves keys unprocessed.
     """
-    if not wanted:
+    if not keys:
         return []
-    places: dict[tuple[str, str], int] = {}
+    indexes: dict[tuple[str, str], int] = {}
     unread: dict[str, dict[str, Any]] = {}
-    for place, (model, *key) in enumerate(wanted):
+    for index, (model, *key) in enumerate(keys):
         read = model.get_operation_kwargs_from_class(
             key[0], range_key=key[1] if len(key) > 1 else None
         )
         table = unread.setdefault(read["TableName"], {"Keys": [], "ConsistentRead": True})
         table["Keys"].append(read["Key"])
-        places[read["TableName"], repr(sorted(read["Key"].items()))] = place
-    rows: list[Any] = [None] * len(wanted)
+        indexes[read["TableName"], repr(sorted(read["Key"].items()))] = index
+    rows: list[Any] = [None] * len(keys)
     for _ in range(MAX_ATTEMPTS):
         response = connection().dispatch("BatchGetItem", {"RequestItems": unread})
         for table_name, items in response["Responses"].items():
@@ -153,14 +162,14 @@ def read_together(*wanted: tuple[type[Table], str] | tuple[type[Table], str, str
                 item_key = {
                     name: item[name] for name in (schema.hash_keyname, schema.range_keyname) if name
                 }
-                place = places[table_name, repr(sorted(item_key.items()))]
-                rows[place] = wanted[place][0].from_raw_data(item)
+                index = indexes[table_name, repr(sorted(item_key.items()))]
+                rows[index] = keys[index][0].from_raw_data(item)
         unread = response.get("UnprocessedKeys") or {}
         if not unread:
             return rows
     raise Unavailable("The database is busy.")
 
 
-def account_key(account_id: str, own_id: str) -> str:
-    """Return the hash key of a record that only its account can find."""
-    return f"{account_id}#{own_id}"
+def account_key(account_id: str, record_id: str) -> str:
+    """Return the partition key of an account-scoped record. It contains the account id."""
+    return f"{account_id}#{record_id}"

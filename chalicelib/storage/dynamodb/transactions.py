@@ -23,12 +23,13 @@ Result = TypeVar("Result")
 
 
 class Contention(Exception):
-    """A transaction was cancelled by a failed condition or by a conflicting transaction.
+    """A transaction was cancelled because of a failed condition or a conflicting transaction.
 
-    Nothing was written. Read again, then retry.
+    Nothing was written. The caller must read the rows again before it retries.
 
     Attributes:
-        condition_failed: whether a condition failed; False if there was only a conflict.
+        condition_failed: whether a condition failed. False if there was only a conflict with
+            another transaction.
     """
 
     def __init__(self, *, condition_failed: bool) -> None:
@@ -38,10 +39,10 @@ class Contention(Exception):
 
 @contextmanager
 def transaction() -> Iterator[TransactWrite]:
-    """Collect the writes of the block and commit them together, all or none.
+    """Collect the writes of the block and commit them in one transaction.
 
     Raises:
-        Contention: a condition failed, or another transaction wrote the same rows.
+        Contention: a condition failed, or another transaction writes the same rows.
         Unavailable: DynamoDB throttles or does not respond.
     """
     try:
@@ -60,18 +61,18 @@ def transaction() -> Iterator[TransactWrite]:
 
 
 def put_new(write: TransactWrite, model: type[Table], values: Mapping[str, Any]) -> None:
-    """Add a new row to this transaction, which fails if its key exists.
+    """Add a row to this transaction. The transaction fails if the key already exists.
 
-    This takes a sixth of the time of saving a model instance. Attributes without a value are left
-    out.
+    Attributes with the value None are omitted. This function takes a sixth of the time that
+    PynamoDB needs to save a model instance.
     """
     write._put_items.append(_put_of_new(model, values))
 
 
 def create(model: type[Table], values: Mapping[str, Any]) -> bool:
-    """Write a new row like `put_new`, without a transaction, in one request.
+    """Write a new row without a transaction, in one request. Attributes that are None are omitted.
 
-    Return False if its key exists or another transaction is writing it.
+    Return False if the key already exists or a transaction is writing the row.
     """
     put = _put_of_new(model, values)
     try:
@@ -99,9 +100,9 @@ def _put_of_new(model: type[Table], values: Mapping[str, Any]) -> dict[str, Any]
 
 
 def try_write(write: Callable[[], object]) -> bool:
-    """Run a conditional write of one row.
+    """Run a conditional write of one row and return True.
 
-    Return False if its condition fails or another transaction is writing the row.
+    Return False if the condition fails or a transaction is writing the row.
     """
     try:
         write()
@@ -113,9 +114,10 @@ def try_write(write: Callable[[], object]) -> bool:
 
 
 def update_or_read(row: Table, actions: list[Action], condition: Condition) -> bool:
-    """Update a row and load its new values, or load its current values if the condition fails.
+    """Update a row and load its new values into ``row``. Return True.
 
-    Return whether the row was updated. A row that does not exist stays unchanged.
+    If the condition fails, load the current values into ``row`` and return False. If the row does
+    not exist, leave ``row`` unchanged and return False.
     """
     update = row.get_update_kwargs_from_instance(
         actions, condition, return_values_on_condition_failure="ALL_OLD"
@@ -125,7 +127,7 @@ def update_or_read(row: Table, actions: list[Action], condition: Condition) -> b
     except VerboseClientError as error:
         if error.response["Error"]["Code"] not in _CONFLICTS:
             raise
-        # Only botocore's error contains the item; PynamoDB's does not.
+        # Only botocore's exception contains the item; PynamoDB's exception does not.
         cause: Any = getattr(error.__cause__, "response", {})
         row.deserialize(cause.get("Item", {}))
         return False
@@ -137,7 +139,7 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
     """Call ``attempt`` until it succeeds, with a short random pause after each `Contention`.
 
     Raises:
-        Unavailable: the last try failed too.
+        Unavailable: all 12 tries failed because of contention.
     """
     for try_number in range(_MAX_TRIES):
         try:
@@ -148,6 +150,6 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
 
 
 def pause(try_number: int) -> None:
-    """Sleep for a random time before the next try. The maximum doubles with each try, from 0."""
+    """Sleep for a random time: at most 10 ms after try 0, doubling with each try up to 400 ms."""
     max_s = min(_MAX_PAUSE_S, 0.01 * 2**try_number)
     time.sleep(random.uniform(0, max_s))  # noqa: S311 - jitter, not a secret

@@ -1,6 +1,6 @@
-"""Work records of any kind: due, failed and parked records.
+"""The repository that all kinds of work records share: find, reschedule, park and reopen records.
 
-The model of a table of work records derives from `WorkRow` and overrides its hooks.
+The models of tables that contain work records derive from `WorkRow` and override its hooks.
 """
 
 from collections.abc import Iterator
@@ -44,9 +44,12 @@ class _Due(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class WorkRow(Table):
-    """A work record. Only unfinished records have the key attributes of the index.
+    """The base class of models of work records.
 
-    A subclass defines its keys and ``part``: its range key, or the name of its only part.
+    A subclass defines its table keys and ``part``. If the table has a sort key, ``part`` is the
+    sort key. Otherwise, ``part`` is a constant.
+
+    Only unfinished records have ``work_shard`` and ``due_at``, the keys of the index `due`.
     """
 
     part: Any
@@ -67,26 +70,26 @@ class WorkRow(Table):
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
-        """Return the condition that the record is pending, due and not claimed."""
+        """Return the condition that the record is pending and not claimed or deferred."""
         return cls.is_pending()
 
     def pointer(self, now: datetime) -> Any:
-        """Return the content of this record's queue message."""
+        """Return the pointer to this record, which is the content of its queue message."""
         raise NotImplementedError
 
     def on_parking(self) -> list[Action]:
-        """Return further updates for parking the record."""
+        """Return additional update actions for parking the record."""
         return []
 
     def on_reopening(self) -> list[Action]:
-        """Return further updates for reopening the record."""
+        """Return additional update actions for reopening the record."""
         return []
 
 
 def pending_attributes(
     account_id: str, owner_id: str, part: str, created_at: datetime
 ) -> dict[str, Any]:
-    """Return the attributes that make a new row a pending work record."""
+    """Return the attributes of a new, pending work record: state, index shard and due time."""
     return {
         "state": PENDING,
         "work_shard": shard_of(account_id, owner_id, part),
@@ -95,12 +98,12 @@ def pending_attributes(
 
 
 def leave_index(row: type[WorkRow]) -> list[Action]:
-    """Return the updates that remove an ended record from the index."""
+    """Return the update actions that remove an ended record from the index."""
     return [row.work_shard.remove(), row.due_at.remove()]
 
 
 def park(row: type[WorkRow], now: datetime) -> list[Action]:
-    """Return the updates that park a record for an operator."""
+    """Return the update actions that park a record."""
     return [
         row.state.set(PARKED),
         row.ended_at.set(format_timestamp(now)),
@@ -110,10 +113,10 @@ def park(row: type[WorkRow], now: datetime) -> list[Action]:
 
 
 class WorkRecords(Generic[Pointer]):
-    """The work records of one kind, for the sweeper, the workers and operators.
+    """The repository of the work records of one kind.
 
     Args:
-        kind: the name that operators use: ``import``.
+        kind: the kind's name in the operator command line, for example ``import``.
         row: the model of the table.
     """
 
@@ -122,14 +125,14 @@ class WorkRecords(Generic[Pointer]):
         self._row: Final = row
 
     def overdue(self, now: datetime, at_most: int) -> Iterator[DueWork]:
-        """Find unfinished records that are due, at most ``at_most`` of each shard."""
+        """Find unfinished records that are due, at most ``at_most`` per shard."""
         for shard in open_shards():
             yield from self._in_shard(shard, self._row.due_at <= int(now.timestamp()), at_most)
 
     def reschedule(self, due: DueWork, now: datetime) -> Pointer | None:
-        """Postpone an overdue record and return its pointer, to be queued again.
+        """Reschedule an overdue record and return its pointer. The caller queues the pointer.
 
-        Return None if the record has ended or has been deferred meanwhile.
+        Return None if the record has ended or was rescheduled in the meantime.
         """
         row = self._at(due.owner_id, due.part)
         unchanged = self._row.is_pending() & (self._row.due_at == due.due_at)
@@ -137,14 +140,14 @@ class WorkRecords(Generic[Pointer]):
         return self._pointer(row, now) if is_updated else None
 
     def defer(self, owner_id: str, part: str, now: datetime) -> None:
-        """Retry a record later that could not be started, without counting a failure."""
+        """Reschedule a pending record without recording a failure."""
         row = self._at(owner_id, part)
         _update(row, [self._row.due_at.set(due_after_requeue(now))], self._row.is_pending())
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
-        """Record a failed attempt and schedule the next one, with a growing delay.
+        """Record a failed attempt and schedule the next one, with exponential backoff.
 
-        Return True if the record is now parked.
+        Park the record after the last allowed attempt. Return True if it is now parked.
         """
         row = self._at(owner_id, part)
         free = self._row.is_free(now)
@@ -157,7 +160,7 @@ class WorkRecords(Generic[Pointer]):
         return False
 
     def parked(self, at_most: int) -> list[ParkedWork]:
-        """Find parked records, oldest first, at most 100."""
+        """Find up to ``at_most`` parked records (maximum 100), the earliest parked first."""
         candidates = self._in_shard(PARKED_SHARD, None, at_most)
         rows = read_together(
             *((self._row, *self._key(due.owner_id, due.part)) for due in candidates)
@@ -177,7 +180,7 @@ class WorkRecords(Generic[Pointer]):
         ]
 
     def parked_parts(self, owner_id: str) -> list[str]:
-        """Find the parked parts of one owner."""
+        """Return the names of the owner's parked parts."""
         rows = self._row.query(
             owner_id,
             filter_condition=self._row.state == PARKED,
@@ -187,10 +190,10 @@ class WorkRecords(Generic[Pointer]):
         return [row.part for row in rows]
 
     def revive(self, owner_id: str, part: str, now: datetime) -> Pointer:
-        """Make a parked record pending again, with no failures counted, and return its pointer.
+        """Make a parked record pending again, reset its failure count and return its pointer.
 
         Raises:
-            NotFound: the parked record does not exist.
+            NotFound: the record does not exist or is not parked.
         """
         pointer = self.reopen(owner_id, part, now, condition=self._row.state == PARKED)
         if pointer is None:
@@ -200,7 +203,7 @@ class WorkRecords(Generic[Pointer]):
     def reopen(
         self, owner_id: str, part: str, now: datetime, *, condition: Condition
     ) -> Pointer | None:
-        """Make an ended record pending again and return its pointer.
+        """Make an ended record pending again, reset its failure count and return its pointer.
 
         Return None if the record does not exist or the condition fails.
         """
