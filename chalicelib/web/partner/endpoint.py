@@ -93,7 +93,7 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
             except FeedbackError as error:
                 return problem(error, request_id_of(http))
             except Exception:
-                logger.exception("bug", request_id=request_id_of(http))
+                logger.exception("unhandled exception", request_id=request_id_of(http))
                 return unhandled_exception(request_id_of(http))
 
         return endpoint
