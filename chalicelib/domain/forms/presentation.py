@@ -75,7 +75,7 @@ class GeneralStyle(Part):
 
 
 class SurveyStyle(GeneralStyle):
-    """Style of a survey: the style of a form with additional colours for stars and cards."""
+    """Style of a survey: the style of a form, with additional properties for stars and cards."""
 
     zone_color: str = _colour("the answer zone", "#f5f7fa")
     star_background_color: str = _colour("empty stars", "#ffffff")
