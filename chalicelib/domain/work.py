@@ -1,7 +1,7 @@
 """Background work: due times, shards, retries and parking.
 
-Each work record has ``due_at`` and a shard until it is finished. A sparse index of the two contains
-only unfinished records, so the sweeper can find and requeue overdue work.
+Each work record has ``due_at`` and a shard until it is finished. A sparse index on these two
+attributes contains only unfinished records, so the sweeper can find and requeue overdue work.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ PARKED: Final = "PARKED"
 """State of work that failed too often and waits for an operator."""
 
 _ACCOUNT_GROUPS: Final = 8
-_SHARDS_OF_A_GROUP: Final = 2
+_SHARDS_PER_GROUP: Final = 2
 PARKED_SHARD: Final = "parked"
 """Shard of parked work. The sweeper does not query it."""
 
@@ -28,11 +28,11 @@ MAX_DELAY: Final = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class DueWork:
-    """A record listed by the due index, which is eventually consistent.
+    """A work record as listed by the index of due work, which is eventually consistent.
 
     Attributes:
-        owner_id: the record's hash key, for example the id of an import.
-        part: the record's range key.
+        owner_id: the record's partition key, for example the id of an import.
+        part: the record's sort key.
         due_at: due time in epoch seconds, as indexed; for parked work, the time of parking.
     """
 
@@ -47,7 +47,7 @@ class ParkedWork:
 
     Attributes:
         kind: the kind of work, for example ``import``.
-        reason: the reason of the last failure.
+        reason: the reason for the last failure.
     """
 
     kind: str
@@ -66,23 +66,28 @@ def shard_of(account_id: str, owner_id: str, part: str) -> str:
     backlog of one account therefore does not fill the shards of most other accounts.
     """
     group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
-    own = crc32(f"{owner_id}/{part}".encode()) % _SHARDS_OF_A_GROUP
-    return _shard(group, own)
+    offset = crc32(f"{owner_id}/{part}".encode()) % _SHARDS_PER_GROUP
+    return _shard(group, offset)
 
 
 def open_shards() -> list[str]:
-    """Return all shards that contain unfinished work."""
+    """Return all shards that can contain unfinished work."""
     return [
-        _shard(group, own) for group in range(_ACCOUNT_GROUPS) for own in range(_SHARDS_OF_A_GROUP)
+        _shard(group, offset)
+        for group in range(_ACCOUNT_GROUPS)
+        for offset in range(_SHARDS_PER_GROUP)
     ]
 
 
-def _shard(group: int, own: int) -> str:
-    return f"open-{group * _SHARDS_OF_A_GROUP + own}"
+def _shard(group: int, offset: int) -> str:
+    return f"open-{group * _SHARDS_PER_GROUP + offset}"
 
 
 def first_due(now: datetime) -> int:
-    """Return the first due time of new work in epoch seconds. Its message arrives earlier."""
+    """Return the first due time of new work in epoch seconds.
+
+    The queue message normally arrives before this time.
+    """
     return int((now + FIRST_DELAY).timestamp())
 
 
@@ -92,6 +97,9 @@ def due_after_requeue(now: datetime) -> int:
 
 
 def due_after_failure(now: datetime, claims: int) -> int:
-    """Return the due time after a failure in epoch seconds. The delay doubles, up to an hour."""
-    wait = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
-    return int((now + wait).timestamp())
+    """Return the due time after a failure in epoch seconds.
+
+    The delay doubles with each claim, up to one hour.
+    """
+    delay = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
+    return int((now + delay).timestamp())

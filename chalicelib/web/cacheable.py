@@ -21,7 +21,7 @@ def cacheable(
     max_age_s: int,
     headers: dict[str, str | list[str]] | None = None,
 ) -> Response:
-    """Return the body with a public cache lifetime, or 304 if the client has it already."""
+    """Return a cacheable response with the body, or 304 if the client's copy is current."""
     tag = entity_tag(body)
     caching = {"ETag": tag, "Cache-Control": f"public, max-age={max_age_s}", **(headers or {})}
     if _matches(request.headers.get("if-none-match", ""), tag):

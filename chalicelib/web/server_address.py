@@ -9,7 +9,7 @@ def server_address(request: Request) -> str:
     It comes from the gateway's request context, never from a header that callers can set.
     """
     context = request.context
-    # The path in front of the route: the gateway's stage, or the base path of a custom domain.
+    # The path before the route: the gateway's stage, or the base path of a custom domain.
     prefix = str(context["path"]).removesuffix(str(context["resourcePath"]))
     if domain := context.get("domainName"):
         return f"https://{domain}{prefix}"

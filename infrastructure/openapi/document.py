@@ -1,4 +1,4 @@
-"""The OpenAPI document: `base.yaml`, the app's routes, their operations, models, and examples."""
+"""Build the OpenAPI document from `base.yaml`, routes, operations, models and examples."""
 
 import importlib
 import inspect
@@ -49,7 +49,7 @@ _ERRORS: Final[dict[int, FeedbackError]] = {
     429: TooManyRequests(retry_after=1),
     503: Unavailable("The database is busy."),
 }
-"""Errors whose examples need no request."""
+"""Errors whose examples are generated without a request."""
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 _KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}
@@ -61,7 +61,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, "import-2026-11-20"),
 }
-"""Schema and example of each parameter; others are identifiers of the recorded request."""
+"""Schema and example by parameter. All others are UUIDs; their examples are recorded requests."""
 
 
 class DocumentBuilder:
@@ -72,7 +72,7 @@ class DocumentBuilder:
         self._models: set[tuple[type[BaseModel], Mode]] = {(problems.Problem, "serialization")}
 
     def document(self, routes: dict[str, dict[str, Any]]) -> Schema:
-        """Return the document of the app's routes."""
+        """Build the document for the app's routes."""
         document: Schema = yaml.safe_load(Path(__file__).with_name("base.yaml").read_text())
         for path, methods in routes.items():
             for method, route in methods.items():

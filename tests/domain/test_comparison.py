@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.comparison import Combination, Comparator, as_number, evaluate, listed
+from chalicelib.domain.comparison import Combination, Comparator, as_number, evaluate, parse_list
 
 texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False).map(str)
 
@@ -97,7 +97,7 @@ def test_unsupported_number_format_is_not_parsed(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[1, 2]", "[" * 100_000, '["a"'])
 def test_text_that_is_not_json_array_of_strings_is_split_at_commas(text: str) -> None:
-    assert listed(text) == [item.strip() for item in text.split(",")]
+    assert parse_list(text) == [item.strip() for item in text.split(",")]
 
 
 def test_combination_and_requires_all_and_or_requires_any_result() -> None:

@@ -9,12 +9,12 @@ from hashlib import sha256
 from typing import Final
 
 _SECRET_BYTES: Final = 32
-_API_KEY_FORM: Final = re.compile(r"fk_[0-9a-f]{24}")
+_API_KEY_PATTERN: Final = re.compile(r"fk_[0-9a-f]{24}")
 
 
 @dataclass(frozen=True)
 class Account:
-    """One tenant of the service. Every other record belongs to one account."""
+    """A tenant of the service. Every other record belongs to exactly one account."""
 
     id: str
     name: str
@@ -40,14 +40,17 @@ class Credential:
     revoked_at: datetime | None = None
 
     def accepts(self, secret: str) -> bool:
-        """Return whether the secret matches and the key is not revoked, in constant time."""
-        same = hmac.compare_digest(self.secret_hash, hash_of(secret))
-        return same and self.revoked_at is None
+        """Return True if the secret matches and the key is not revoked.
+
+        Secrets are compared in constant time.
+        """
+        matches = hmac.compare_digest(self.secret_hash, hash_of(secret))
+        return matches and self.revoked_at is None
 
 
 @dataclass(frozen=True)
 class SigningSecrets:
-    """An account's webhook signing secrets with their start times.
+    """An account's webhook signing secrets, each with the time from which it is used.
 
     Attributes:
         by_start: pairs of start time and secret, earliest first.
@@ -65,7 +68,7 @@ class SigningSecrets:
 
 def is_api_key(text: str) -> bool:
     """Return whether the text has the format of an API key."""
-    return bool(_API_KEY_FORM.fullmatch(text))
+    return bool(_API_KEY_PATTERN.fullmatch(text))
 
 
 def new_api_key() -> str:
@@ -79,7 +82,7 @@ def new_secret() -> str:
 
 
 def hash_of(secret: str) -> str:
-    """Return the stored form of a secret."""
+    """Return the SHA-256 hash of a secret in hexadecimal."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -90,4 +93,8 @@ NO_CREDENTIAL: Final = Credential(
     label="",
     created_at=datetime.min.replace(tzinfo=UTC),
 )
-"""Accepts no secret. Compared instead of an unknown key, so that both cases take the same time."""
+"""A credential that accepts no secret.
+
+Authentication compares the secret with it if the API key is unknown, so that known and unknown keys
+take the same time.
+"""

@@ -1,6 +1,6 @@
-"""The table of external platforms. All lists of platforms in the interface derive from it.
+"""Table of external platforms. All lists of platforms in the API are generated from it.
 
-A new platform is one new row. The seven neutral sources are not platforms.
+To add a platform, add a row. The seven `NEUTRAL_SOURCES` are data sources, but not platforms.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ class Platform:
     """An external system that customers, purchases or feedback come from.
 
     Attributes:
-        source: its name as a data source, in PascalCase.
-        kind: the kind of system.
-        identifies_customers: whether customers have an identifier of this system.
-        describes_customers: whether customer metadata can contain this system's record.
+        source: the platform's name as a data source, in PascalCase.
+        kind: the kind of system, for the API reference.
+        identifies_customers: whether a customer has a field for the identifier in this system.
+        describes_customers: whether the customer metadata has a property for this system's record.
     """
 
     source: str
@@ -26,12 +26,12 @@ class Platform:
 
     @property
     def metadata_key(self) -> str:
-        """The platform's metadata key: its name in camelCase."""
+        """The platform's property in the customer metadata: its name in camelCase."""
         return self.source[0].lower() + self.source[1:]
 
     @property
     def identifier(self) -> str:
-        """The customer field of its identifier: the name in camelCase followed by ``Id``."""
+        """The customer field with the identifier: the platform's name in camelCase and ``Id``."""
         return f"{self.metadata_key}Id"
 
 
@@ -75,4 +75,4 @@ METADATA_KEYS: Final = (
 
 _SOURCES: Final = (*NEUTRAL_SOURCES, *(platform.source for platform in PLATFORMS))
 DataSource = StrEnum("DataSource", {source: source for source in _SOURCES})  # type: ignore[misc]
-DataSource.__doc__ = "Where a customer, a purchase or a feedback came from."
+DataSource.__doc__ = "Source of a customer, a purchase or a feedback record."

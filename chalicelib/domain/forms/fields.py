@@ -32,7 +32,11 @@ class FieldTraits(Part):
     )
     required: bool = Field(default=False, description="Whether an answer is required.")
     vertical_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Row of the field.", examples=[1]
+        default=0,
+        ge=0,
+        le=MAX_INDEX,
+        description="Row in which the field is displayed.",
+        examples=[1],
     )
     horizontal_index: int = Field(
         default=0, ge=0, le=MAX_INDEX, description="Position in the row.", examples=[0]
@@ -63,13 +67,13 @@ class FieldTraits(Part):
     )
     operator: CombinationName = Field(
         default=Combination.AND,
-        description="How the results of the field's dependencies combine.",
+        description="Operator that combines the results of the field's dependencies.",
         examples=["$and"],
     )
 
     @property
     def options(self) -> Collection[str] | None:
-        """Return the only valid values, or None if the field accepts other text."""
+        """Return all valid values, or None if the field accepts other values."""
         if self.type.rules.options_from_field:
             return None if self.allow_custom_value else self.values
         return self.type.rules.options or None
@@ -80,14 +84,14 @@ class PartnerField(FieldTraits, DatedPart):
 
     group: str = Field(
         default="",
-        description="Identifier of the field's group; empty if the field has no group.",
+        description="Identifier of the field's group; empty if the field belongs to no group.",
         examples=["0d7c2c4e-5d3f-4f0e-8f0a-3b1f5a2f7c10"],
     )
     dependencies: list[UuidText] = Field(
-        default=[], description="Dependencies that determine whether this field is visible."
+        default=[], description="Identifiers of the dependencies that show or hide this field."
     )
     dependency_of: list[UuidText] = Field(
-        default=[], description="Dependencies that evaluate this field's answer."
+        default=[], description="Identifiers of the dependencies that evaluate this field's answer."
     )
 
 
@@ -113,24 +117,26 @@ class SavedFieldGroup(PartnerFieldGroup):
 
 
 class ExpectedValue(Part):
-    """One comparison of a dependency."""
+    """A comparison of the answer with a value."""
 
     operator: ComparatorName = Field(
         default=Comparator.EQ,
-        description="How the answer and the value are compared.",
+        description="Operator that compares the answer with the value.",
         examples=["$eq"],
     )
     value: str = Field(description="Value to compare the answer with.", examples=["Service"])
 
 
 class FieldDependency(DatedPart):
-    """A condition on the answer to one field that determines whether another is visible."""
+    """A condition that shows or hides a field, depending on the answer to another field."""
 
-    field: UuidText = Field(description="The field that is visible or hidden.")
-    depends_on_field: UuidText = Field(description="The field whose answer is evaluated.")
+    field: UuidText = Field(description="Identifier of the field to show or hide.")
+    depends_on_field: UuidText = Field(
+        description="Identifier of the field whose answer is evaluated."
+    )
     operator: CombinationName = Field(
         default=Combination.AND,
-        description="How the results of the comparisons combine.",
+        description="Operator that combines the results of the comparisons.",
         examples=["$and"],
     )
     depends_on_field_values: list[ExpectedValue] = Field(description="Comparisons with the answer.")

@@ -1,4 +1,4 @@
-"""Images of a form in the partner and the public shape."""
+"""Images of a form: one model for the partner view, one for the saved form and the public view."""
 
 from pydantic import ConfigDict, Field
 
@@ -6,7 +6,7 @@ from chalicelib.domain.forms.part import Part
 
 
 class Image(Part):
-    """An image with all its fields: the saved and the public shape."""
+    """An image with all its properties, as saved and in the public view."""
 
     content_type: str = Field(
         default="", description="Media type of the image.", examples=["image/png"]
@@ -34,7 +34,7 @@ class Image(Part):
 
 
 class PartnerImage(Part):
-    """An image in the partner shape: size and height are strings, width is a number."""
+    """An image in the partner view: size and height are strings, width is a number."""
 
     model_config = ConfigDict(strict=False, coerce_numbers_to_str=True)
 

@@ -25,7 +25,7 @@ _SECONDS: Final = re.compile(r"[0-9]+")
 
 
 class Verdict(StrEnum):
-    """The result of a failed attempt for its execution."""
+    """What happens to an execution after a failed attempt."""
 
     RETRY = "RETRY"
     FAILED = "FAILED"
@@ -51,7 +51,7 @@ def after_failure(
     retry_after: str | None = None,
     chance: Callable[[], float] = random.random,
 ) -> Decision:
-    """Decide what follows a failed attempt.
+    """Decide whether and when to retry after a failed attempt.
 
     Args:
         attempt: the number of the attempt, from 1.
@@ -59,7 +59,7 @@ def after_failure(
         status: the response status, if there was a response.
         retry_after: the ``Retry-After`` header (RFC 9110, section 10.2.3), if present. An invalid
             value is ignored.
-        chance: returns a random number from 0 to 1, exclusive.
+        chance: returns a random number from 0 (inclusive) to 1 (exclusive).
     """
     if status == HTTPStatus.GONE:
         return Decision(Verdict.STOPPED)
@@ -77,7 +77,10 @@ def backoff_delay(attempt: int, chance: float) -> timedelta:
 
 
 def retry_after_delay(retry_after: str | None, now: datetime) -> timedelta | None:
-    """Return the delay of a ``Retry-After`` header, from one minute to six hours, or None."""
+    """Return the delay that a ``Retry-After`` header requests, or None if it is missing or invalid.
+
+    The delay is limited to the range from one minute to six hours.
+    """
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):
         # More than nine digits exceed the maximum delay anyway.

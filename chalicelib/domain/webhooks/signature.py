@@ -74,8 +74,8 @@ def verify(
         raise OutsideReplayWindow(age_s)
     expected = _signature(secret, timestamp_header, raw_body)
     # Compare bytes: compare_digest does not accept strings with non-ASCII characters.
-    given = signature_header.encode("utf-8", "surrogatepass")
-    if not hmac.compare_digest(expected.encode(), given):
+    received = signature_header.encode("utf-8", "surrogatepass")
+    if not hmac.compare_digest(expected.encode(), received):
         raise BadSignature("The signature does not match.")
 
 

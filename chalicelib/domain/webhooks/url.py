@@ -1,6 +1,7 @@
 """Parse and validate webhook URLs without name resolution.
 
-URLs are validated on save and again before each attempt. Only the attempt checks addresses.
+URLs are validated when a workflow is saved and again before each attempt. The addresses that a host
+name resolves to are checked only before an attempt.
 """
 
 import re
@@ -57,7 +58,7 @@ class WebhookUrl:
 
 
 def url_error(url: str, *, allow_private: bool) -> str | None:
-    """Return one sentence that says why the URL is invalid, or None."""
+    """Return the error message for an invalid URL, or None if the URL is valid."""
     try:
         parse_webhook_url(url, allow_private=allow_private)
     except InvalidWebhookUrl as error:
@@ -89,7 +90,7 @@ def parse_webhook_url(url: str, *, allow_private: bool) -> WebhookUrl:
 def _split(url: str) -> SplitResult:
     if len(url) > MAX_URL_LENGTH:
         raise InvalidWebhookUrl(f"Must be at most {MAX_URL_LENGTH} characters.")
-    # Before urlsplit, which silently drops line breaks.
+    # Check before urlsplit, which silently drops line breaks.
     if not _URL_CHARACTERS.fullmatch(url):
         raise InvalidWebhookUrl("Must not contain spaces, control characters or backslashes.")
     try:
@@ -103,11 +104,11 @@ def _host(parts: SplitResult) -> str:
     if parts.netloc.startswith("["):
         return _literal(host)
     if not host.isascii():
-        host = _in_ascii(host)
+        host = _to_ascii(host)
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise InvalidWebhookUrl("Invalid host name.")
-    # Like 127.1 or 0x7f.1, which resolvers accept as addresses.
+    # Resolvers accept 127.1 and 0x7f.1 as addresses. A numeric last label must be a full address.
     return _literal(host) if _NUMBER.fullmatch(labels[-1]) else host
 
 
@@ -121,7 +122,7 @@ def _literal(host: str) -> str:
     return str(address)
 
 
-def _in_ascii(host: str) -> str:
+def _to_ascii(host: str) -> str:
     # Imported on first use: its tables load slowly and few URLs need them.
     import idna
 
@@ -147,7 +148,7 @@ def _port(parts: SplitResult) -> int:
 def _target(parts: SplitResult) -> str:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not _TARGET.fullmatch(target):
-        raise InvalidWebhookUrl("Path and query: percent-encode reserved characters.")
+        raise InvalidWebhookUrl("Invalid character in the path or the query; use percent-encoding.")
     return target
 
 

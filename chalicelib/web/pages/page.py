@@ -1,7 +1,7 @@
 """HTML pages: the template environment and the security headers.
 
-Jinja is imported when a template is first rendered: a route that serves a finished page needs only
-the headers.
+Jinja is imported when a template is first rendered: a route that serves a generated page
+needs only the headers.
 """
 
 import base64

@@ -26,13 +26,13 @@ def test_status_2xx_succeeds_in_any_attempt(status: int, used: int) -> None:
 @pytest.mark.parametrize("status", [199, 300, 301, 404, 409, 411, 429, 500, 503])
 def test_other_status_is_retried_after_requested_delay(status: int) -> None:
     assert outcome(status) == Outcome(
-        ExecutionState.PENDING, f"answered {status}", retry_at=NOW + HOUR
+        ExecutionState.PENDING, f"response status {status}", retry_at=NOW + HOUR
     )
 
 
 @pytest.mark.parametrize("used", [1, 8])
 def test_status_410_stops_in_any_attempt(used: int) -> None:
-    assert outcome(410, used) == Outcome(ExecutionState.STOPPED, "answered 410")
+    assert outcome(410, used) == Outcome(ExecutionState.STOPPED, "response status 410")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Names of the parts of a form definition, and the resolution of references to them."""
+"""Ids and keys of the parts of a form definition, to resolve references between the parts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from chalicelib.domain.ids import derived_id, parse_id
 
 @dataclass(frozen=True)
 class Names:
-    """Names of the fields, or of the groups, of one form, in the order of the definition.
+    """Ids and keys of a form's fields or of its groups, in the order of the definition.
 
     Attributes:
-        ids: the id of each part, given or derived.
+        ids: the id of each part, from the definition or derived.
         keys: the key of each part, by default its id.
     """
 
@@ -27,7 +27,7 @@ class Names:
 
     @classmethod
     def of(cls, form_id: str, kind: str, parts: Iterable[KeyedPart]) -> Self:
-        """Return the names of these parts. Omitted ids are derived from form, kind and key."""
+        """Collect the ids and keys. An omitted id is derived from form id, kind and key."""
         ids: list[str] = []
         keys: list[str] = []
         for position, part in enumerate(parts):
@@ -37,9 +37,9 @@ class Names:
 
     def find(self, reference: str) -> str | None:
         """Return the id of the part with this id or key, or None."""
-        lowered = parse_id(reference)
-        if lowered is not None and lowered in self._known_ids:
-            return lowered
+        part_id = parse_id(reference)
+        if part_id is not None and part_id in self._known_ids:
+            return part_id
         return self._id_of_key.get(reference)
 
     @cached_property
@@ -53,7 +53,7 @@ class Names:
 
 @dataclass(frozen=True)
 class References:
-    """Names of all parts of one form definition that other parts can refer to."""
+    """Ids and keys of the fields and groups of one form definition."""
 
     form_id: str
     fields: Names
@@ -61,7 +61,7 @@ class References:
 
     @classmethod
     def of(cls, definition: FormDefinition) -> Self:
-        """Return the names of the fields and groups of the definition."""
+        """Collect the ids and keys of the definition's fields and groups."""
         return cls(
             definition.id,
             Names.of(definition.id, "field", definition.fields),

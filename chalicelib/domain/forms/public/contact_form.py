@@ -12,7 +12,7 @@ from chalicelib.domain.language import Language
 class PublicContactForm(PublicForm):
     """A contact form as respondents see it."""
 
-    general_style: GeneralStyle = Field(description="Style of the whole form.")
+    general_style: GeneralStyle = Field(description="Style of the form.")
     brand_name: list[str] = Field(
         description="Current names of the form's brands.",
         examples=[["Maison Lumen"]],
