@@ -26,7 +26,7 @@ from chalicelib.storage.dynamodb.work_records import (
 from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
-"""The constant ``part`` of all feedback records: the table has no sort key."""
+"""The value of ``part`` in every feedback record. The table has no sort key, so it is constant."""
 
 
 class FeedbackRow(WorkRow):

@@ -103,8 +103,9 @@ class _FieldParts:
     """The parts that encode the array ``fields``.
 
     Attributes:
-        items: JSON texts; each is the array or one item of it.
-        leaves: items by number. The numbers set the order; gaps are allowed.
+        items: JSON strings; each encodes the whole array or one of its items.
+        leaves: items sent as separate form fields (``fields[0][id]``), by bracketed number. The
+            numbers set the order; gaps are allowed.
     """
 
     items: list[str] = field(default_factory=list)

@@ -47,7 +47,9 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
 def _name_errors(kind: str, parts: Sequence[KeyedPart], names: Names) -> Iterator[InputError]:
     for position, part in enumerate(parts):
         if part.id is None and part.key is None:
-            yield InputError(json_pointer(kind, position, "key"), "required", "Set a key or an id.")
+            yield InputError(
+                json_pointer(kind, position, "key"), "required", "Set `key`, `id` or both."
+            )
     repeated_ids = duplicate_positions(names.ids)
     for position in repeated_ids:
         yield duplicate(kind, position, "key" if parts[position].id is None else "id")
