@@ -214,7 +214,7 @@ def recorder() -> Iterator[Recorder]:
 
 
 def _definitions() -> Iterator[RawDefinition]:
-    """Yield the definitions of the main account: brands, stores, forms, first customers, first purchase."""
+    """Yield definitions of the main account: brands, stores, forms, customers, one purchase."""
     customers = 0
     for definition in demo_definitions():
         content = definition.content
