@@ -96,7 +96,7 @@ class DocumentBuilder:
         statuses |= {422} if creates else set()
         example = Example()
         if "body" in declared or "response" in declared:
-            statuses |= {400}
+            statuses |= {400} if "body" in declared or parameters else set()
             example = self._recorder.record(declared["id"], method, path, statuses - set(_ERRORS))
         operation: Schema = {
             "operationId": declared["id"],
