@@ -99,7 +99,7 @@ def test_port_in_use_is_rejected(cloud: Emulator) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", cloud.port))
         other.listen()
-        with pytest.raises(DeploymentError, match=rf"Port {cloud.port} is taken.*PORT="):
+        with pytest.raises(DeploymentError, match=rf"Port {cloud.port} is in use.*PORT="):
             cloud.start()
     assert not cloud.is_running()
 
