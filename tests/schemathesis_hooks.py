@@ -16,7 +16,11 @@ from schemathesis.openapi.checks import RejectedPositiveData
 def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> bool:
     """Return whether this is a failure of the service."""
     if isinstance(failure, RejectedPositiveData):
-        return not (_rejects_empty_customer(response) or _rejects_reused_idempotency_key(response))
+        return not (
+            _rejects_empty_customer(response)
+            or _rejects_reused_idempotency_key(response)
+            or _rejects_answers_by_rules_of_form(case, response)
+        )
     if isinstance(failure, AcceptedNegativeData):
         return not (
             response.status_code == 413  # payload too large, before validation
@@ -35,6 +39,14 @@ def _rejects_empty_customer(response: Any) -> bool:
 
 def _rejects_reused_idempotency_key(response: Any) -> bool:
     return bool(response.status_code == 422)
+
+
+def _rejects_answers_by_rules_of_form(case: Any, response: Any) -> bool:
+    """Return whether a submission breaks only rules that the definition of its form sets."""
+    pointers = [error["pointer"] for error in _body(response).get("errors", [])]
+    return case.path.endswith("/submit") and all(
+        pointer.startswith(("/fields", "/store", "/brand")) for pointer in pointers
+    )
 
 
 def _accepts_partial_batch(response: Any) -> bool:

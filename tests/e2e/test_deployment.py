@@ -7,7 +7,7 @@ from tests.e2e.conftest import DEPLOYED_STAGE as STAGE
 
 
 def test_deployment_prints_gateway_url(deployment: str) -> None:
-    assert f"Stage {STAGE} is at https://" in deployment
+    assert f"Stage {STAGE}: https://" in deployment
 
 
 @pytest.mark.usefixtures("deployment")
