@@ -1,4 +1,7 @@
-"""Images of a form: one model for the partner view, one for the saved form and the public view."""
+"""Images of a form.
+
+The partner view has one model; the saved form and the public view share another.
+"""
 
 from pydantic import ConfigDict, Field
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from chalicelib.domain.language import Language
 
-# Codes that browsers send for languages that have another code in `Language`.
+# Language codes that browsers send, mapped to the different code of the same language in
+# `Language`.
 _OTHER_CODES: Final = {
     "fil": "tl",
     "in": "id",
@@ -32,7 +33,9 @@ def choose_language(
     asked_for: str | None = None,
     accept_language: str | None = None,
 ) -> Language:
-    """Return the form's language that best matches the request, by default the original language.
+    """Return the language of the form that best matches the request.
+
+    If no language matches, return the original language.
 
     Args:
         original: the language of the form's original texts.
