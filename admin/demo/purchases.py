@@ -1,6 +1,6 @@
-"""The purchases of the demo data: restaurant meals, deliveries and hotel stays over 14 months.
+"""Build the purchases of the demo data: restaurant meals, deliveries and hotel stays.
 
-All dates are fixed.
+The dates are fixed and cover 14 months.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NA
 
 
 def main_purchases(customers: Sequence[str], count: int = 420) -> list[dict[str, Any]]:
-    """Return the purchases of the main account. The first purchase has every field."""
+    """Return the purchases of the main account. The first purchase has a value in every field."""
     return [_shown_purchase(), *_random_purchases("main", customers, count - 1)]
 
 

@@ -1,4 +1,4 @@
-"""Parse JSON request bodies: media type, size, syntax, model."""
+"""Parse JSON request bodies and check their media type, size, syntax and model."""
 
 import json
 from typing import Any, Final, NoReturn, TypeVar

@@ -1,6 +1,7 @@
-"""Record the examples of the OpenAPI document: send requests to the app in process, with demo data.
+"""Record the examples of the OpenAPI document with requests that the app processes in process.
 
-The clock and new ids are fixed, so that every run records the same examples.
+The app uses demo data. The clock and new ids are fixed, so that every run records the same
+examples.
 """
 
 import json
@@ -115,7 +116,7 @@ class Example:
 
 
 class Recorder:
-    """Sends requests to the app and records the responses."""
+    """Send requests to the app and record the responses."""
 
     def __init__(self, client: Client) -> None:
         self._http = client.http
@@ -187,7 +188,7 @@ class Recorder:
 
 @contextmanager
 def recorder() -> Iterator[Recorder]:
-    """Run the app in process, on moto, with some of the demo data."""
+    """Run the app in process, with moto instead of AWS and with part of the demo data."""
     from app import app
 
     random = Random("openapi")  # noqa: S311 - ids of examples are public
@@ -230,7 +231,7 @@ def _definitions() -> Iterator[RawDefinition]:
 
 
 def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[Any, Any]:
-    """Return the query and the body of a request that fails with this status."""
+    """Return the query and the body of an example request that fails with this status."""
     if status == 415:
         return query, body
     if status == 413:

@@ -1,4 +1,4 @@
-"""Documentation of the field types, generated from their table."""
+"""Describe the field types in the OpenAPI document, from the table of field types."""
 
 from chalicelib.domain.forms.field_types import AnswerRules, FieldType
 

@@ -15,7 +15,7 @@ SUBJECTS_WITH_ID: Final = frozenset({Subject.FORM, Subject.SURVEY, Subject.BRAND
 
 _LISTS: Final = frozenset({Comparator.IN, Comparator.NIN})
 _UNCHECKED: Final = frozenset({Comparator.EXISTS, Comparator.CONTAINS})
-"""Comparators whose value does not depend on the subject.
+"""Comparators whose expected value has the same format for every subject.
 
 `$exists` expects true or false, `$contains` any text.
 """

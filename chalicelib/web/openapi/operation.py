@@ -38,7 +38,7 @@ class Operation(TypedDict):
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
-"""Operations by view."""
+"""The declared operation of each view."""
 
 IDEMPOTENCY_KEY: Final = {
     "Idempotency-Key": "Makes retries safe. Use a new key of 1 to 255 printable ASCII characters"

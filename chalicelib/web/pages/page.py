@@ -1,7 +1,7 @@
-"""HTML pages: the template environment and the security headers.
+"""Render HTML pages and build their security headers.
 
-Jinja is imported when a template is first rendered: a route that serves a generated page
-needs only the headers.
+Jinja is imported when a template is first rendered, because routes that serve a generated page need
+only the headers.
 """
 
 import base64
