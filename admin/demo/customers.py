@@ -50,7 +50,7 @@ _ATTRIBUTES: Final = (
 
 def main_customers(count: int = 260) -> list[dict[str, Any]]:
     """Return the customers of the main account. The first customer has a value in every field."""
-    return [_shown_customer(), *_random_customers("main", count - 1)]
+    return [_complete_customer(), *_random_customers("main", count - 1)]
 
 
 def other_customers() -> list[dict[str, Any]]:
@@ -135,7 +135,7 @@ def _external_fields(chance: Random, person: Person, number: int) -> dict[str, A
     return document | {"dataSources": sources}
 
 
-def _shown_customer() -> dict[str, Any]:
+def _complete_customer() -> dict[str, Any]:
     records: dict[str, Any] = {
         key: {"reference": f"{key}-1", "visits": 3, "address": {"city": "Casablanca"}}
         for key in METADATA_KEYS

@@ -227,7 +227,7 @@ def save_outcome(
             if try_number == _MAX_OUTCOME_WRITES - 1:
                 raise
         pause(try_number)
-    raise Unavailable("Too many writes at once to this execution.")
+    raise Unavailable("Too many concurrent writes to this execution.")
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
@@ -302,7 +302,7 @@ def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
     pointer = WORK.reopen(execution.id, PART, now, condition=replayable)
     if pointer is None:
         raise Conflict(
-            "It is pending or succeeded. Only an unsuccessful execution can be replayed."
+            "The execution is pending or has succeeded. Only failed executions can be replayed."
         )
     return pointer
 

@@ -103,7 +103,9 @@ class DocumentBuilder:
             "tags": [declared["tag"]],
             "summary": declared["summary"],
             "description": declared["description"],
-            "parameters": [_parameter(*each, example.query) for each in parameters.items()],
+            "parameters": [
+                _parameter(*parameter, example.query) for parameter in parameters.items()
+            ],
         }
         if "body" in declared:
             media_type = "application/json" if is_partner else MULTIPART

@@ -33,7 +33,7 @@ chunk changes, at most 32 KB each, the transaction stays below the limit of 4 MB
 
 
 class ImportStatus(StrEnum):
-    """Status of an import."""
+    """Status of an import that partners see."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
@@ -42,7 +42,7 @@ class ImportStatus(StrEnum):
 
 
 class ChunkState(StrEnum):
-    """State of a chunk."""
+    """Processing state of a chunk of an import."""
 
     PENDING = work.PENDING
     DONE = "DONE"

@@ -40,7 +40,7 @@ class FieldTraits(Part):
         examples=[1],
     )
     horizontal_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Position in the row.", examples=[0]
+        default=0, ge=0, le=MAX_INDEX, description="Position of the field in its row.", examples=[0]
     )
     values: list[str] = Field(
         default=[],

@@ -33,7 +33,9 @@ class Image(Part):
     external_id: str = Field(
         default="", description="Identifier in an external system.", examples=["img-2041"]
     )
-    key: str = Field(default="", description="Key in the image store.", examples=["forms/logo.png"])
+    key: str = Field(
+        default="", description="Storage key of the image.", examples=["forms/logo.png"]
+    )
 
 
 class PartnerImage(Part):

@@ -30,7 +30,7 @@ def choose_language(
     original: Language,
     translations: Collection[Language],
     *,
-    asked_for: str | None = None,
+    requested_range: str | None = None,
     accept_language: str | None = None,
 ) -> Language:
     """Return the language of the form that best matches the request.
@@ -40,10 +40,10 @@ def choose_language(
     Args:
         original: the language of the form's original texts.
         translations: the languages of the form's translations.
-        asked_for: a language range that takes precedence over ``accept_language``.
+        requested_range: a language range that takes precedence over ``accept_language``.
         accept_language: the value of an ``Accept-Language`` header.
     """
-    ranges = [asked_for] if asked_for else accepted_ranges(accept_language or "")
+    ranges = [requested_range] if requested_range else accepted_ranges(accept_language or "")
     for language_range in ranges:
         if language_range == "*":
             return original

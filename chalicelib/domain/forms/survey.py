@@ -87,9 +87,11 @@ class ExternalDnsConfig(Part):
     """The DNS records that let the service send e-mail for a domain."""
 
     dkim: DnsRecord = Field(
-        default_factory=DnsRecord, description="Record that verifies signatures."
+        default_factory=DnsRecord, description="DKIM record, which verifies signatures."
     )
-    return_path: DnsRecord = Field(default_factory=DnsRecord, description="Record for bounces.")
+    return_path: DnsRecord = Field(
+        default_factory=DnsRecord, description="Record of the return path, for bounces."
+    )
 
 
 class SupportEmail(DatedPart):

@@ -8,7 +8,7 @@ from typing import Final
 from chalicelib.domain import work
 from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure
 
-INTERRUPTED: Final = "interrupted before its outcome was stored"
+INTERRUPTED: Final = "the attempt was interrupted before its outcome was stored"
 
 
 class ExecutionState(StrEnum):

@@ -60,7 +60,7 @@ class CachedForm(Generic[Saved]):
         return choose_language(
             self.saved.language,
             self.saved.translations,
-            asked_for=respondent.language,
+            requested_range=respondent.language,
             accept_language=respondent.accept_language,
         )
 

@@ -37,7 +37,7 @@ class CircuitBreaker:
             until = state.open_until if state else None
             return until if until and until > now else None
 
-    def note(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
+    def record_result(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
         """Record whether an attempt timed out: open or close the circuit accordingly."""
         key = (account_id, host)
         with self._lock:
@@ -51,7 +51,7 @@ class CircuitBreaker:
             if state.time_outs >= OPEN_AFTER_TIMEOUTS:
                 state.open_until = now + OPEN_FOR
 
-    def forget(self) -> None:
+    def close_all(self) -> None:
         """Close all circuits."""
         with self._lock:
             self._hosts.clear()

@@ -176,7 +176,7 @@ def _action_in(candidates: Sequence[Workflow], pointer: ExecutionPointer) -> Act
 def _outcome_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
     """Return the final outcome if no attempt is allowed, or None if the webhook can be sent."""
     if execution.claims > MAX_CLAIMS:
-        reason = f"{MAX_CLAIMS} claims without an outcome"
+        reason = f"no outcome was stored after {MAX_CLAIMS} claims"
         return Outcome(ExecutionState.PARKED, reason, execution.repeats)
     if delivery.action is None:
         reason = "the action no longer exists or its workflow is disabled"
@@ -196,7 +196,9 @@ def _attempt(
         error = "The account has no webhook secret."
         return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
     response = _post(execution, action, secret, at)
-    hosts.note(execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS)
+    hosts.record_result(
+        execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS
+    )
     attempt = Attempt(
         number=execution.attempt,
         at=at,

@@ -146,7 +146,7 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
             return attempt()
         except Contention:
             pause(try_number)
-    raise Unavailable("Too many writes at once to this account.")
+    raise Unavailable("Too many concurrent writes to this account.")
 
 
 def pause(try_number: int) -> None:
