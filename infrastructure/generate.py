@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 
 def generated_files() -> dict[Path, str]:
-    """Return the expected text of every generated file, by path."""
+    """Return the text that each generated file must contain, by path."""
     policies = {
         policy_file(function, stage): _json(policy(function, stage))
         for function in FUNCTIONS

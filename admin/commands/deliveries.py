@@ -106,7 +106,10 @@ def replay(
 
 
 def _action_names(account_id: str) -> dict[str, str]:
-    """Return a name for each action of the account, workflow name and action key, by action id."""
+    """Return a display name for each of the account's actions, by action id.
+
+    The display name consists of the workflow's name and the action's key.
+    """
     return {
         action.id: f"{workflow.name} / {action.key}"
         for workflow in list_workflows(account_id)

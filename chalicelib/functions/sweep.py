@@ -1,4 +1,4 @@
-"""Requeue overdue work, every minute."""
+"""Requeue overdue work. A schedule invokes this function every minute."""
 
 from collections import Counter
 from typing import Final

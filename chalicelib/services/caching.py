@@ -12,7 +12,7 @@ from cachetools.keys import hashkey
 CACHE_TTL_S: Final = 55
 """Changes must take effect within a minute.
 
-The other five seconds are for a request in progress.
+The remaining five seconds are for a request that is in progress when an entry expires.
 """
 
 Arguments = ParamSpec("Arguments")

@@ -301,9 +301,7 @@ def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
     replayable = ExecutionRow.state.is_in(*(state.value for state in _REPLAYABLE))
     pointer = WORK.reopen(execution.id, PART, now, condition=replayable)
     if pointer is None:
-        raise Conflict(
-            "The execution is pending or has succeeded. Only failed executions can be replayed."
-        )
+        raise Conflict("Pending and successful executions cannot be replayed.")
     return pointer
 
 

@@ -26,7 +26,7 @@ class WebhookSecretRow(Table):
 
 
 def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a secret and delete the account's other secrets that are not active yet.
+    """Save a new secret and delete the account's other secrets that are not active yet.
 
     Return the number of deleted secrets.
     """

@@ -9,7 +9,7 @@ from chalice.app import Request
 
 @lru_cache(maxsize=256)
 def entity_tag(body: str) -> str:
-    """Return the weak entity tag of a body. Weak, because the gateway may compress the response."""
+    """Return the entity tag of a body. The tag is weak, as the gateway may compress the body."""
     return f'W/"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
 
 

@@ -18,7 +18,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Return the parsed body.
+    """Return the parsed JSON body of the request.
 
     Raises:
         UnsupportedMediaType: the media type is not JSON. Its parameters are ignored.

@@ -61,7 +61,10 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, "import-2026-11-20"),
 }
-"""Schema and example by parameter. All others are UUIDs; their examples are recorded requests."""
+"""Schema and example by name of parameter.
+
+A parameter that is not listed is a UUID, and its example comes from a recorded request.
+"""
 
 
 class DocumentBuilder:

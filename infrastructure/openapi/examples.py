@@ -103,10 +103,11 @@ _BAD_QUERIES: Final = {
 
 @dataclass(frozen=True)
 class Example:
-    """The examples of an operation: a request with its response, and problems by status.
+    """The recorded examples of an operation: request bodies, a response, and problems by status.
 
     Attributes:
-        bodies: request bodies by title. `response` is the response to the last one.
+        bodies: request bodies by title. `response` is the response to the request with the last of
+            these bodies.
     """
 
     query: dict[str, str] = field(default_factory=dict)
@@ -144,7 +145,7 @@ class Recorder:
         return Example(query, bodies, response, problems)
 
     def use_tracker(self) -> None:
-        """Submit the private survey, so that the tracker counts as used."""
+        """Submit the private survey with the tracker, so that the tracker is used."""
         path = "/public/survey/submit"
         body = {"id": _PRIVATE_SURVEY, "tracker": TRACKER, "fields": {"stars": "5"}}
         self._send(201, "POST", path, {}, self._with_field_ids(path, body))

@@ -33,7 +33,7 @@ chunk changes, at most 32 KB each, the transaction stays below the limit of 4 MB
 
 
 class ImportStatus(StrEnum):
-    """Status of an import that partners see."""
+    """Status of an import, as returned by the API."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"

@@ -91,7 +91,7 @@ class Questionnaire:
         )
 
     def validate(self, submitted: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
-        """Return the answers to visible fields and their rating.
+        """Validate submitted answers and return the answers to visible fields with the rating.
 
         Raises:
             InvalidInput: an answer is invalid. Lists every error; pointers start with ``/fields``.

@@ -1,4 +1,4 @@
-"""Feedback records: accepted submissions and their processing state."""
+"""Feedback records: accepted submissions, with the data that their processing needs."""
 
 from dataclasses import dataclass
 from enum import StrEnum

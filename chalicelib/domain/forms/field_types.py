@@ -33,7 +33,7 @@ class AnswerFormat:
 
     Attributes:
         description: noun phrase for the API reference and the error message.
-        is_valid: whether a text has the format.
+        is_valid: returns whether a text has the format.
         error_code: code of the input error for a text without this format.
     """
 

@@ -25,7 +25,7 @@ _SECONDS: Final = re.compile(r"[0-9]+")
 
 
 class Verdict(StrEnum):
-    """What happens to an execution after a failed attempt."""
+    """The decision about an execution after a failed attempt: retry it or give up."""
 
     RETRY = "RETRY"
     FAILED = "FAILED"

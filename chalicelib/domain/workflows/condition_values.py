@@ -31,7 +31,8 @@ def condition_value_errors(
     """Yield the errors in the value that a subject is compared with.
 
     Args:
-        directory: the account's brands and stores; None skips the check that they exist.
+        directory: the account's brands and stores. If it is None, the ids of brands and stores are
+            not checked for existence.
     """
     if comparator in _UNCHECKED:
         return

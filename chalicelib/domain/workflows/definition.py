@@ -92,9 +92,9 @@ def parse_workflow_definition(
     """Parse and validate the definition of a workflow.
 
     Args:
-        directory: the account's brands and stores; None skips the check that the brands and
-            stores in conditions exist.
-        others: the account's workflows, possibly with the saved version of this workflow.
+        directory: the account's brands and stores. If it is None, the ids of brands and stores in
+            conditions are not checked for existence.
+        others: the account's workflows, which may include the saved version of this workflow.
         allow_private: whether plain http and private addresses are allowed.
 
     Raises:

@@ -33,7 +33,7 @@ def environment() -> "Environment":
 
 
 def security_headers(html: str) -> dict[str, str | list[str]]:
-    """Return the headers of a page without scripts.
+    """Return the security headers of an HTML page that contains no scripts.
 
     The Content-Security-Policy allows the inline `<style>` elements of the page and nothing else.
     """
