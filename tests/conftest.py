@@ -87,5 +87,5 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
     monkeypatch.setattr(send, "post", receiver.post)
     # Moto copies all tables in a transaction and is not safe for concurrent threads.
     monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)
-    send.hosts.forget()
+    send.hosts.close_all()
     return receiver

@@ -1,4 +1,4 @@
-"""Comparison operators of field dependencies and workflow conditions.
+"""Evaluate the comparisons in field dependencies and workflow conditions.
 
 All operands are text. Two numbers are compared numerically; otherwise the operands are compared by
 code point, which also orders dates of the form ``YYYY-MM-DD``.
@@ -22,12 +22,12 @@ class Combination(StrEnum):
     OR = "$or"
 
     def of(self, results: Iterable[bool]) -> bool:
-        """Return True if all results (``$and``) or at least one result (``$or``) is true."""
+        """Return True if all (``$and``) or at least one (``$or``) of the results are true."""
         return all(results) if self is Combination.AND else any(results)
 
 
 class Comparator(StrEnum):
-    """Operator that compares the actual values with an expected value."""
+    """Operator that compares actual values, such as those of an answer, with an expected value."""
 
     EQ = "$eq"
     NE = "$ne"
@@ -44,10 +44,10 @@ class Comparator(StrEnum):
 def evaluate(comparator: Comparator, actual: Sequence[str], expected: str) -> bool:
     """Return whether the actual values satisfy the comparison with the expected value.
 
-    One value that satisfies the comparison is sufficient. ``$ne`` and ``$nin`` negate ``$eq`` and
+    At least one actual value must satisfy the comparison. ``$ne`` and ``$nin`` negate ``$eq`` and
     ``$in``, so they are true if there are no actual values. ``$contains`` searches for a substring.
-    ``$exists`` with ``true`` requires a value; with ``false``, it requires that there is none.
-    ``$in`` and ``$nin`` expect a list in a format that `parse_list` accepts.
+    ``$exists`` with ``true`` requires at least one actual value; with ``false``, it requires that
+    there is none. ``$in`` and ``$nin`` expect a list in a format that `parse_list` accepts.
     """
     match comparator:
         case Comparator.EQ:
@@ -73,7 +73,7 @@ def evaluate(comparator: Comparator, actual: Sequence[str], expected: str) -> bo
 
 
 def equal(left: str, right: str) -> bool:
-    """Return True if two texts are identical or represent the same number."""
+    """Return whether two texts are identical or represent the same number."""
     return left == right or _compare(left, right) == 0
 
 
@@ -92,8 +92,8 @@ def parse_list(text: str) -> list[str]:
 def as_number(text: str) -> Decimal | None:
     """Parse a decimal number. Return None if the text is not a decimal number.
 
-    Exponents, spaces and infinities are invalid. The length limit of 100 characters limits the
-    duration of a comparison.
+    Exponents, spaces and infinities are invalid. A text of more than 100 characters is not parsed
+    as a number, which limits the duration of a comparison.
     """
     return Decimal(text) if len(text) <= _MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text) else None
 

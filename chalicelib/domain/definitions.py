@@ -1,4 +1,4 @@
-"""Parse and validate the definitions that operators load, first by model and then by rules."""
+"""Parse the definitions that operators load into their models, then check them against rules."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -16,7 +16,8 @@ _Definition = TypeVar("_Definition", bound=Input)
 class NormalizedInput(Input):
     """A definition whose strings are trimmed and whose nulls are removed at every depth.
 
-    `Input` normalizes only its direct fields. Definitions also contain models that are not inputs.
+    The base class `Input` normalizes only its direct fields. Definitions also contain nested models
+    that are not derived from `Input`.
     """
 
     @model_validator(mode="before")
@@ -45,7 +46,7 @@ def parse_and_validate(
     model: type[_Definition],
     rule_errors: Callable[[_Definition], Iterable[InputError]],
 ) -> _Definition:
-    """Parse a definition into its model and validate it by the rules.
+    """Parse a definition into its model, then check it with ``rule_errors``.
 
     Raises:
         InvalidInput: the definition does not match the model, or it matches but violates a rule.

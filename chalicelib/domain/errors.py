@@ -23,7 +23,7 @@ class InvalidInput(FeedbackError):
     """The input violates one or more rules. Nothing was stored.
 
     Attributes:
-        errors: the validation errors in the order of the rules, possibly only the first ones.
+        errors: the validation errors, at most `MAX_ERRORS`.
         error_count: the total number of validation errors.
     """
 
@@ -37,7 +37,7 @@ class InputTooLarge(FeedbackError):
     """The input, or the record built from it, exceeds its size limit. Nothing was stored.
 
     Attributes:
-        limit: the largest accepted size, in bytes.
+        limit: the maximum size, in bytes.
     """
 
     def __init__(self, subject: str, limit: int) -> None:
@@ -46,7 +46,10 @@ class InputTooLarge(FeedbackError):
 
 
 class NotAuthenticated(FeedbackError):
-    """The credentials are missing or invalid. The message does not reveal which one is wrong."""
+    """The credentials are missing or invalid.
+
+    The message does not reveal whether the API key or the secret is wrong.
+    """
 
     def __init__(self) -> None:
         super().__init__("The partner credentials are missing or invalid.")
@@ -57,7 +60,7 @@ class NotAllowed(FeedbackError):
 
 
 class NotFound(FeedbackError):
-    """The account has no such resource. Another account's resource counts as not found.
+    """The account has no such resource. The error is the same if another account has it.
 
     Attributes:
         resource: the name of the resource type: ``"purchase"``, ``"contact form"``.
@@ -92,7 +95,7 @@ class TooManyRequests(FeedbackError):
 
 
 class Unavailable(FeedbackError):
-    """The database throttles requests or does not respond, or contention continues.
+    """The database throttles requests or does not respond, or contention persists after retries.
 
     The operation may still take effect. With an idempotency key, a retry is safe.
 

@@ -1,4 +1,8 @@
-"""Idempotency keys. The id of a record is derived from the key; the record stores an input hash."""
+"""Idempotency keys.
+
+The id of the record that a request creates is derived from the idempotency key. The record also
+stores a hash of the request's input, so that a reuse of the key with different input is detected.
+"""
 
 import json
 import re
@@ -20,7 +24,7 @@ class Origin:
     """The id and the input hash of the record that a request creates.
 
     Attributes:
-        record_id: derived from the idempotency key; random if there is no key.
+        record_id: the record's id, derived from the idempotency key; random if there is no key.
         input_hash: SHA-256 of the parsed input; None if there is no key.
     """
 
@@ -28,7 +32,7 @@ class Origin:
     input_hash: str | None
 
     def check_same_input(self, stored_hash: str | None) -> None:
-        """Check that the existing record was created from the same input.
+        """Check that the input of this request has the hash that the existing record stores.
 
         Raises:
             IdempotencyKeyReused: the record was created from different input.
@@ -54,7 +58,7 @@ def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any)
 
     Args:
         owner_id: the account or the form that the key belongs to.
-        operation: the name of the operation. The same key is independent in each operation.
+        operation: the name of the operation. The same key in another operation gives another id.
         key: the key from `read_key`.
         parsed_input: the parsed input as JSON values. The property order has no effect.
     """

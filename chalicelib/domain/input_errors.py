@@ -1,4 +1,4 @@
-"""Input errors: one `InputError` for each error in an input, and functions that create them."""
+"""Input errors, each with location, code and message, and functions that create them."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,10 @@ _DETAILS: Final = {
     "finite_number": "Must be a finite number.",
     "recursion_loop": "Nested too deeply.",
 }
-"""Error messages by pydantic's error type. Placeholders are filled from the error's context."""
+"""Error messages by pydantic's error type.
+
+The error's context contains the placeholders' values.
+"""
 
 _MAX_DETAIL_LENGTH: Final = 300
 
@@ -108,7 +111,7 @@ def unknown_reference(resource: str, *path: str | int) -> InputError:
 
 
 def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
-    """Return the positions of values that also occur earlier in the list. None is ignored."""
+    """Return the positions of all values that also occur at an earlier position. Ignore None."""
     seen: set[Hashable] = set()
     positions: list[int] = []
     for position, value in enumerate(values):
@@ -120,7 +123,7 @@ def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
 
 
 def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
-    """Convert pydantic's errors, in their order. Each pointer starts with ``prefix``."""
+    """Convert pydantic's errors to input errors. Each pointer starts with ``prefix``."""
     return [
         InputError(
             pointer=json_pointer(*prefix, *_path(details["loc"])),
@@ -132,7 +135,8 @@ def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
 
 
 def _path(location: Sequence[str | int]) -> Sequence[str | int]:
-    # Pydantic appends "[key]" for an error in a mapping's key; a pointer ends with the key.
+    # For an invalid name of a property, pydantic appends "[key]"; a JSON pointer ends with the
+    # name.
     return location[:-1] if location and location[-1] == "[key]" else location
 
 
@@ -155,7 +159,7 @@ def _printable(key: str) -> str:
     return key.encode("utf-8", "replace").decode("utf-8")
 
 
-# Codes that validators of the domain raise through PydanticCustomError.
+# Error codes that validators in `domain` raise with PydanticCustomError.
 _DOMAIN_CODES: Final = frozenset(
     {
         "invalid_email",

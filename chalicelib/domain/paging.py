@@ -1,4 +1,4 @@
-"""Pagination of lists: page requests and the pagination metadata of responses."""
+"""Pagination: the page that a list request asks for and the pagination metadata of the response."""
 
 from typing import Annotated, Any, Final
 
@@ -38,7 +38,7 @@ class PageRequest(Input):
 
     @classmethod
     def _is_set(cls, value: Any) -> bool:
-        return True  # null is an error in a page request, unlike in other input
+        return True  # unlike in other input, null is an error here
 
     @property
     def first_position(self) -> int:

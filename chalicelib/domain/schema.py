@@ -45,8 +45,8 @@ class Resource(BaseModel):
 class Input(BaseModel):
     """Base class of input models.
 
-    Unknown fields and values of another type are errors. Strings are trimmed. An explicit null has
-    the same effect as an absent field.
+    Unknown fields and values of the wrong type are errors. Strings are trimmed. An explicit null
+    has the same effect as an absent field.
     """
 
     model_config = ConfigDict(
@@ -94,8 +94,8 @@ def _email_validator() -> ModuleType:
     # Imported on first use: only functions that accept e-mail addresses need it.
     import email_validator
 
-    # By default, the library rejects special-use domains such as .test. To accept them, its
-    # documentation says to clear this list.
+    # By default, the library rejects special-use domains such as .test. Its documentation
+    # recommends to clear this list in order to accept them.
     email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
     return email_validator
 
@@ -166,7 +166,7 @@ JsonObject = Annotated[
 Identifier = Annotated[
     str, AfterValidator(_identifier), WithJsonSchema({"type": "string", "format": "uuid"})
 ]
-"""A UUID in any case, stored in lower case."""
+"""A UUID. Upper-case letters are accepted and stored in lower case."""
 
 Email = Annotated[
     str,
@@ -175,7 +175,7 @@ Email = Annotated[
     # The syntax of e-mail addresses allows at most 254 characters.
     WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
 ]
-"""An e-mail address, validated by syntax only and stored unchanged."""
+"""An e-mail address. Only its syntax is validated, and it is stored unchanged."""
 
 Timestamp = Annotated[
     datetime,
@@ -207,7 +207,7 @@ UuidText = Annotated[
 
 @dataclass(frozen=True)
 class ItemsDescribedAs:
-    """Describe list items by a model's JSON schema, although they are validated separately."""
+    """Describe list items by a model's JSON schema, although pydantic does not validate them."""
 
     model: type[BaseModel]
 

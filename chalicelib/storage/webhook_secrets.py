@@ -1,7 +1,7 @@
 """The table of webhook signing secrets, encrypted with KMS.
 
-The secrets are not hashed, because signing needs the secret. Each secret has a time at which it
-becomes active; the latest active secret signs.
+The secrets are not hashed, because signing a webhook requires the secret. Each secret has a time
+from which it is active. The secret that became active last signs webhooks.
 """
 
 from datetime import datetime
@@ -26,7 +26,7 @@ class WebhookSecretRow(Table):
 
 
 def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a secret and delete the account's other secrets that are not active yet.
+    """Save a new secret and delete the account's other secrets that are not active yet.
 
     Return the number of deleted secrets.
     """
@@ -43,7 +43,7 @@ def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> 
 
 
 def find_active(account_id: str, at: datetime) -> str | None:
-    """Load the account's secret that is active at this time, or None. One request."""
+    """Load the secret that signs the account's webhooks at this time, or None. One request."""
     rows = WebhookSecretRow.query(
         account_id,
         WebhookSecretRow.active_from <= format_timestamp(at),

@@ -1,4 +1,4 @@
-"""Responses with `ETag` and `Cache-Control`, and the `If-None-Match` condition (RFC 9110)."""
+"""Return cacheable responses and evaluate the condition `If-None-Match` (RFC 9110)."""
 
 import hashlib
 from functools import lru_cache
@@ -9,7 +9,7 @@ from chalice.app import Request
 
 @lru_cache(maxsize=256)
 def entity_tag(body: str) -> str:
-    """Return the entity tag of a body. It is weak, since the gateway may compress the response."""
+    """Return the entity tag of a body. The tag is weak, as the gateway may compress the body."""
     return f'W/"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
 
 

@@ -1,4 +1,4 @@
-"""Parse JSON request bodies: media type, size, syntax, model."""
+"""Parse JSON request bodies and check their media type, size, syntax and model."""
 
 import json
 from typing import Any, Final, NoReturn, TypeVar
@@ -18,7 +18,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Return the parsed body.
+    """Return the parsed JSON body of the request.
 
     Raises:
         UnsupportedMediaType: the media type is not JSON. Its parameters are ignored.

@@ -42,7 +42,7 @@ def optional_identifier(request: Request, name: str) -> str | None:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Change pointers of input errors in the block to query parameters: ``/id`` to ``?id``."""
+    """Change the pointers of input errors that the block raises from ``/id`` to ``?id``."""
     try:
         yield
     except InvalidInput as error:

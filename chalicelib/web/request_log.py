@@ -33,7 +33,7 @@ def observe(request: Request, get_response: Callable[[Request], Response]) -> Re
 
 
 def request_id_of(request: Request) -> str:
-    """Return the id of the request: the gateway's, or Lambda's if there is none."""
+    """Return the gateway's request id or, if there is none, Lambda's request id."""
     return str(
         request.context.get("requestId") or getattr(request.lambda_context, "aws_request_id", "")
     )

@@ -1,7 +1,7 @@
 """Deploy a stage to AWS with the caller's credentials.
 
-Deploys the data stack, functions, routes, event sources and gateway responses. If
-``AWS_ENDPOINT_URL`` is set, deploys to that endpoint instead of AWS.
+A deployment consists of the data stack, functions, routes, event sources and gateway responses. If
+``AWS_ENDPOINT_URL`` is set, the stage is deployed to that endpoint instead of AWS.
 """
 
 import argparse
@@ -83,7 +83,9 @@ def deploy(stage: str, *, records: Path = RECORDS, alarm_email: str | None = Non
 
 
 def enable_partial_batch_responses(mapping: str) -> None:
-    """Enable partial batch responses for an event source: only failed messages are redelivered.
+    """Enable partial batch responses for an event source.
+
+    The queue then redelivers only the failed messages of a batch.
 
     Args:
         mapping: the id of the event source mapping.
@@ -96,7 +98,7 @@ def enable_partial_batch_responses(mapping: str) -> None:
                 UUID=mapping, FunctionResponseTypes=code_package.PARTIAL_BATCH_RESPONSES
             )
         except functions.exceptions.ResourceInUseException:
-            # The mapping is being created or updated.
+            # The event source mapping is still being created or updated, so try again.
             if time.monotonic() > deadline:
                 raise
             time.sleep(2)

@@ -42,7 +42,7 @@ class Row:
 
 
 def render(document: Schema) -> str:
-    """Render the documentation page of the document."""
+    """Render the documentation page of an OpenAPI document."""
     page = DocsPage(document)
     environment().filters |= {
         "prose": prose,
@@ -58,13 +58,13 @@ def render(document: Schema) -> str:
 
 
 class DocsPage:
-    """Looks up parts of the document for the template."""
+    """Functions with which the template looks up parts of the OpenAPI document."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
 
     def operations(self, tag: str) -> list[tuple[str, str, Schema]]:
-        """Return path, method, and operation for each operation with the tag."""
+        """Return the path, method and declaration of each operation with this tag."""
         return [
             (path, method, operation)
             for path, methods in self._document["paths"].items()
@@ -94,14 +94,17 @@ class DocsPage:
                 yield from self.rows(inner, depth + 1, deepest)
 
     def resolve(self, node: Schema) -> Schema:
-        """Return the node, or the component that it refers to."""
+        """Return the component that the node refers to.
+
+        If the node is no reference, return the node.
+        """
         while "$ref" in node:
             *_, group, name = node["$ref"].split("/")
             node = self._document["components"][group][name]
         return node
 
     def curl(self, path: str, method: str, operation: Schema) -> str:
-        """Return a shell command that sends the last example of the operation."""
+        """Return a curl command that sends the last example request of the operation."""
         query, lines = "", []
         for parameter in operation.get("parameters", ()):
             if parameter["required"]:
@@ -130,7 +133,7 @@ class DocsPage:
 
 
 def kind_of(schema: Schema) -> Markup:
-    """Return the type of a value in words, with links to the component schemas."""
+    """Return the type that a schema describes in words, with links to the component schemas."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)

@@ -1,6 +1,7 @@
-"""Record the examples of the OpenAPI document: send requests to the app in process, with demo data.
+"""Record the examples of the OpenAPI document with requests that the app processes in process.
 
-The clock and new ids are fixed, so that every run records the same examples.
+The app uses demo data. The clock and new ids are fixed, so that every run records the same
+examples.
 """
 
 import json
@@ -102,10 +103,11 @@ _BAD_QUERIES: Final = {
 
 @dataclass(frozen=True)
 class Example:
-    """The examples of an operation: a request with its response, and problems by status.
+    """The recorded examples of an operation: request bodies, a response, and problems by status.
 
     Attributes:
-        bodies: request bodies by title. `response` is the response to the last one.
+        bodies: request bodies by title. `response` is the response to the request with the last of
+            these bodies.
     """
 
     query: dict[str, str] = field(default_factory=dict)
@@ -115,7 +117,7 @@ class Example:
 
 
 class Recorder:
-    """Sends requests to the app and records the responses."""
+    """Send requests to the app and record the responses."""
 
     def __init__(self, client: Client) -> None:
         self._http = client.http
@@ -143,7 +145,7 @@ class Recorder:
         return Example(query, bodies, response, problems)
 
     def use_tracker(self) -> None:
-        """Submit the private survey, so that the tracker counts as used."""
+        """Submit the private survey with the tracker, so that the tracker is used."""
         path = "/public/survey/submit"
         body = {"id": _PRIVATE_SURVEY, "tracker": TRACKER, "fields": {"stars": "5"}}
         self._send(201, "POST", path, {}, self._with_field_ids(path, body))
@@ -187,7 +189,7 @@ class Recorder:
 
 @contextmanager
 def recorder() -> Iterator[Recorder]:
-    """Run the app in process, on moto, with some of the demo data."""
+    """Run the app in process, with moto instead of AWS and with part of the demo data."""
     from app import app
 
     random = Random("openapi")  # noqa: S311 - ids of examples are public
@@ -230,7 +232,7 @@ def _definitions() -> Iterator[RawDefinition]:
 
 
 def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[Any, Any]:
-    """Return the query and the body of a request that fails with this status."""
+    """Return the query and the body of an example request that fails with this status."""
     if status == 415:
         return query, body
     if status == 413:

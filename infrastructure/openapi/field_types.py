@@ -1,4 +1,4 @@
-"""Documentation of the field types, generated from their table."""
+"""Describe the field types in the OpenAPI document, from the table of field types."""
 
 from chalicelib.domain.forms.field_types import AnswerRules, FieldType
 
@@ -6,7 +6,9 @@ from chalicelib.domain.forms.field_types import AnswerRules, FieldType
 def describe_field_types() -> str:
     """Return one paragraph per field type: its valid values and their ratings."""
     introduction = "Type of a field, which determines its valid answers. Every value is text."
-    types = [f"`{each.value}`: {_valid_values(each.rules)}." for each in FieldType]
+    types = [
+        f"`{field_type.value}`: {_valid_values(field_type.rules)}." for field_type in FieldType
+    ]
     return "\n\n".join([introduction, *types])
 
 

@@ -1,4 +1,4 @@
-"""Component schemas of the OpenAPI document, from the pydantic models."""
+"""Build the component schemas of the OpenAPI document from the pydantic models."""
 
 import re
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _DESCRIPTIONS: Final = {
     "items": "The records of this page, oldest first.",
     "meta": "Pagination metadata.",
 }
-"""Descriptions of properties whose models have none."""
+"""Descriptions of properties that have no description in their model."""
 
 
 class _Untitled(GenerateJsonSchema):
@@ -80,7 +80,7 @@ def _clean(schema: Schema) -> Schema:
         del cleaned["anyOf"]
         cleaned = {**plain[0], "type": [plain[0]["type"], "null"], **cleaned}
     if cleaned.get("default", ...) is None and not is_nullable:
-        del cleaned["default"]  # the property is absent if it has no value
+        del cleaned["default"]  # responses omit the property if it has no value
     return cleaned
 
 
@@ -102,7 +102,10 @@ def _first_paragraph(docstring: str) -> str:
 
 
 def _rank(name: str) -> tuple[int, int]:
-    """Return the sort key of a property: ids and timestamps first, external identifiers last."""
+    """Return the sort key of a property.
+
+    Ids and timestamps come first, external identifiers last.
+    """
     if name in _FIRST:
         return 0, _FIRST.index(name)
     return (2 if name in IDENTIFIERS else 1), 0

@@ -23,13 +23,13 @@ class Account:
 
 @dataclass(frozen=True)
 class Credential:
-    """A partner's API key with the hash of its secret.
+    """A partner's API key and the hash of the secret that belongs to it.
 
     Attributes:
         api_key: the public identifier that partners send as ``X-API-KEY``.
         secret_hash: SHA-256 of the secret, in hexadecimal. The secret has 256 random bits, so a
-            slow hash would add nothing.
-        label: the operator's name for the key.
+            slow password hash would not make it safer.
+        label: a name by which operators recognize the key.
     """
 
     api_key: str
@@ -50,16 +50,16 @@ class Credential:
 
 @dataclass(frozen=True)
 class SigningSecrets:
-    """An account's webhook signing secrets, each with the time from which it is used.
+    """An account's webhook signing secrets, each with the time from which it signs webhooks.
 
     Attributes:
-        by_start: pairs of start time and secret, earliest first.
+        by_start: pairs of start time and secret, earliest start time first.
     """
 
     by_start: tuple[tuple[datetime, str], ...]
 
     def active(self, at: datetime) -> str | None:
-        """Return the secret that is active at this time, or None."""
+        """Return the secret that signs webhooks at this time, or None if there is none."""
         return next((secret for start, secret in reversed(self.by_start) if start <= at), None)
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ def is_api_key(text: str) -> bool:
 
 
 def new_api_key() -> str:
-    """Generate an API key: ``fk_`` and 24 hexadecimal digits."""
+    """Generate an API key: ``fk_`` followed by 24 hexadecimal digits."""
     return f"fk_{secrets.token_hex(12)}"
 
 
@@ -95,6 +95,6 @@ NO_CREDENTIAL: Final = Credential(
 )
 """A credential that accepts no secret.
 
-Authentication compares the secret with it if the API key is unknown, so that known and unknown keys
-take the same time.
+If an API key is unknown, authentication compares the secret with this credential, so that requests
+with known and unknown keys take the same time.
 """

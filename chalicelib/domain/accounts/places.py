@@ -52,7 +52,7 @@ class StoreDefinition(BrandDefinition):
 
 
 def place_id_conflict() -> InputError:
-    """Create the error for a brand and a store with the same id."""
+    """Return the input error for an id that is used by both a brand and a store."""
     detail = "A brand and a store cannot have the same id."
     return InputError(json_pointer("id"), "duplicate", detail)
 
@@ -65,16 +65,16 @@ class Directory:
 
     @classmethod
     def of(cls, places: Iterable[Place]) -> "Directory":
-        """Create a directory of these places. Their order is preserved."""
+        """Create a directory of these brands and stores and preserve their order."""
         return cls(tuple(places))
 
     @cached_property
     def by_id(self) -> dict[str, Place]:
-        """The places by id."""
+        """The brands and stores by id."""
         return {place.id: place for place in self.places}
 
     def name_of(self, place_id: str) -> str:
-        """Return the current name of the place, or ``""`` if it does not exist."""
+        """Return the current name of the brand or store, or ``""`` if it does not exist."""
         place = self.by_id.get(place_id)
         return place.name if place else ""
 

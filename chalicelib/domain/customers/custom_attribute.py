@@ -52,7 +52,7 @@ class CustomAttributeDefinition(Input):
     id: Identifier | None = None
 
     def value_of(self, owner_id: str, now: datetime) -> CustomAttributeValue:
-        """Build the attribute value to save.
+        """Build the attribute value that is saved with its owner, a customer or a purchase.
 
         An omitted id is derived from the owner's id and the attribute's name.
         """

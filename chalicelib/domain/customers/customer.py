@@ -104,7 +104,7 @@ class Tag(Resource):
 
 
 class _Person(Resource):
-    """The fields of a customer except the external identifiers."""
+    """The fields that customers and their definitions share, without the external identifiers."""
 
     id: Identifier
     created_at: Timestamp
@@ -144,7 +144,7 @@ if TYPE_CHECKING:
         """The metadata of a customer definition, by source."""
 
 else:
-    # The 13 external identifiers are generated from the platform table.
+    # The fields for the 13 external identifiers are generated from the platform table.
     _IdentifiedPerson = create_model(
         "_IdentifiedPerson", __base__=_Person, **_identifier_fields(str | None)
     )
@@ -173,7 +173,7 @@ class CustomerType(StrEnum):
 _METADATA_SCHEMA: Final = {
     "type": "object",
     "description": (
-        "Customer data by source. `import` is a map of strings. Every other field is the "
+        "Customer data by source. `import` is a map of strings. Every other field contains the "
         "customer's record in that external system, unchanged."
     ),
     "properties": {
@@ -311,7 +311,7 @@ class CustomerDefinition(CustomerBody):
 
 
 def joined_name(first_name: str | None, last_name: str | None) -> str | None:
-    """Join first and last name with a space. Return None if both are missing."""
+    """Return the first and the last name, joined with a space, or None if both are missing."""
     return " ".join(name for name in (first_name, last_name) if name) or None
 
 
@@ -320,7 +320,7 @@ def customer_from_body(
 ) -> Customer:
     """Build a new customer from a partner's body.
 
-    ``overrides`` are customer fields that replace fields of the body or are added to them.
+    ``overrides`` are customer fields. They take precedence over the fields of the body.
 
     Raises:
         InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`.
@@ -346,7 +346,7 @@ def customer_from_body(
 def _records_of(metadata: MetadataDefinition | None) -> dict[str, Any]:
     records = metadata.model_dump(exclude_none=True) if metadata else {}
     if not records.get(IMPORT_METADATA_KEY, True):
-        # An import fills the metadata only if the property is absent.
+        # An import sets the property `import` only if it is absent, so omit it if it is empty.
         del records[IMPORT_METADATA_KEY]
     return records
 

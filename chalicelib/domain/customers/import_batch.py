@@ -1,4 +1,4 @@
-"""Imports: the batch that a partner sends, its chunks and its progress."""
+"""Imports: the batch that a partner sends, the chunks of the batch, and the import's progress."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,8 @@ MAX_LISTED_ERRORS: Final = 1_000
 MAX_CHUNK_ACTIONS: Final = 98
 """Maximum number of customer writes per chunk.
 
-A DynamoDB transaction allows 100 writes. The customer counter and the chunk record need two.
+A DynamoDB transaction allows 100 writes. Each import transaction also updates the customer counter
+and the chunk record, which leaves 98 writes.
 """
 
 MAX_CHUNK_BYTES: Final = 300_000
@@ -32,7 +33,7 @@ chunk changes, at most 32 KB each, the transaction stays below the limit of 4 MB
 
 
 class ImportStatus(StrEnum):
-    """Status of an import."""
+    """Status of an import, as returned by the API."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
@@ -41,7 +42,7 @@ class ImportStatus(StrEnum):
 
 
 class ChunkState(StrEnum):
-    """State of a chunk."""
+    """Processing state of a chunk of an import."""
 
     PENDING = work.PENDING
     DONE = "DONE"
@@ -77,12 +78,12 @@ class RejectedRow(Resource):
 
 
 class AcceptedBatch(Resource):
-    """An accepted batch. Its valid rows are stored and queued for import."""
+    """The response to an accepted batch, whose valid rows are stored and queued for import."""
 
     id: Identifier
     status: ImportStatus
     row_count: int = Field(description="Number of rows queued for import.")
-    rejected: tuple[RejectedRow, ...] = Field(description="Rows that were rejected.")
+    rejected: tuple[RejectedRow, ...] = Field(description="Rows that failed validation.")
 
 
 class RowError(Resource):
@@ -119,9 +120,10 @@ class ImportHeader:
     """The header of an accepted import.
 
     Attributes:
-        edition: identifies the chunks of the accepted batch. Chunks with another edition were
-            stored by a request that failed before it accepted the batch.
-        input_hash: hash of the input, to compare requests with the same idempotency key.
+        edition: the chunks of the accepted batch have the same edition as the header. Chunks with
+            another edition were stored by a request that failed before it accepted the batch.
+        input_hash: hash of the batch. Requests with the same idempotency key must have the same
+            hash.
     """
 
     id: str
@@ -152,13 +154,13 @@ class ChunkProgress:
 
 @dataclass(frozen=True)
 class ChunkPointer:
-    """The content of a chunk's queue message.
+    """The content of the queue message that triggers the import of a chunk.
 
     Attributes:
-        pairs: digests of the customer pairs in the chunk. With them, one database request can read
-            both the chunk and the pairs.
-        queued_at: time of queueing in epoch milliseconds, which makes the deduplication id of each
-            message unique.
+        pairs: digests of the pairs of e-mail and phone number in the chunk. Because they are in the
+            message, one database request can read both the chunk and the records of the pairs.
+        queued_at: time of queueing in epoch milliseconds. It makes the deduplication id unique if
+            the same chunk is queued again.
     """
 
     account_id: str
@@ -169,12 +171,12 @@ class ChunkPointer:
 
 
 def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
-    """Split the groups, in order, into chunks within the limits of a transaction and a record."""
+    """Split the row groups, in order, into chunks that fit into a transaction and a record."""
     chunks: list[tuple[RowGroup, ...]] = []
     chunk: list[RowGroup] = []
     actions = size = 0
     for group in groups:
-        # A new customer requires one write, and its pair another.
+        # A group writes the customer and, if it has a pair, also the record of the pair.
         group_actions, group_size = 2 if group.pair else 1, len(groups_to_json([group]))
         if chunk and (
             actions + group_actions > MAX_CHUNK_ACTIONS or size + group_size > MAX_CHUNK_BYTES
@@ -187,13 +189,13 @@ def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
 
 
 def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
-    """Serialize the groups for the chunk's record."""
+    """Serialize row groups to the JSON that is stored in the chunk record."""
     document = [[group.pair, [[row.index, row.fields] for row in group.rows]] for group in groups]
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
-    """Parse the groups of a chunk's record."""
+    """Parse the row groups from the JSON of a chunk record."""
     return tuple(
         RowGroup(pair, tuple(GroupRow(index, fields) for index, fields in rows))
         for pair, rows in json.loads(document)

@@ -13,7 +13,7 @@ from chalicelib.domain.customers.customer import CustomerBody, joined_name
 from chalicelib.domain.customers.pair import pair_of
 
 Fields = dict[str, Any]
-"""Customer values by field name. The metadata of the import is a single field."""
+"""Customer values by field name. The metadata of a row counts as one field."""
 
 IMPORT_METADATA: Final = "import_metadata"
 _MAX_GROUP_LENGTH: Final = 100_000
@@ -21,7 +21,7 @@ _NEVER_FILLED: Final = frozenset({"email_optin", "sms_optin"})
 
 
 class RowOutcome(StrEnum):
-    """Outcome of one row."""
+    """Outcome of importing one row."""
 
     CREATED = "created"
     FILLED = "filled"
@@ -44,7 +44,9 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """The rows with the same pair, in row order. A row without a pair forms a separate group.
+    """The rows with the same pair of e-mail and phone number, in row order.
+
+    A row without a pair forms a group of its own.
 
     Attributes:
         pair: the digest of the pair, or None.
@@ -65,7 +67,8 @@ class GroupEffect:
 
     Attributes:
         creates: whether the group creates the customer.
-        fields: the values of the new customer, or the values to fill; may be empty.
+        fields: the values of the new customer, or the values that fill null fields of the existing
+            customer; may be empty.
         outcomes: the outcome of each row, in row order.
     """
 
@@ -75,7 +78,7 @@ class GroupEffect:
 
 
 def fields_of(body: CustomerBody) -> Fields:
-    """Return the row's values by field name.
+    """Return the values of an import row by field name.
 
     The display name defaults to the first and last name. Opt-ins are included, but they apply only
     if the row creates the customer.
@@ -106,10 +109,11 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
 
 
 def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
-    """Return the rows. If they exceed the length limit, remove fields that an earlier row sets.
+    """Return the rows of a group, without duplicate fields if their text exceeds the length limit.
 
-    This limits thousands of rows to about the size of one customer. The only difference to the
-    outcome: if the earlier row fails, no later row can set the removed field.
+    A field is a duplicate if an earlier row of the group sets it. Without duplicates, thousands of
+    rows have about the size of one customer. This changes the outcome only if the earlier row
+    fails: then no later row can set the removed field.
     """
     if sum(text_length(row.fields) for row in rows) <= _MAX_GROUP_LENGTH:
         return tuple(rows)
@@ -124,7 +128,7 @@ def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
 
 
 def text_length(fields: Fields) -> int:
-    """Return the approximate length of these fields, including their names, in characters."""
+    """Return the approximate length of the fields' names and values in characters."""
     return sum(len(name) + len(str(value)) for name, value in fields.items())
 
 
@@ -138,8 +142,8 @@ def effect_of(
     Args:
         existing: the names of the customer's fields that have a value; None if there is no
             customer.
-        is_within_limit: returns whether the customer stays below the size limit with these fields
-            of the group. A row that exceeds the limit fails; the other rows are still applied.
+        is_within_limit: returns whether the customer stays within the size limit if the group sets
+            these fields. A row that exceeds the limit fails; the other rows are still applied.
     """
     creates = False
     set_fields = set(existing or ())

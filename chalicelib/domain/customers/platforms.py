@@ -1,6 +1,7 @@
 """Table of external platforms. All lists of platforms in the API are generated from it.
 
-To add a platform, add a row. The seven `NEUTRAL_SOURCES` are data sources, but not platforms.
+To add a platform, add a row. The seven `NEUTRAL_SOURCES`, such as `Email`, are data sources but not
+platforms.
 """
 
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ class Platform:
     Attributes:
         source: the platform's name as a data source, in PascalCase.
         kind: the kind of system, for the API reference.
-        identifies_customers: whether a customer has a field for the identifier in this system.
-        describes_customers: whether the customer metadata has a property for this system's record.
+        identifies_customers: whether a customer has a field for the customer's id in this system.
+        describes_customers: whether the customer metadata has a property for the customer's record
+            in this system.
     """
 
     source: str
@@ -26,12 +28,12 @@ class Platform:
 
     @property
     def metadata_key(self) -> str:
-        """The platform's property in the customer metadata: its name in camelCase."""
+        """The name of the platform's property in the customer metadata: the source in camelCase."""
         return self.source[0].lower() + self.source[1:]
 
     @property
     def identifier(self) -> str:
-        """The customer field with the identifier: the platform's name in camelCase and ``Id``."""
+        """The name of the customer field with the id in this system: the source and ``Id``."""
         return f"{self.metadata_key}Id"
 
 

@@ -1,4 +1,4 @@
-"""Validate submitted answers and determine their rating."""
+"""Validate the answers of a submission and determine the rating that they contain."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ class SubmittedAnswer(Input):
     values: list[str] = Field(
         default=[],
         max_length=MAX_VALUES,
-        description="Values of the answer: one, or several if the field's type allows it.",
+        description="Values of the answer. Only some field types allow more than one value.",
     )
 
 
 class Answer(Resource):
-    """A valid answer to a visible field, with canonical values."""
+    """A valid answer to a visible field. Its values are in the form's original language."""
 
     field_id: str
     key: str
@@ -56,12 +56,14 @@ class ValidatedAnswers:
 class _Value(NamedTuple):
     text: str
     position: int
-    """Position in the submitted list, which can contain empty values."""
+    """Position in the submitted list, which also contains the ignored empty values."""
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """A form prepared for validation. Build it once per form and use it for all submissions.
+    """The data that is needed to validate the answers to a form.
+
+    Build it once per form and use it for all submissions.
 
     Attributes:
         fields: the form's fields by id, in display order: by row, then by position in the row.
@@ -89,7 +91,7 @@ class Questionnaire:
         )
 
     def validate(self, submitted: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
-        """Return the answers to visible fields and their rating.
+        """Validate submitted answers and return the answers to visible fields with the rating.
 
         Raises:
             InvalidInput: an answer is invalid. Lists every error; pointers start with ``/fields``.
@@ -151,7 +153,7 @@ class Questionnaire:
     def _compared_values(self, field_id: str, values: Sequence[_Value]) -> list[str]:
         """Return the values that field dependencies compare.
 
-        For a field that accepts only one value, return only the first submitted value.
+        These are all values or, for a field that accepts only one value, the first value.
         """
         accepts_several = self.fields[field_id].type.rules.accepts_several_values
         return [value.text for value in (values if accepts_several else values[:1])]
@@ -172,7 +174,7 @@ def _answer_errors(
 ) -> Iterator[InputError]:
     count = len(values)
     if count > 1 and not field.type.rules.accepts_several_values:
-        # It is unknown which value the respondent means, so the values are not validated.
+        # It is unknown which of the values the respondent means, so none of them is validated.
         yield InputError(json_pointer(*path), "too_many", "Must have at most one value.")
         return
     if field.allow_max_replies and count > field.max_replies:

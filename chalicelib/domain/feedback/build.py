@@ -23,7 +23,8 @@ def build_feedback(
     """Build the feedback record of a submission.
 
     Args:
-        context: for a contact form, only the store is used; the brand comes from the form.
+        context: the store, brand, purchase and channel. For a contact form, only the store is used;
+            the brand is that of the form.
     """
     tracker = context.tracker
     if isinstance(form, SavedSurvey):

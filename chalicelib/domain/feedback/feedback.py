@@ -1,4 +1,4 @@
-"""Feedback records: accepted submissions and their processing state."""
+"""Feedback records: accepted submissions, with the data that their processing needs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,9 +44,11 @@ class Feedback(Resource):
 
     Attributes:
         customer_id: the tracker's customer, or the customer that matches the answers.
-        context_id: the first that exists of the ids of tracker, store, brand and form.
+        context_id: id of the tracker, store, brand or form: the first one that is set, in this
+            order.
         rating: from 0 to 10; None if there is no rating.
-        redirect_to: URL of the review page in the response; ``""`` if there is none.
+        redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
+            none.
     """
 
     id: str
@@ -82,11 +84,14 @@ class Feedback(Resource):
 
     @property
     def pair(self) -> CustomerPair | None:
-        """The pair that identifies the respondent; None if a tracker identifies the customer."""
+        """The pair of e-mail and phone number that identifies the respondent.
+
+        None if the submission has a tracker, which identifies the customer.
+        """
         return None if self.tracker_id else pair_of(self.email, self.phone_number)
 
     def respondent(self) -> Customer:
-        """Build the customer to create if no existing customer matches.
+        """Build the customer that is created for the respondent if no existing customer matches.
 
         The id is derived from the feedback's id, so every call returns the same customer.
         """

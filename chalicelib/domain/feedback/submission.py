@@ -48,6 +48,6 @@ class SurveySubmitted(Resource):
     """The response to a submission to a survey."""
 
     redirect_to: str = Field(
-        description="URL of a page for a public review; empty if there is none.",
+        description="Public review page to redirect the respondent to; empty if there is none.",
         examples=["https://reviews.example.com/new?place=1"],
     )

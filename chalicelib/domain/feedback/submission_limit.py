@@ -14,7 +14,7 @@ class SubmissionLimit:
     """The maximum number of submissions from a source address to a form per time window.
 
     Attributes:
-        maximum: maximum number of submissions; 0 means no limit.
+        maximum: maximum number of submissions per time window; 0 means no limit.
     """
 
     maximum: int
@@ -26,7 +26,7 @@ class SubmissionWindow:
     """The time window in which submissions from one source address to one form are counted.
 
     Attributes:
-        key: the key of the counter, a digest, so that the address is not stored.
+        key: the key of the counter. It is a digest, so that the address is not stored.
         ends_at: end of the window, in epoch seconds.
     """
 
@@ -41,12 +41,12 @@ class SubmissionWindow:
         return cls(sha256(scope.encode()).hexdigest(), (number + 1) * window_s)
 
     def seconds_left(self, now: datetime) -> int:
-        """Return the seconds until the next window starts, at least 1."""
+        """Return the number of seconds until the next window starts, at least 1."""
         return max(1, self.ends_at - int(now.timestamp()))
 
 
 def _source(address: str) -> str:
-    """Return the IPv4 address, or the /64 network of an IPv6 address.
+    """Return the address whose submissions are counted together: IPv4 address or IPv6 /64 network.
 
     A single subscriber usually controls all addresses of a /64 network.
     """

@@ -1,4 +1,4 @@
-"""Check whether a form accepts a request: survey access, trackers, stores and brands."""
+"""Check whether a form accepts a request, depending on its settings, tracker, store and brand."""
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -50,7 +50,7 @@ def require_places(
     store_id: str | None,
     brand_id: str | None,
 ) -> None:
-    """Check that the store and the brand belong to the account and match a contact form's brand.
+    """Check that the store and the brand exist; for a contact form, also that they match its brand.
 
     Raises:
         InvalidInput: the store or the brand is unknown.

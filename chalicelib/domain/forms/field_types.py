@@ -1,6 +1,6 @@
-"""Table of field types. A row defines the valid answers of a type and how the service uses them.
+"""Table of field types. Each row defines the valid answers of a type and how the service uses them.
 
-To add a type, add a row. No other module branches on a type.
+To add a type, add a row. No other module contains code for a specific type.
 """
 
 import re
@@ -21,7 +21,7 @@ RespondentIdentifier = Literal["email", "phone_number"]
 
 @dataclass(frozen=True)
 class AnswerError:
-    """An input error without its pointer."""
+    """The code and detail of an input error. The caller adds the pointer."""
 
     code: str
     detail: str
@@ -33,7 +33,7 @@ class AnswerFormat:
 
     Attributes:
         description: noun phrase for the API reference and the error message.
-        is_valid: whether a text has the format.
+        is_valid: returns whether a text has the format.
         error_code: code of the input error for a text without this format.
     """
 
@@ -53,7 +53,8 @@ class AnswerRules:
             Empty if the type has no fixed values.
         options_from_field: whether the field's `values` are the valid values.
         accepts_several_values: whether an answer can have more than one value.
-        identifies_by: the customer attribute that an answer contains; it identifies the respondent.
+        identifies_by: the customer attribute that an answer contains and that identifies the
+            respondent: e-mail or phone number; None for other types.
     """
 
     example: str
@@ -64,9 +65,9 @@ class AnswerRules:
     identifies_by: RespondentIdentifier | None = None
 
     def value_error(self, value: str) -> AnswerError | None:
-        """Return the error of a value, or None.
+        """Return the error of an invalid value, or None if the value is valid.
 
-        The field's `values` are not checked here.
+        If the options come from the field's `values`, the caller compares the value with them.
         """
         if self.options:
             if value in self.options:
@@ -77,7 +78,7 @@ class AnswerRules:
         return AnswerError(self.format.error_code, f"Must be {self.format.description}.")
 
 
-# Built on first use: most Lambda functions validate no answers.
+# The adapter is built on first use, because most Lambda functions validate no answers.
 _EMAIL: Final = TypeAdapter[str](Email, config=ConfigDict(defer_build=True))
 _PHONE: Final = re.compile(r"\+?[0-9]{4,20}")
 _PHONE_SEPARATORS: Final = re.compile(r"[\s.()/-]+")
@@ -133,7 +134,7 @@ class FieldType(StrEnum):
     rules: AnswerRules
 
     def __new__(cls, value: str, rules: AnswerRules) -> Self:
-        """Attach the rules to the member."""
+        """Create the enum member and attach the rules to it."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.rules = rules

@@ -10,7 +10,8 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.part import DatedPart, Part
 from chalicelib.domain.schema import UuidText
 
-# Definitions are validated in strict mode, which by default rejects the text of an enum member.
+# Definitions are validated in strict mode, which rejects an enum's string value unless it is
+# declared with `strict=False`.
 CombinationName = Annotated[Combination, Field(strict=False)]
 ComparatorName = Annotated[Comparator, Field(strict=False)]
 FieldTypeName = Annotated[FieldType, Field(strict=False)]
@@ -19,7 +20,7 @@ MAX_INDEX: Final = 2**31 - 1
 
 
 class FieldTraits(Part):
-    """The properties of a field that do not refer to other parts of the form."""
+    """The properties of a field that do not refer to other fields, groups or dependencies."""
 
     type: FieldTypeName = Field(
         description="Type of the field, which determines its valid answers.", examples=["TEXT"]
@@ -39,7 +40,7 @@ class FieldTraits(Part):
         examples=[1],
     )
     horizontal_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Position in the row.", examples=[0]
+        default=0, ge=0, le=MAX_INDEX, description="Position of the field in its row.", examples=[0]
     )
     values: list[str] = Field(
         default=[],
@@ -47,7 +48,7 @@ class FieldTraits(Part):
         examples=[["Service", "Food", "Price"]],
     )
     allow_custom_value: bool = Field(
-        default=False, description="Whether an answer can be a value that is not in `values`."
+        default=False, description="Whether a respondent may enter a value that is not in `values`."
     )
     allow_min_replies: bool = Field(default=False, description="Whether `minReplies` applies.")
     min_replies: int = Field(
@@ -73,7 +74,7 @@ class FieldTraits(Part):
 
     @property
     def options(self) -> Collection[str] | None:
-        """Return all valid values, or None if the field accepts other values."""
+        """Return the list of all valid values, or None if the field also accepts other values."""
         if self.type.rules.options_from_field:
             return None if self.allow_custom_value else self.values
         return self.type.rules.options or None
@@ -117,7 +118,7 @@ class SavedFieldGroup(PartnerFieldGroup):
 
 
 class ExpectedValue(Part):
-    """A comparison of the answer with a value."""
+    """A comparison of the answer with an expected value."""
 
     operator: ComparatorName = Field(
         default=Comparator.EQ,
@@ -139,4 +140,6 @@ class FieldDependency(DatedPart):
         description="Operator that combines the results of the comparisons.",
         examples=["$and"],
     )
-    depends_on_field_values: list[ExpectedValue] = Field(description="Comparisons with the answer.")
+    depends_on_field_values: list[ExpectedValue] = Field(
+        description="Comparisons of the answer with expected values."
+    )

@@ -1,7 +1,7 @@
-"""The common parts of contact forms and surveys.
+"""The properties that contact forms and surveys share.
 
-A form is saved as one JSON document with the data of every view. The partner view is parsed
-directly from the document; the additional properties that the public view needs are ignored.
+A form is saved as one JSON document with the properties of every view. The partner view is parsed
+directly from this document and ignores the properties that only the public view needs.
 """
 
 from collections.abc import Mapping

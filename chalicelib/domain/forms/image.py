@@ -1,4 +1,7 @@
-"""Images of a form: one model for the partner view, one for the saved form and the public view."""
+"""Images of a form.
+
+The partner view has one model; the saved form and the public view share another.
+"""
 
 from pydantic import ConfigDict, Field
 
@@ -30,7 +33,9 @@ class Image(Part):
     external_id: str = Field(
         default="", description="Identifier in an external system.", examples=["img-2041"]
     )
-    key: str = Field(default="", description="Key in the image store.", examples=["forms/logo.png"])
+    key: str = Field(
+        default="", description="Storage key of the image.", examples=["forms/logo.png"]
+    )
 
 
 class PartnerImage(Part):

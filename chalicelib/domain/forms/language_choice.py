@@ -9,7 +9,8 @@ from typing import Final
 
 from chalicelib.domain.language import Language
 
-# Codes that browsers send for languages that have another code in `Language`.
+# Language codes that browsers send, mapped to the different code of the same language in
+# `Language`.
 _OTHER_CODES: Final = {
     "fil": "tl",
     "in": "id",
@@ -29,18 +30,20 @@ def choose_language(
     original: Language,
     translations: Collection[Language],
     *,
-    asked_for: str | None = None,
+    requested_range: str | None = None,
     accept_language: str | None = None,
 ) -> Language:
-    """Return the form's language that best matches the request, by default the original language.
+    """Return the language of the form that best matches the request.
+
+    If no language matches, return the original language.
 
     Args:
         original: the language of the form's original texts.
         translations: the languages of the form's translations.
-        asked_for: a language range that takes precedence over ``accept_language``.
+        requested_range: a language range that takes precedence over ``accept_language``.
         accept_language: the value of an ``Accept-Language`` header.
     """
-    ranges = [asked_for] if asked_for else accepted_ranges(accept_language or "")
+    ranges = [requested_range] if requested_range else accepted_ranges(accept_language or "")
     for language_range in ranges:
         if language_range == "*":
             return original

@@ -10,19 +10,23 @@ from chalicelib.domain.schema import Resource, TimestampText, UuidText
 
 
 class Part(Resource):
-    """A part of a form. Unset fields are returned with their defaults.
+    """A part of a form. Responses contain the default values of unset fields.
 
-    Validation is strict, because definitions contain these models too.
+    Validation is strict, because form definitions from operators also contain these models.
     """
 
-    # Most parts are only parsed as part of a form. Separate validators would slow down cold starts.
+    # Pydantic builds no separate validators, which would slow down cold starts: most parts are only
+    # parsed within a form.
     model_config = ConfigDict(
         strict=True, defer_build=True, json_schema_serialization_defaults_required=True
     )
 
 
 class DatedPart(Part):
-    """A part with an id and timestamps, which it retains if the form is replaced."""
+    """A part with an id and timestamps.
+
+    It retains its id and creation time if the form is replaced.
+    """
 
     id: UuidText = Field(description="Unique identifier.")
     created_at: TimestampText = Field(description="Time of creation.")

@@ -1,4 +1,7 @@
-"""The pre-redirect question of a survey: its answer can redirect the respondent to another site."""
+"""The pre-redirect question of a survey.
+
+Depending on the answer, the respondent is redirected to another site.
+"""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -25,7 +28,7 @@ def _text(description: str, example: str) -> Any:
 
 
 class ColoredText(Part):
-    """A text and its colour."""
+    """A text with a colour."""
 
     text: str = _text("The text.", "How satisfied are you?")
     color: str = _text("Hexadecimal colour.", "#1f2933")

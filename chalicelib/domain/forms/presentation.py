@@ -1,4 +1,4 @@
-"""Style of a form and its texts outside the fields.
+"""The style of a form and the texts that do not belong to a field.
 
 A colour is ``#`` with 3, 4, 6 or 8 hexadecimal digits, or ``""`` if unset.
 """
@@ -19,7 +19,8 @@ class Radius(StrEnum):
     PILL = "PILL"
 
 
-# Definitions are validated in strict mode, which by default rejects the text of an enum member.
+# Definitions are validated in strict mode, which rejects an enum's string value unless it is
+# declared with `strict=False`.
 RadiusName = Annotated[Radius, Field(strict=False)]
 
 

@@ -6,7 +6,10 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 
 
 def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | None:
-    """Return the enabled target for the context's store, else for its brand, else None."""
+    """Return the survey's enabled target for the store or, if there is none, for the brand.
+
+    Return None if neither is an enabled target.
+    """
     for kind, place in ((PlaceKind.STORE, context.store), (PlaceKind.BRAND, context.brand)):
         for target in survey.targets:
             if place and target.enabled and target.type is kind and target.target_id == place.id:

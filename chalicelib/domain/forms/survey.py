@@ -34,7 +34,8 @@ class ResolicitationMode(StrEnum):
     SURVEY = "SURVEY"
 
 
-# Definitions are validated in strict mode, which by default rejects the text of an enum member.
+# Definitions are validated in strict mode, which rejects an enum's string value unless it is
+# declared with `strict=False`.
 ChannelName = Annotated[Channel, Field(strict=False)]
 ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
 TargetType = Annotated[PlaceKind, Field(strict=False)]
@@ -59,7 +60,7 @@ class Target(DatedPart):
 
 def _current_name(saved: str, target: ValidationInfo) -> str:
     names: Directory | None = target.context
-    # `data` contains only valid values, so the target id can be missing.
+    # Pydantic adds only valid values to `data`, so the target id is missing if it is invalid.
     return names.name_of(target.data.get("target_id", "")) if names else saved
 
 
@@ -86,9 +87,11 @@ class ExternalDnsConfig(Part):
     """The DNS records that let the service send e-mail for a domain."""
 
     dkim: DnsRecord = Field(
-        default_factory=DnsRecord, description="Record that verifies signatures."
+        default_factory=DnsRecord, description="DKIM record, which verifies signatures."
     )
-    return_path: DnsRecord = Field(default_factory=DnsRecord, description="Record for bounces.")
+    return_path: DnsRecord = Field(
+        default_factory=DnsRecord, description="Record of the return path, for bounces."
+    )
 
 
 class SupportEmail(DatedPart):
@@ -112,7 +115,7 @@ class SupportEmail(DatedPart):
 
 
 class _Sending(Part):
-    """Properties that the partner view and the saved survey share: sending rules and redirects."""
+    """Properties that the partner view and the saved survey share, such as sending rules."""
 
     general_style: SurveyStyle = Field(
         default_factory=SurveyStyle, description="Style of the survey."

@@ -12,7 +12,7 @@ class SurveyContext:
     """The context in which a survey is shown or submitted.
 
     Attributes:
-        store: the store that the survey is about, None if unknown.
+        store: the store that the survey is about; None if unknown.
         brand: the store's brand, or the brand that the survey is about; None if unknown.
         order: the external id of the purchase; ``""`` if there is no purchase.
         send_mode: the channel through which the survey was sent.
@@ -48,7 +48,7 @@ class SurveyContext:
 
     @classmethod
     def of_tracker(cls, directory: Directory, tracker: Tracker, order: str = "") -> "SurveyContext":
-        """Create the context of a tracker: its store and its channel."""
+        """Create the context of a tracker with the tracker's store and channel."""
         return cls.at(
             directory,
             store_id=tracker.store_id,
@@ -59,7 +59,10 @@ class SurveyContext:
 
     @property
     def store_id(self) -> str | None:
-        """The store's id. For a tracker, its store, even if the directory does not contain it."""
+        """The id of the store.
+
+        With a tracker, the tracker's store id, even if that store no longer exists.
+        """
         if self.tracker:
             return self.tracker.store_id
         return self.store.id if self.store else None

@@ -1,13 +1,15 @@
 """Translations of a form's texts.
 
-The original texts of a form are in ``language``. ``translations`` maps other languages to texts:
+The form's original texts are in the language ``language``. ``translations`` maps other languages to
+translated texts:
 
     "translations": {"fr": {"header": {"title": "Votre visite ?"},
                             "fields": {"what": {"label": "Quoi ?", "values": ["Service", "Prix"]}},
                             "groups": {"visit": {"name": "Votre visite"}}}}
 
-``fields`` and ``groups`` map keys to translations. Translated ``values`` have the same number and
-order as the original ones. For an absent or empty translation, the original text is shown.
+``fields`` and ``groups`` map the key of each field or group to its translation. Translated
+``values`` have the same number and order as the original ones. If a translation is absent or empty,
+respondents see the original text.
 """
 
 from typing import Any

@@ -1,11 +1,12 @@
 """Determine which fields of a form are visible, depending on the answers.
 
-A field without dependencies is always visible. Any other field is visible if its dependencies,
-combined by the field's operator, are true. A dependency is true if its comparisons with the answer
-to the other field, combined by the dependency's operator, are true. A hidden field counts as
-unanswered.
+A field without dependencies is always visible. Any other field is visible if the results of its
+dependencies, combined with the field's operator, are true. The result of a dependency is that of
+its comparisons with the answer to the other field, combined with the dependency's operator. An
+answer to a hidden field is ignored.
 
-A saved form has no dependency cycles, so one pass in topological order evaluates all fields.
+The dependencies of a saved form contain no cycle, so the fields can be evaluated once, each after
+the fields that it depends on (topological order).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Purchases and bookings of customers."""
+"""Purchases of customers. A booking is a purchase too."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -77,7 +77,7 @@ def parse_purchase_definition(
 
     Args:
         directory: the account's brands and stores.
-        has_customer: returns whether the account has a customer with an id.
+        has_customer: returns whether the account has a customer with this id.
 
     Raises:
         InvalidInput: the definition does not match the model or violates a rule.
@@ -97,7 +97,7 @@ def parse_purchase_definition(
 def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:
     """Return the id of a purchase, derived from its source and external id.
 
-    The id is the same each time the purchase is loaded.
+    Loading the same definition again therefore replaces the purchase.
     """
     return derived_id(account_id, "purchase", source, external_id)
 

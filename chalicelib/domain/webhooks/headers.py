@@ -1,4 +1,4 @@
-"""Webhook headers: the system headers, and validation and merging of custom headers."""
+"""Build the headers of webhooks: validate custom headers and merge them with the system headers."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _FRAMING: Final = frozenset(
 
 
 class InvalidHeader(ValueError):
-    """A custom header is invalid. The message is one sentence.
+    """A custom header is invalid. The message states the reason in one sentence.
 
     Attributes:
         name: the header's name.
@@ -45,9 +45,9 @@ def validate_headers(custom: Mapping[str, str]) -> None:
     """Check that custom headers cannot split the request or change its framing or destination.
 
     Raises:
-        InvalidHeader: a header is invalid; reports the first one. Names must be tokens, values
-            printable ASCII with inner spaces and tabs (RFC 9110, sections 5.1 and 5.5), and names
-            must be unique.
+        InvalidHeader: a header is invalid; only the first one is reported. A name must be a unique
+            token. A value must consist of printable ASCII characters, with spaces and tabs between
+            them only (RFC 9110, sections 5.1 and 5.5).
     """
     seen: set[str] = set()
     for name, value in custom.items():
@@ -70,7 +70,7 @@ def validate_headers(custom: Mapping[str, str]) -> None:
 
 
 def normalize_header_name(name: str) -> str:
-    """Normalize a header name, so that equivalent names are equal.
+    """Return a normalized header name. Equivalent names have the same normalized name.
 
     Names are case-insensitive (RFC 9110, section 5.1), and programs behind CGI or WSGI receive
     ``-`` and ``_`` as the same character (RFC 3875, section 4.1.18).

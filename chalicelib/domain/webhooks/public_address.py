@@ -1,7 +1,7 @@
 """Determine whether an IP address is public. Webhooks are sent to public addresses only.
 
-The tables contain the ranges of IANA's special-purpose registries and a few more. Ranges that are
-not clearly public are rejected, since no webhook receiver uses them.
+The tables contain the address ranges of IANA's special-purpose registries and a few more ranges. An
+address that is not clearly public is rejected, since no webhook receiver should use it.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -10,7 +10,7 @@ from typing import Final
 _BLOCKED_V4: Final = tuple(
     IPv4Network(network)
     for network in (
-        "0.0.0.0/8",  # this network
+        "0.0.0.0/8",  # "this network", used before a host has an address
         "10.0.0.0/8",  # private
         "100.64.0.0/10",  # carrier-grade NAT, and the metadata service of some clouds
         "127.0.0.0/8",  # loopback
@@ -33,7 +33,7 @@ _BLOCKED_V4: Final = tuple(
 )
 
 _UNICAST_V6: Final = IPv6Network("2000::/3")
-"""Global unicast addresses. Everything else is loopback, local, multicast or reserved."""
+"""Global unicast addresses. All other IPv6 addresses are loopback, local, multicast or reserved."""
 
 _BLOCKED_V6: Final = tuple(
     IPv6Network(network)

@@ -1,7 +1,7 @@
 """Retry schedule of failed webhook attempts.
 
-Eight attempts take about 24 hours. The delays are 1, 6, 36 and 216 minutes and then six hours, each
-up to 15 % longer because of jitter.
+The delays between attempts are 1, 6, 36 and 216 minutes and then six hours each, plus up to 15 % of
+jitter. Eight attempts take about 24 hours.
 """
 
 import random
@@ -25,18 +25,18 @@ _SECONDS: Final = re.compile(r"[0-9]+")
 
 
 class Verdict(StrEnum):
-    """What happens to an execution after a failed attempt."""
+    """The decision about an execution after a failed attempt: retry it or give up."""
 
     RETRY = "RETRY"
     FAILED = "FAILED"
-    """All attempts are used."""
+    """The last allowed attempt failed."""
     STOPPED = "STOPPED"
     """The receiver responded 410 Gone."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The verdict and, for a retry, the time of the next attempt."""
+    """The verdict and, if the execution is retried, the time of the next attempt."""
 
     verdict: Verdict
     retry_at: datetime | None = None
@@ -83,7 +83,7 @@ def retry_after_delay(retry_after: str | None, now: datetime) -> timedelta | Non
     """
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):
-        # More than nine digits exceed the maximum delay anyway.
+        # A number with more than nine digits exceeds the maximum delay anyway.
         requested = timedelta(seconds=int(text)) if len(text) < 10 else MAX_DELAY
     else:
         timestamp = _parse_http_date(text)
@@ -98,5 +98,5 @@ def _parse_http_date(http_date: str) -> datetime | None:
         timestamp = parsedate_to_datetime(http_date)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    # HTTP dates are in GMT; the obsolete formats are parsed without a time zone.
+    # HTTP dates are in GMT, but the parser returns no time zone for dates in the obsolete formats.
     return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)

@@ -1,6 +1,6 @@
 """Sign webhooks and verify their signatures.
 
-Standard library only, so that a receiver can import or copy this module.
+This module uses only the standard library, so that receivers can import or copy it.
 
 WebhookVerificationError
 ├── BadTimestamp             the timestamp is not a whole number of seconds
@@ -40,7 +40,7 @@ class OutsideReplayWindow(WebhookVerificationError):
 
 
 class BadSignature(WebhookVerificationError):
-    """The signature does not match secret, timestamp and body."""
+    """The signature does not match the secret, the timestamp and the body."""
 
 
 def sign(secret: str, timestamp: int, raw_body: bytes) -> str:

@@ -24,7 +24,7 @@ _LOCAL_NAMES: Final = ("localhost", "local", "internal", "localdomain", "home.ar
 
 
 class InvalidWebhookUrl(ValueError):
-    """The URL is invalid. The message is one sentence."""
+    """The webhook URL is invalid. The message states the reason in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class WebhookUrl:
     Attributes:
         scheme: ``https``, or ``http`` if plain http is allowed for local development.
         host: a host name in lower-case ASCII (IDNA), or an IP address without brackets.
-        target: path and query, as sent.
+        target: the path and the query as sent in the request line.
     """
 
     scheme: str
@@ -44,7 +44,7 @@ class WebhookUrl:
 
     @property
     def address(self) -> IPv4Address | IPv6Address | None:
-        """The host as an IP address, or None if it is a name."""
+        """The host as an IP address, or None if the host is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -52,7 +52,7 @@ class WebhookUrl:
 
     @property
     def authority(self) -> str:
-        """Host and port for the ``Host`` header, without the scheme's default port."""
+        """The value of the ``Host`` header: host, and port if not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -90,7 +90,7 @@ def parse_webhook_url(url: str, *, allow_private: bool) -> WebhookUrl:
 def _split(url: str) -> SplitResult:
     if len(url) > MAX_URL_LENGTH:
         raise InvalidWebhookUrl(f"Must be at most {MAX_URL_LENGTH} characters.")
-    # Check before urlsplit, which silently drops line breaks.
+    # Check the URL before urlsplit parses it, because urlsplit silently removes line breaks.
     if not _URL_CHARACTERS.fullmatch(url):
         raise InvalidWebhookUrl("Must not contain spaces, control characters or backslashes.")
     try:
@@ -108,7 +108,8 @@ def _host(parts: SplitResult) -> str:
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise InvalidWebhookUrl("Invalid host name.")
-    # Resolvers accept 127.1 and 0x7f.1 as addresses. A numeric last label must be a full address.
+    # Resolvers accept 127.1 and 0x7f.1 as addresses. Reject such hosts: if the last label is
+    # numeric, the host must be a complete IP address.
     return _literal(host) if _NUMBER.fullmatch(labels[-1]) else host
 
 
@@ -123,7 +124,7 @@ def _literal(host: str) -> str:
 
 
 def _to_ascii(host: str) -> str:
-    # Imported on first use: its tables load slowly and few URLs need them.
+    # The library is imported on first use, because its tables load slowly and few URLs need them.
     import idna
 
     try:

@@ -15,7 +15,7 @@ SUBJECTS_WITH_ID: Final = frozenset({Subject.FORM, Subject.SURVEY, Subject.BRAND
 
 _LISTS: Final = frozenset({Comparator.IN, Comparator.NIN})
 _UNCHECKED: Final = frozenset({Comparator.EXISTS, Comparator.CONTAINS})
-"""Comparators whose value does not depend on the subject.
+"""Comparators whose expected value has the same format for every subject.
 
 `$exists` expects true or false, `$contains` any text.
 """
@@ -31,7 +31,8 @@ def condition_value_errors(
     """Yield the errors in the value that a subject is compared with.
 
     Args:
-        directory: the account's brands and stores; None skips the check that they exist.
+        directory: the account's brands and stores. If it is None, the ids of brands and stores are
+            not checked for existence.
     """
     if comparator in _UNCHECKED:
         return

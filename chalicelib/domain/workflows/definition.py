@@ -92,9 +92,9 @@ def parse_workflow_definition(
     """Parse and validate the definition of a workflow.
 
     Args:
-        directory: the account's brands and stores; None skips the check that the brands and
-            stores in conditions exist.
-        others: the account's workflows, possibly with the saved version of this workflow.
+        directory: the account's brands and stores. If it is None, the ids of brands and stores in
+            conditions are not checked for existence.
+        others: the account's workflows, which may include the saved version of this workflow.
         allow_private: whether plain http and private addresses are allowed.
 
     Raises:
@@ -195,7 +195,7 @@ def _group_errors(
 
 def _comparison_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[InputError]:
     if condition.conditions is not None:
-        yield not_allowed("Allowed only with $and and $or.", *path, "conditions")
+        yield not_allowed("Allowed only if the operator is $and or $or.", *path, "conditions")
     if condition.subject is None:
         yield required(*path, "subject")
 
@@ -206,7 +206,7 @@ def _field_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[
             json_pointer(*path, "field"), "required", "Set the id or the key of the field."
         )
     if condition.subject is not Subject.ANSWER and condition.field is not None:
-        yield not_allowed("Allowed only with the subject answer.", *path, "field")
+        yield not_allowed("Allowed only if the subject is answer.", *path, "field")
 
 
 def _value_errors(

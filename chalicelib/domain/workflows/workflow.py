@@ -41,7 +41,7 @@ Operator.__doc__ = "A comparison, or the combination of several conditions."
 
 
 def combination_of(operator: Operator) -> Combination | None:
-    """Return the operator as a combination, or None if it is a comparison."""
+    """Return the operator as a `Combination`, or None if it is a comparison operator."""
     return Combination(operator.value) if operator.value in list(Combination) else None
 
 
@@ -49,9 +49,9 @@ class Condition(Resource):
     """A comparison with a property of the feedback, or a group of conditions.
 
     Attributes:
-        operator: the comparison, or the combination of `conditions`.
-        subject: the property to compare; None for a group.
-        field: the id or key of the field whose answer to compare.
+        operator: the comparison operator, or for a group the operator that combines `conditions`.
+        subject: the property of the feedback to compare; None for a group.
+        field: the id or key of the form field whose answer is compared.
     """
 
     operator: Annotated[Operator, Field(strict=False)]
@@ -68,7 +68,7 @@ class Condition(Resource):
 
     @property
     def combination(self) -> Combination | None:
-        """The combination of a group's conditions; None for a comparison."""
+        """The operator that combines the conditions of a group; None for a comparison."""
         return combination_of(self.operator)
 
     def _values(self, feedback: Feedback) -> list[str]:

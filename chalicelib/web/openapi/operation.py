@@ -1,4 +1,4 @@
-"""Declare the OpenAPI operation of a route, next to the route.
+"""Declare the OpenAPI operation of a route in the module that defines the route.
 
 A declaration contains only strings and numbers, so it imports no models at start-up.
 `make openapi` reads the declarations, imports the models, and writes the document.
@@ -38,7 +38,7 @@ class Operation(TypedDict):
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
-"""Operations by view."""
+"""The declared operation of each view."""
 
 IDEMPOTENCY_KEY: Final = {
     "Idempotency-Key": "Makes retries safe. Use a new key of 1 to 255 printable ASCII characters"

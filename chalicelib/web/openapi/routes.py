@@ -1,6 +1,7 @@
 """Serve the OpenAPI document and the documentation page.
 
-`make openapi` generates both files. At run time, the service inserts only the deployment's address.
+`make openapi` generates both files. When it serves a file, the service inserts the deployment's
+address and changes nothing else.
 """
 
 import html
@@ -75,7 +76,8 @@ def _document(address: str) -> str:
 
 @lru_cache(maxsize=8)
 def _page(address: str) -> str:
-    # Without a host in the address, show only the path: callers can forge the Host header.
+    # If the gateway reports no host, show only the path. The Host header is not used, because
+    # callers can forge it.
     base_url = address if "://" in address else f"…{address.rstrip('/')}"
     page = PAGE.read_text(encoding="utf-8")
     return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(base_url)}'", 1)

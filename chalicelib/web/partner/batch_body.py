@@ -20,7 +20,7 @@ from chalicelib.services.customers.accept_batch import ValidatedBatch
 
 _MAX_LISTED_ERRORS: Final = 1_000
 _SAFE_LENGTH: Final = 5_000
-"""A row of at most this many characters cannot exceed the size limit, even if all are escaped."""
+"""A row of at most this many characters cannot exceed the size limit, even if each is escaped."""
 
 
 def validate_batch(body: Any, *, partial: bool = False) -> ValidatedBatch:

@@ -1,4 +1,4 @@
-"""Shared code of the partner endpoints: credentials, request parsing, problem responses."""
+"""Code that all partner endpoints share: credentials, request parsing and problem responses."""
 
 import functools
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class PartnerRequest:
     """An authenticated request from a partner.
 
     Attributes:
-        account_id: the partner's account.
+        account_id: the id of the partner's account.
         http: the request from Chalice.
     """
 

@@ -1,6 +1,6 @@
 """The partner routes and their operations.
 
-A view imports its service and models on its first request, which keeps the start-up time short.
+Each view imports its service and models on its first request, which keeps the start-up time short.
 """
 
 from chalice import Blueprint, Response

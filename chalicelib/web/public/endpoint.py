@@ -1,4 +1,4 @@
-"""Shared code of the public endpoints: CORS for any origin, no credentials, problem responses."""
+"""Code that all public endpoints share: request parsing, problem responses and CORS headers."""
 
 import functools
 from collections.abc import Callable

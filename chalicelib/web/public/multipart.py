@@ -1,4 +1,4 @@
-"""Parse a ``multipart/form-data`` body (RFC 7578) into named texts."""
+"""Parse a ``multipart/form-data`` body (RFC 7578) into pairs of name and text."""
 
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
         raise UnsupportedMediaType(MEDIA_TYPE)
     try:
         raw: Any = request.raw_body
-    except ValueError:  # invalid Base64 from the gateway
+    except ValueError:  # the gateway's Base64 is invalid
         raise _malformed("Malformed Base64 in the body.") from None
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
@@ -46,7 +46,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     Raises:
         InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
     """
-    # Imported on first use: only submissions need this library.
+    # The library is imported on first use, because only submissions need it.
     from python_multipart.exceptions import FormParserError
     from python_multipart.multipart import MultipartParser, parse_options_header
 

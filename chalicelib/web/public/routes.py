@@ -1,6 +1,6 @@
 """The public routes and their operations.
 
-A view imports its service on its first request, which keeps the start-up time short.
+Each view imports its service on its first request, which keeps the start-up time short.
 """
 
 from typing import TYPE_CHECKING, Final

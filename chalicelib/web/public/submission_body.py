@@ -18,7 +18,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.web.public.multipart import Part
 
 HONEYPOT: Final = "homepage"
-"""The name of the honeypot, a part that forms hide from people, so that only bots fill it."""
+"""The name of the honeypot part. Forms hide its field from respondents, so only bots fill it."""
 
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
 _UNSET: Final = ("", "null")
@@ -69,8 +69,8 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # A duplicate has already been reported. It may also be reported as missing, because its
-        # first part is empty.
+        # If the part is a duplicate, an error was already added. Do not also report the field as
+        # missing if its first part is empty.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )
@@ -103,9 +103,9 @@ class _FieldParts:
     """The parts that encode the array ``fields``.
 
     Attributes:
-        items: JSON strings; each encodes the whole array or one of its items.
-        leaves: items sent as separate form fields (``fields[0][id]``), by bracketed number. The
-            numbers set the order; gaps are allowed.
+        items: JSON strings; each encodes the complete array or one of its items.
+        leaves: items that are sent as one part per value (``fields[0][id]``), by the number in
+            brackets. The numbers set the order; gaps are allowed.
     """
 
     items: list[str] = field(default_factory=list)

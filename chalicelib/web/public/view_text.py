@@ -1,4 +1,4 @@
-"""Serialize the public views of forms and surveys, and cache the text."""
+"""Serialize the public views of forms and surveys to JSON, and cache the JSON."""
 
 from typing import Final, NamedTuple
 
@@ -9,7 +9,10 @@ _MAX_CACHED_TEXTS: Final = 256
 
 
 class _CachedText(NamedTuple):
-    """The JSON of a view, with the view, so that its `id` is not reused while it is a cache key."""
+    """The JSON of a view.
+
+    The reference to the view ensures that its `id`, the cache key, is not reused.
+    """
 
     view: PublicForm
     text: str

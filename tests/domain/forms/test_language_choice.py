@@ -12,7 +12,7 @@ OWN = Language("en")
 
 def chosen(*translations: str, requested: str | None = None, accept: str | None = None) -> str:
     languages = [Language(code) for code in translations]
-    return str(choose_language(OWN, languages, asked_for=requested, accept_language=accept))
+    return str(choose_language(OWN, languages, requested_range=requested, accept_language=accept))
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,10 @@ def build_form(
 ) -> _Saved:
     """Build the form to save, which replaces ``earlier``.
 
-    Parts that exist in ``earlier`` retain their timestamps, as in `retain_timestamps`.
+    Parts that also exist in ``earlier`` retain timestamps as described in `retain_timestamps`.
 
     Args:
-        extra_fields: the saved fields that only this kind of form has.
+        extra_fields: the properties that only this kind of form has: contact form or survey.
 
     Raises:
         InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`.
@@ -69,9 +69,9 @@ def build_form(
 
 
 def retain_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:
-    """Return the parts with their earlier creation times.
+    """Return the parts with the creation times that they have in ``earlier``.
 
-    Unchanged parts also retain the time of their last change.
+    A part that is equal to its earlier version also retains the time of its last change.
     """
     before = {part.id: part for part in earlier}
     return [_retain_timestamps(part, before) for part in parts]

@@ -1,8 +1,8 @@
 """The definition of a form: the properties that contact forms and surveys share.
 
 Fields and groups have a `key`, an `id`, or both. An omitted id is derived from the key, so loading
-a definition twice gives the same ids. A reference to a field or a group is its id or its key.
-Omitted properties have the defaults of the API.
+a definition twice gives the same ids. A reference to a field or a group is its id or its key. An
+omitted property has the default value that the API reference documents.
 """
 
 from collections.abc import Mapping
@@ -30,14 +30,14 @@ LanguageName = Annotated[Language, Field(strict=False)]
 
 
 class KeyedPart(Input):
-    """A part that other parts refer to by its id or its key."""
+    """A part of a form definition that other parts refer to by its id or its key."""
 
     id: Identifier | None = None
     key: str | None = Field(default=None, min_length=1, max_length=100)
 
 
 class FieldDefinition(KeyedPart, FieldTraits):
-    """A field. `verticalIndex` defaults to the field's position in the list."""
+    """The definition of a field. `verticalIndex` defaults to the field's position in the list."""
 
     model_config = Input.model_config
 
@@ -45,7 +45,7 @@ class FieldDefinition(KeyedPart, FieldTraits):
 
 
 class FieldGroupDefinition(KeyedPart):
-    """A group of fields. `verticalIndex` defaults to the group's position in the list."""
+    """The definition of a field group. `verticalIndex` defaults to its position in the list."""
 
     name: str = ""
     vertical_index: int = Field(default=0, ge=0, le=MAX_INDEX)

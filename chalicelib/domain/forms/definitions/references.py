@@ -1,4 +1,4 @@
-"""Ids and keys of the parts of a form definition, to resolve references between the parts."""
+"""Resolve references between the parts of a form definition by their ids and keys."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class Names:
     """Ids and keys of a form's fields or of its groups, in the order of the definition.
 
     Attributes:
-        ids: the id of each part, from the definition or derived.
-        keys: the key of each part, by default its id.
+        ids: the id of each part: the id in the definition, or an id derived from the key.
+        keys: the key of each part. A part without a key has its id as the key.
     """
 
     ids: Sequence[str]
@@ -27,7 +27,10 @@ class Names:
 
     @classmethod
     def of(cls, form_id: str, kind: str, parts: Iterable[KeyedPart]) -> Self:
-        """Collect the ids and keys. An omitted id is derived from form id, kind and key."""
+        """Collect the ids and keys of the parts.
+
+        An omitted id is derived from form id, kind and key.
+        """
         ids: list[str] = []
         keys: list[str] = []
         for position, part in enumerate(parts):

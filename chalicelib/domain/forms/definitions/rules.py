@@ -1,7 +1,7 @@
-"""Rules of form definitions: names, references, reply limits, cycles and translations.
+"""Check form definitions: ids and keys, references, reply limits, cycles and translations.
 
-Each function yields one error for each violation, in the order of the definition. The
-definition already matches its model.
+Each function yields one error per violated rule, in the order of the definition. The caller has
+already validated the definition against its model.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,7 +88,7 @@ def _max_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[In
 def _min_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
     min_replies = _min_replies(field)
     if not field.type.rules.accepts_several_values and min_replies > 1:
-        yield out_of_range("Must be at most 1 for a field of this type.", *path)
+        yield out_of_range("Must be at most 1 for a field of a type that accepts one value.", *path)
     elif not field.allow_custom_value and min_replies > len(field.values) > 0:
         yield out_of_range("Must be at most the number of values.", *path)
 
@@ -182,4 +182,4 @@ def _translated_values_errors(
     texts: FieldTranslation, field: FieldDefinition, *path: str | int
 ) -> Iterator[InputError]:
     if texts.values and len(texts.values) != len(field.values):
-        yield out_of_range(f"Must have {len(field.values)} values, like the field.", *path)
+        yield out_of_range(f"Must have {len(field.values)} values, as many as the field.", *path)

@@ -52,7 +52,7 @@ class TargetDefinition(Input):
 
 
 class SupportEmailDefinition(Input):
-    """The support address of a survey. `domain` defaults to the domain of the e-mail address."""
+    """The definition of a survey's support address. `domain` defaults to the e-mail's domain."""
 
     id: Identifier | None = None
     email: Email

@@ -22,7 +22,7 @@ class PublicContactForm(PublicForm):
 def build_public_contact_form(
     form: SavedContactForm, directory: Directory, language: Language
 ) -> PublicContactForm:
-    """Return the public view of the contact form in one of its languages."""
+    """Return the public view of the contact form with the texts in this language."""
     brand = directory.brand(form.brand_id)
     return PublicContactForm(
         **public_parts(form, language, directory.stores_of(form.brand_id)),

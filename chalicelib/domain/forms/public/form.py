@@ -33,7 +33,7 @@ class PublicPlace(Part):
 
     @classmethod
     def of(cls, place: Place) -> "PublicPlace":
-        """Create the public view of a place."""
+        """Create the public view of a brand or store."""
         return cls(id=place.id, name=place.name, color=place.color)
 
 
@@ -48,7 +48,9 @@ class PublicFieldDependency(Part):
     operator: CombinationName = Field(
         description="Operator that combines the results of the comparisons.", examples=["$and"]
     )
-    depends_on_field_values: list[ExpectedValue] = Field(description="Comparisons with the answer.")
+    depends_on_field_values: list[ExpectedValue] = Field(
+        description="Comparisons of the answer with expected values."
+    )
 
 
 class PublicField(FieldTraits):
@@ -105,7 +107,7 @@ class PublicForm(Images):
 
 
 def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -> dict[str, Any]:
-    """Return the properties of a `PublicForm`, with the texts in this language."""
+    """Return the values of all `PublicForm` properties, with the texts in this language."""
     texts = form.translations.get(language, FormTranslation())
     dependencies = {item.id: _dependency(item) for item in form.field_dependencies}
     return {
@@ -141,7 +143,10 @@ def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -
 
 
 def translate(part: _Part, texts: Part) -> _Part:
-    """Return the part with translated texts. A text without a translation is unchanged."""
+    """Return a copy of the part with translated texts.
+
+    A text without a translation is unchanged.
+    """
     changed: dict[str, Any] = {}
     for name, text in texts:
         if isinstance(text, Part):

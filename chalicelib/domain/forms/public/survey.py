@@ -49,7 +49,7 @@ class PublicSurvey(PublicForm):
 def build_public_survey(
     survey: SavedSurvey, directory: Directory, language: Language, context: SurveyContext
 ) -> PublicSurvey:
-    """Return the public view of the survey in one of its languages."""
+    """Return the public view of the survey with the texts in this language."""
     return PublicSurvey(
         **public_parts(survey, language, stores_of_targets(survey, directory)),
         general_style=survey.general_style,
