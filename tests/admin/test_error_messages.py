@@ -1,4 +1,4 @@
-"""Errors of the service and of AWS, printed as one line."""
+"""The command line prints errors of the service and of AWS as one line."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Terminal output: control characters in data are escaped."""
+"""The command line escapes control characters in the data that it prints."""
 
 from unicodedata import category
 

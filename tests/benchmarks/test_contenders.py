@@ -1,4 +1,4 @@
-"""All contenders make the same AWS requests and return the same responses."""
+"""All contenders send the same AWS requests and return the same responses."""
 
 from collections.abc import Iterator
 

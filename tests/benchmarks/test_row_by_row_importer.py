@@ -1,4 +1,4 @@
-"""The row-by-row importer fills only unset fields."""
+"""The row-by-row importer creates customers and fills only unset fields of existing ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The webhook receivers in the documentation, run as processes."""
+"""Tests of the example receivers in docs/examples, each run as a separate process."""
 
 import json
 import os

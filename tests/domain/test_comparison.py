@@ -1,4 +1,4 @@
-"""Comparison operators: at least comparator true and comparator false result for each."""
+"""The comparison operators, each with at least one true and one false result."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The record id and the input hash that an idempotency key determines."""
+"""The record id and the input hash that are derived from a request with an idempotency key."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Page numbers, positions and totals in list responses."""
+"""The position range, the page numbers and the totals of list responses."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The shards of unfinished work, and the due time of its next attempt."""
+"""The shard of an unfinished work record, and the due time of the record's next attempt."""
 
 from datetime import UTC, datetime, timedelta
 

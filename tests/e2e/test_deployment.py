@@ -1,4 +1,4 @@
-"""A complete deployment of a separate stage to the emulator."""
+"""A complete deployment of a second stage to the emulator."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Responses of the gateway, from the app or generated as problem details."""
+"""Responses that the gateway forwards from the app, and errors that it generates itself."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Imports through the gateway: concurrent, and with functions killed during the import."""
+"""Imports through the gateway: duplicate batches, concurrent imports, and killed functions."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def rows(count: int, name: str) -> list[dict[str, Any]]:
 
 
 def kill(cloud: Cloud, function: str) -> int:
-    """Kill a function's processes and return the number of killed processes."""
+    """Kill the processes of a function and return the number of killed processes."""
     processes = cloud.function_processes(function)
     for process in processes:
         os.kill(process, signal.SIGKILL)
@@ -96,7 +96,7 @@ def test_concurrent_imports_with_killed_functions_lose_no_row(
 
 
 def positions(cloud: Cloud, partner: Importer) -> list[int]:
-    """Read the positions of the partner's customers from the table."""
+    """Return the list positions of the partner's customers, read from the table."""
     customer_id = partner.list_page(1)["items"][0]["id"]
     dynamodb = cloud.client("dynamodb")
     positions_by_account: dict[str, list[int]] = {}

@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOT
 
 
 def run(cloud: Cloud, part: str) -> str:
-    """Run the only code block that contains this text and return its output."""
+    """Run the only code block of the README that contains this text, and return its output."""
     (block,) = (block for block in BLOCKS if part in block)
     demo = cloud.demo
     environment = os.environ | {

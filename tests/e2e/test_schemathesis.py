@@ -1,4 +1,4 @@
-"""The deployed service conforms to its OpenAPI document for generated requests."""
+"""Responses of the deployed service to generated requests conform to its OpenAPI document."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 from tests import schemathesis_hooks
 from tests.e2e.cloud import Cloud
 
-# For an unsupported method, the gateway responds with 404 and without an Allow header.
+# The gateway responds to an unsupported method with 404, not 405, and without an Allow header.
 NOT_CHECKED = "unsupported_method,allow_header_conformance"
 
 KNOWN = {

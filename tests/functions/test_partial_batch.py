@@ -24,7 +24,7 @@ class RecordPointer:
 
 
 def record(message_id: str, group: str = "a", receive_count: int = 1) -> dict[str, Any]:
-    """Return a record as Lambda passes it to a function."""
+    """Return an SQS record in the format in which Lambda passes it to a function."""
     return {
         "messageId": message_id,
         "body": encode(RecordPointer(group, message_id)),
@@ -45,7 +45,7 @@ def failing_on(*record_ids: str, processed: list[str]) -> Callable[[Message[Reco
 
 
 def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **more: Any) -> list[str]:
-    """Process records and return the ids of the messages reported as failed."""
+    """Process the records and return the ids of the messages that are reported as failed."""
     event = SQSEvent({"Records": records}, None)
     response = process_batch(event, queue, RecordPointer, *args, **more)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]

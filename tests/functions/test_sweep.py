@@ -1,4 +1,4 @@
-"""The sweep function sweeps all kinds of work in turn while time remains."""
+"""The sweep function sweeps one kind of work after the other until little time remains."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ EVENT = dict.fromkeys(
 
 
 class Context:
-    """A Lambda context with little remaining time after a number of calls."""
+    """A Lambda context that reports enough remaining time for ``calls`` calls, then too little."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
@@ -38,13 +38,13 @@ class Context:
 
 
 def sweep_once(calls: int) -> None:
-    """Run the function with enough remaining time for this number of calls."""
+    """Run the sweep function. It finds enough remaining time at its first ``calls`` checks."""
     with allowed("sweep"):
         sweep(CloudWatchEvent(EVENT, Context(calls)))
 
 
 def make_overdue(account_id: str, count: int) -> None:
-    """Create executions that were due an hour ago."""
+    """Create ``count`` executions that have been due for an hour."""
     definition, long_ago = workflow(), clock.now() - timedelta(hours=1)
     (action,) = definition.actions
     causes = [feedback(account_id=account_id) for _ in range(count)]
@@ -52,7 +52,7 @@ def make_overdue(account_id: str, count: int) -> None:
 
 
 def in_another_group(account_id: str) -> str:
-    """Return the id of an account whose work is in other shards."""
+    """Return the id of an account whose work uses other shards than that of this account."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
     return other

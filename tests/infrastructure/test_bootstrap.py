@@ -1,4 +1,4 @@
-"""`make` creates its environments on any supported Python. Python, pip and uv are stubs."""
+"""`make` creates its environments with any supported Python. Stubs replace Python, pip and uv."""
 
 import os
 import shutil
@@ -50,13 +50,16 @@ esac
 
 @dataclass(frozen=True)
 class Machine:
-    """A copy of the project on a machine with only stubs and a few commands."""
+    """A copy of the project, on a PATH that contains only the stubs and a few system commands."""
 
     project: Path
     stubs: Path
 
     def make(self, target: str = ".venv/.requirements", **variables: str) -> tuple[int, str]:
-        """Run make. Return its exit status and standard error, without lines written by make."""
+        """Run make.
+
+        Return its exit status, and standard error without the lines that make itself writes.
+        """
         result = subprocess.run(
             [shutil.which("make") or "make", target],
             cwd=self.project,
@@ -77,7 +80,7 @@ class Machine:
 
     @property
     def calls(self) -> list[str]:
-        """Return the calls of pip and uv so far."""
+        """Return the calls of the pip and uv stubs so far."""
         log = self.project / "log"
         return log.read_text().splitlines() if log.exists() else []
 

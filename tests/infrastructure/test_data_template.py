@@ -1,4 +1,4 @@
-"""Guarantees of the data stack for every table, queue and alarm."""
+"""Properties that every table, queue and alarm of the data stack must have."""
 
 from typing import Any
 
@@ -67,7 +67,8 @@ def test_queue_has_dead_letter_queue_of_same_type(queue: str) -> None:
     redrive = QUEUES[queue]["Properties"]["RedrivePolicy"]
     dead = redrive["deadLetterTargetArn"]["Fn::GetAtt"][0]
     assert is_fifo(queue) == is_fifo(dead)
-    # A worker parks a record after eight failures, so the queue must deliver messages more often.
+    # A worker parks a record after eight failures, so the queue must deliver a message more than
+    # eight times before it moves the message to the dead-letter queue.
     assert redrive["maxReceiveCount"] > 8
 
 

@@ -1,4 +1,4 @@
-"""The function manifest: completeness, least privilege, and match with the app."""
+"""The function manifest is complete, grants minimal permissions and matches the app."""
 
 import json
 import re

@@ -45,7 +45,7 @@ def send(
 
 
 def network_resolving_to(*addresses: str) -> Network:
-    """Return a network in which every host name resolves to these addresses."""
+    """Return a network object that resolves every host name to these addresses."""
     resolved = [ip_address(address) for address in addresses]
     return Network(lambda _host, _port: resolved, client_tls, connect_s=0.5, attempt_s=1)
 
@@ -365,7 +365,7 @@ def test_status_is_accepted_within_128_kilobytes(extra_bytes: int, status: int |
     final = b"HTTP/1.1 204 No Content\r\n"
     interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
     room = 128 * 1024 - len(final) + extra_bytes
-    # The last interim response is padded to the remaining size.
+    # Pad the last interim response so that the interim responses have exactly the requested size.
     copies, padding = divmod(room - 2 * len(interim), len(interim))
     padded = interim[:-2] + b"x: " + b"a" * (len(interim) + padding - 5) + b"\r\n\r\n"
     before = interim * copies + padded
@@ -478,7 +478,7 @@ def test_reset_after_request_is_ambiguous_and_not_retried() -> None:
 def test_reset_before_request_is_reported_and_not_retried() -> None:
     with receiving(lambda _receiver, connection: reset(connection)) as receiver:
         response = send(receiver, body=b"x" * 5_000_000)
-    # The reset arrives either during the TCP handshake or later.
+    # The sender can receive the reset during the TCP handshake or later.
     if response.was_sent:
         assert response.error is WebhookFailure.CONNECTION_LOST
     else:

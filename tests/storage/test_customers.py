@@ -1,4 +1,4 @@
-"""The repository of customers."""
+"""The repository of customers on moto."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""AWS requests per endpoint, without contention and with warm caches."""
+"""The AWS requests that each endpoint sends without contention and with warm caches."""
 
 from collections.abc import Callable
 

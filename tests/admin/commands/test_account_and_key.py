@@ -1,4 +1,4 @@
-"""The commands ``account`` and ``key``."""
+"""Tests of the commands ``account`` and ``key``."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""The command ``demo``, with a subset of the demo data."""
+"""Tests of the command ``demo``, with a subset of the demo data."""
 
 import json
 import logging

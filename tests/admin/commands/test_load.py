@@ -1,4 +1,4 @@
-"""The command ``load``."""
+"""Tests of the command ``load``."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,10 @@ ALL = PageRequest(limit=100)
 
 
 class Definitions:
-    """One definition of each kind, each before the definitions that it references."""
+    """One definition of each kind.
+
+    References point to later definitions, so `load` must reorder them.
+    """
 
     def __init__(self) -> None:
         self.brand, self.store, self.customer = new_id(), new_id(), new_id()

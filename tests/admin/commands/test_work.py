@@ -1,4 +1,4 @@
-"""The commands ``work list`` and ``work replay``."""
+"""Tests of the commands ``work list`` and ``work replay``."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_work_list_is_empty_without_parked_work(monkeypatch: pytest.MonkeyPatch)
     with counted_calls() as calls:
         result = run("work", "list")
     assert result.exit_code == 0
-    assert "dynamodb.BatchGetItem" not in calls  # AWS rejects a BatchGetItem without keys.
+    assert "dynamodb.BatchGetItem" not in calls  # AWS rejects a BatchGetItem request without keys
 
 
 def test_replay_of_unparked_work_is_reported() -> None:

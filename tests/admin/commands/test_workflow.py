@@ -1,4 +1,4 @@
-"""The commands ``workflow``, ``deliveries`` and ``webhook-secret``, and loading of workflows."""
+"""Tests of ``workflow``, ``deliveries`` and ``webhook-secret``, and of loading workflows."""
 
 import json
 from datetime import UTC, datetime, timedelta

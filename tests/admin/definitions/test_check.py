@@ -1,4 +1,4 @@
-"""Validation of the definitions that one command loads."""
+"""Validation of all definitions that one ``load`` command reads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
 class EmptyService:
-    """One account without any resources."""
+    """A service with one account that has no resources."""
 
     def has_account(self, account_id: str) -> bool:
         return account_id == ACCOUNT
@@ -56,7 +56,10 @@ def purchase(**more: Any) -> dict[str, Any]:
 
 
 def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tuple[int, str, str]]:
-    """Return the position of the definition, the pointer and the code of every error."""
+    """Validate the definitions.
+
+    Return the definition's index, the pointer and the code of each error.
+    """
     raw_definitions = [
         RawDefinition(str(place), content) for place, content in enumerate(definitions)
     ]

@@ -25,7 +25,7 @@ from chalicelib.domain.parsing import parse
 
 
 class EmptyService:
-    """A service that contains only the demo's accounts."""
+    """A service whose only accounts are the two demo accounts."""
 
     def has_account(self, account_id: str) -> bool:
         return account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)

@@ -1,4 +1,4 @@
-"""Packing of rows into chunks, and import progress derived from the progress of the chunks."""
+"""The distribution of rows to chunks, and the progress of an import, computed from its chunks."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ PARKED = ChunkProgress(ChunkState.PARKED)
 
 
 def group(index: int, *, pair: str | None = None, size_bytes: int | None = None) -> RowGroup:
-    """Return a group of one row whose JSON has this size."""
+    """Return a group of one row whose JSON has ``size`` bytes."""
     bare = RowGroup(pair, (GroupRow(index, {"description": ""}),))
     if size_bytes is None:
         return bare

@@ -1,4 +1,4 @@
-"""The merge of imported rows, compared with a simple reference implementation."""
+"""The merge of imported rows into customers, compared with a simple reference implementation."""
 
 from dataclasses import dataclass, field
 from typing import Any

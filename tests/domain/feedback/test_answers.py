@@ -24,7 +24,7 @@ def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
 
 
 def validate(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
-    """Validate answers, passed as pairs of field key and value or values."""
+    """Validate answers, passed as pairs of a field key and one value or a list of values."""
     ids = {item.key: item.id for item in form.fields}
     return Questionnaire.of(form).validate(
         [
@@ -362,7 +362,7 @@ def test_text_answer_is_not_translated() -> None:
     assert values(validate(form, ("text", "Prix"))) == {"text": ["Prix"]}
 
 
-# --- ratings and order
+# --- ratings and display order
 
 
 @pytest.mark.parametrize(
@@ -425,7 +425,7 @@ def test_first_email_and_phone_number_identify_respondent() -> None:
     assert with_phone.phone_number == "0612345678"
 
 
-# --- the schema of an answer
+# --- the schema of a submitted answer
 
 
 @pytest.mark.parametrize("count", [MAX_VALUES, MAX_VALUES + 1])

@@ -1,4 +1,4 @@
-"""Factories of valid form and survey definitions, with a matching directory."""
+"""Build valid definitions of forms and surveys, and a directory of their brand and stores."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -59,7 +59,10 @@ def select(key: str, *values: str, kind: str = "SINGLE_SELECT", **more: Any) -> 
 
 
 def depends(field: str, on: str, *values: Any, **more: Any) -> dict[str, Any]:
-    """Return the definition of a dependency; a value is a text for ``$eq``, or (operator, text)."""
+    """Return the definition of a dependency.
+
+    A value is a text for ``$eq`` or a pair (operator, text).
+    """
     expected = [
         {"operator": value[0], "value": value[1]} if isinstance(value, tuple) else {"value": value}
         for value in values or ("Yes",)
@@ -78,22 +81,22 @@ def survey(**more: Any) -> dict[str, Any]:
 
 
 def saved_contact_form(**more: Any) -> SavedContactForm:
-    """Return the contact form built from its definition."""
+    """Return the contact form built from this definition."""
     return build_contact_form(parse_contact_form_definition(contact_form(**more), DIRECTORY), NOW)
 
 
 def saved_survey(**more: Any) -> SavedSurvey:
-    """Return the survey built from its definition."""
+    """Return the survey built from this definition."""
     return build_survey(parse_survey_definition(survey(**more), DIRECTORY), NOW)
 
 
 def contact_form_errors(**more: Any) -> list[tuple[str, str]]:
-    """Return pointer and code of every error in the definition of a contact form."""
+    """Validate the definition of a contact form and return the pointer and code of each error."""
     return _errors(lambda: saved_contact_form(**more))
 
 
 def survey_errors(**more: Any) -> list[tuple[str, str]]:
-    """Return pointer and code of every error in the definition of a survey."""
+    """Validate the definition of a survey and return the pointer and code of each error."""
     return _errors(lambda: saved_survey(**more))
 
 

@@ -1,4 +1,4 @@
-"""The choice of the language of a public view."""
+"""The selection of the language in which a public view is returned."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Partner views of forms and surveys, field by field."""
+"""Every field of the partner views of forms and surveys."""
 
 import json
 from typing import Any

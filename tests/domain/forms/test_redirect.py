@@ -1,4 +1,4 @@
-"""Redirects after a submission."""
+"""The URL to which the respondent is redirected after a submission."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The outcome of an attempt, by response status and number of attempts used."""
+"""The outcome of a delivery attempt, by response status and attempt number."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ HOUR = timedelta(hours=1)
 
 
 def outcome(status: int | None, used: int = 1, **fields: Any) -> Outcome:
-    """Return the outcome of one of eight allowed attempts, with a Retry-After of one hour."""
+    """Return the outcome of an attempt. Eight attempts are allowed; Retry-After is one hour."""
     attempt = Attempt(used, NOW, status=status, **fields)
     return outcome_of(attempt, NOW, used=used, allowed=8, retry_after="3600")
 

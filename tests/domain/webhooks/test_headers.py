@@ -1,4 +1,4 @@
-"""Webhook headers: merging and validation."""
+"""The validation of custom webhook headers, and their merge with system headers."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Retry schedule of failed webhooks."""
+"""The delay before the next attempt after a failed webhook."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

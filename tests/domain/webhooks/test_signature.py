@@ -1,6 +1,6 @@
-"""Signing and verification, compared with OpenSSL's command line.
+"""The signing and verification of webhooks, compared with OpenSSL's command line.
 
-The vectors were created with
+The expected signatures were created with
 ``printf '%s.%s' "$timestamp" "$body" | openssl dgst -sha256 -hmac "$secret" -r`` (OpenSSL 3.0.19).
 """
 

@@ -1,4 +1,4 @@
-"""Valid and invalid webhook URLs."""
+"""The validation of webhook URLs."""
 
 import pytest
 from hypothesis import given

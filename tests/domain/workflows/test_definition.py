@@ -1,4 +1,4 @@
-"""Validation of workflow definitions, and the workflows built from them."""
+"""Validation of workflow definitions, and the construction of workflows from valid definitions."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ MAX_URL_LENGTH = "https://hooks.example.com/".ljust(2048, "a")
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Return a group of conditions nested to this depth."""
+    """Return a group of conditions that contains ``depth`` levels of nested groups."""
     inner = RATED if depth == 1 else nested(depth - 1)
     return {"operator": "$and", "conditions": [inner]}
 

@@ -1,4 +1,4 @@
-"""The conditions that start a workflow for a feedback record, and the webhook body."""
+"""The conditions under which a feedback starts a workflow, and the body of its webhook."""
 
 import json
 from typing import Any

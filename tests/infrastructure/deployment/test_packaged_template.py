@@ -1,4 +1,4 @@
-"""The packaged SAM template, completed with settings that Chalice does not support."""
+"""The SAM template that Chalice generates, after the settings that Chalice lacks are added."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from infrastructure.deployment.progress import DeploymentError
 
 ROOT = Path(__file__).parents[3]
 CODE_URI = "s3://bucket/code.zip"
-# The names contain the stage, so they can be compared with those of the data stack.
+# Resource names contain the stage. The tests compare the names with those in the data stack.
 STAGE = "prod"
 
 Event = dict[str, Any]
@@ -24,7 +24,7 @@ Event = dict[str, Any]
 def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("package")
     code_package.copy_source(folder)
-    # Dependencies do not affect the template, and downloading them takes seconds.
+    # Package without dependencies: they do not affect the template, and the download takes seconds.
     (folder / "requirements.txt").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STAGE", STAGE)
@@ -70,7 +70,8 @@ def test_queue_functions_return_partial_batch_responses(template: dict[str, Any]
 
 
 def test_queue_functions_have_no_reserved_concurrency(template: dict[str, Any]) -> None:
-    # Throttled receives would use up the receive counts of messages.
+    # With reserved concurrency, Lambda throttles invocations, and each throttled invocation
+    # increases the receive counts of its messages.
     for function, event in queue_events(template):
         assert "ReservedConcurrentExecutions" not in function
         assert event["ScalingConfig"]["MaximumConcurrency"] >= 2

@@ -1,4 +1,4 @@
-"""The emulator process, tested with a small HTTP server as the emulator."""
+"""Start and stop of the emulator process. A small HTTP server replaces the emulator."""
 
 import os
 import signal

@@ -39,14 +39,14 @@ BATCH = {
 }
 EXPECTED = {"created": 5, "filled": 1, "unchanged": 1}
 REQUESTS = [
-    "BatchGetItem",  # the import with this idempotency key
-    "BatchWriteItem",  # the chunks
-    "PutItem",  # the header
+    "BatchGetItem",  # look up the idempotency key
+    "BatchWriteItem",  # write the chunks
+    "PutItem",  # write the header
     "SendMessageBatch",
-    "BatchGetItem",  # the first chunk
+    "BatchGetItem",  # read the first chunk
     "TransactWriteItems",
-    "BatchGetItem",  # the second chunk
-    "BatchGetItem",  # its existing customers
+    "BatchGetItem",  # read the second chunk
+    "BatchGetItem",  # read the existing customers with the pairs of the second chunk
     "TransactWriteItems",
 ]
 
@@ -59,12 +59,12 @@ def accept(account: str) -> str:
 
 
 def deliver_all(account: str) -> None:
-    """Deliver the account's messages one by one, with redelivery."""
+    """Process the account's messages one by one, and redeliver failed messages."""
     IMPORT_QUEUE.deliver_all(account, batch_size=1)
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Sweep and deliver until the import has ended."""
+    """Repeat sweep and delivery until the import has ended."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return
@@ -104,7 +104,7 @@ def test_single_fault_does_not_change_result(
 
 
 def assert_no_work_remains(account: str, time: Time) -> None:
-    """Check that chunks of unaccepted batches are deleted and that no message is requeued."""
+    """Check that later sweeps requeue no messages, not even for batches that were not accepted."""
     for _ in range(2):
         deliver_all(account)
         time.ahead += timedelta(days=1)
@@ -116,7 +116,7 @@ def test_unaccepted_batch_is_never_imported(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with inject_fault(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
-        accept_batch(account, BATCH)  # the chunks are saved, but not the header
+        accept_batch(account, BATCH)  # killed after the chunks are saved, before the header
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
         sweep(IMPORTS)
@@ -137,7 +137,7 @@ def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) 
 
 
 def fail_customer_list_writes(patch: pytest.MonkeyPatch, account: str) -> Any:
-    """Make every write to the account's list of customers fail."""
+    """Make every update of the account's customer total fail."""
 
     def fail(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
         if account_id == account:

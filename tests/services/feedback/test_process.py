@@ -1,4 +1,4 @@
-"""Processing of feedback: counts and customers, exactly once under redelivery."""
+"""The processing of feedback updates counts and customers exactly once, also after a redelivery."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Claims of executions: exclusiveness, leases, and recording of outcomes."""
+"""Claims of executions: each execution has one claim at a time, and an outcome requires a claim."""
 
 import json
 from dataclasses import replace
@@ -40,11 +40,11 @@ from tests.web.seeded_account import SeededAccount, seed_account
 
 SUCCESS = Outcome(ExecutionState.SUCCEEDED)
 OUTCOME = 1
-"""Index of the request that records the outcome. The claim is request 0."""
+"""Index of the AWS request that records the outcome. Request 0 is the claim."""
 
 
 def pointer_of(seeded: SeededAccount) -> ExecutionPointer:
-    """Submit feedback and return the pointer to its only execution."""
+    """Submit feedback and return the pointer to the only execution that it starts."""
     (message,) = trigger_webhooks(seeded)
     return decode(ExecutionPointer, message)
 
@@ -91,7 +91,7 @@ def test_execution_is_not_claimed_for_another_account(
 
 
 def drop_first_response(patch: pytest.MonkeyPatch, operation: str) -> None:
-    """Drop the response of the first request of this operation, after AWS has processed it."""
+    """Let AWS process the first request of this operation, but drop its response."""
     real, dropped = Endpoint._get_response, []
 
     def get_response(endpoint: Endpoint, request: Any, model: Any, context: Any) -> Any:
@@ -226,14 +226,14 @@ def test_execution_ended_without_attempt_does_not_increment_attempt_count(
     time.ahead += timedelta(minutes=10)
     sweep(WEBHOOKS)
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
-    # The cached workflow may remain enabled for a minute.
+    # Either outcome is correct: the cached workflow may be used as enabled for up to a minute.
     (row,) = executions_of(seeded.account_id)
     execution, attempts = read_delivery(row.execution_id)
     assert execution.attempt == len(attempts) == len(receiver.requests)
 
 
 class Context:
-    """A Lambda context that returns the next remaining time at each call."""
+    """A Lambda context that returns the next of these remaining times at each call."""
 
     def __init__(self, *left_s: float) -> None:
         self.left_s = list(left_s)
@@ -283,4 +283,4 @@ def test_listing_failed_deliveries_makes_two_requests(seeded: SeededAccount) -> 
     assert dict(calls) == {
         "dynamodb.GetItem": 1,
         "dynamodb.Query": 1,
-    }  # the account and its executions
+    }  # one request for the account, one for its executions

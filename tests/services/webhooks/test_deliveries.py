@@ -1,4 +1,4 @@
-"""Test requests for a workflow action."""
+"""Test webhooks that an operator sends for a workflow action."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Webhook delivery: one execution for each feedback record and action, with retries."""
+"""The delivery of webhooks: one execution for each feedback and action, with retries."""
 
 import json
 from datetime import timedelta
@@ -116,7 +116,7 @@ def test_retry_has_same_body_and_new_signature(
     receiver.responses = [failure, response_with(204)]
     messages = trigger_webhooks(seeded)
     WEBHOOK_QUEUE.deliver(messages)
-    WEBHOOK_QUEUE.deliver(messages)  # duplicate message during the retry delay
+    WEBHOOK_QUEUE.deliver(messages)  # a duplicate of the message arrives during the retry delay
     assert len(receiver.requests) == 1
     advance_time(seeded.account_id, time, timedelta(seconds=50))
     assert len(receiver.requests) == 1

@@ -1,6 +1,7 @@
-"""Each AWS request of a webhook fails once, with each kind of fault. The execution succeeds once.
+"""Each AWS request of a webhook delivery fails once, with each kind of fault.
 
-No request is sent after a recorded success, and a webhook that is sent twice is marked as a repeat.
+Every execution still succeeds exactly once. After a recorded success, no webhook is sent. If a
+webhook may have been received twice, the second attempt is marked as a repeat.
 """
 
 from datetime import timedelta
@@ -20,19 +21,19 @@ from tests.web.seeded_account import SeededAccount
 pytestmark = pytest.mark.usefixtures("two_actions")
 
 REQUESTS = [
-    "BatchGetItem",  # the feedback
-    "TransactWriteItems",  # its executions
-    "TransactWriteItems",  # the completion flag
+    "BatchGetItem",  # read the feedback
+    "TransactWriteItems",  # create the executions of the feedback
+    "TransactWriteItems",  # mark the feedback as done
     "SendMessageBatch",
-    "UpdateItem",  # the claim
-    "TransactWriteItems",  # the outcome
+    "UpdateItem",  # claim the execution
+    "TransactWriteItems",  # record the outcome
     "UpdateItem",
     "TransactWriteItems",
 ]
 
 
 def process_and_deliver(seeded: SeededAccount) -> None:
-    """Process the feedback and deliver its webhooks, with redelivery."""
+    """Process the account's feedback and deliver its webhooks. Redeliver failed messages."""
     FEEDBACK_QUEUE.deliver_all(seeded.account_id)
     WEBHOOK_QUEUE.deliver_all(seeded.account_id)
 
@@ -50,7 +51,7 @@ def finish(seeded: SeededAccount, time: Time) -> None:
 
 
 def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
-    """Check that both executions succeed exactly once and that every repeat is marked."""
+    """Check that both executions succeed once, and that a second attempt is marked as a repeat."""
     rows = executions_of(seeded.account_id)
     assert [row.state for row in rows] == ["SUCCEEDED"] * 2
     for row in rows:

@@ -1,4 +1,4 @@
-"""The client parses responses like botocore, and calls the endpoint that botocore resolves."""
+"""The DynamoDB client parses responses like botocore, and calls the same endpoint as botocore."""
 
 import json
 from base64 import b64encode

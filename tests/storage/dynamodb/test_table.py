@@ -1,4 +1,4 @@
-"""Rows are built from DynamoDB items in the same way as by PynamoDB."""
+"""Table models build rows from DynamoDB items in the same way as PynamoDB does."""
 
 import zlib
 from typing import Any

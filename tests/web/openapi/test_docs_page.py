@@ -1,4 +1,4 @@
-"""The documentation page: complete, accessible, and without content from other hosts."""
+"""The documentation page is complete and accessible and loads nothing from other hosts."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ OPERATIONS = [
 
 
 class Tags(HTMLParser):
-    """Collect the tags of a page with their attributes, and check their nesting."""
+    """An HTML parser that collects the tags with their attributes and checks their nesting."""
 
     VOID = {"meta", "br", "wbr"}
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and consistent with the models."""
+"""The OpenAPI document is valid, complete, and consistent with the models."""
 
 import json
 import subprocess
@@ -47,7 +47,7 @@ def _resolved(node: Json) -> Json:
 
 
 def _examples(node: Any, place: str = "") -> Iterator[tuple[str, Json, Any]]:
-    """Yield every example in the document with its schema."""
+    """Yield every example in the document together with its schema."""
     if isinstance(node, list):
         for index, item in enumerate(node):
             yield from _examples(item, f"{place}/{index}")
@@ -70,7 +70,7 @@ EXAMPLES = list(_examples(DOCUMENT))
 
 
 def _closed() -> Json:
-    """Return the components with schemas that reject unknown fields."""
+    """Return the document's components, changed so that every schema rejects unknown fields."""
 
     def closed(node: Any) -> Any:
         if isinstance(node, list):
@@ -108,7 +108,7 @@ def test_document_contains_exactly_routes() -> None:
         f"{method} {path}"
         for path, methods in app.routes.items()
         for method in methods
-        if method != "OPTIONS"  # only browsers send preflight requests
+        if method != "OPTIONS"  # not in the document, because only browsers send preflight requests
     }
     assert set(OPERATIONS) == routed
 

@@ -1,4 +1,4 @@
-"""The server address in the OpenAPI document and on the documentation page."""
+"""The URL of the deployment in the OpenAPI document and on the documentation page."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ EVENT: dict[str, Any] = {
 
 
 def body_of(path: str, context: dict[str, str]) -> str:
-    """Call the function with an event of this gateway context and return the response body."""
+    """Invoke the function with an event that has this gateway context. Return the response body."""
     from app import app
 
     event = {**EVENT, "requestContext": {"resourcePath": path, "httpMethod": "GET", **context}}

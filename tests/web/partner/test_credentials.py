@@ -1,4 +1,4 @@
-"""Credentials are checked before any other part of a request."""
+"""The service checks credentials before anything else in a request."""
 
 import pytest
 from chalice.test import Client
@@ -22,7 +22,7 @@ def test_every_partner_endpoint_requires_credentials(
     client: Client, method: str, path: str
 ) -> None:
     anonymous = Partner(client, "")
-    # Neither the missing id nor the invalid JSON is reported instead of the missing credentials.
+    # The id is missing and the JSON is invalid, but the response reports only the credentials.
     response = anonymous.get(path) if method == "GET" else anonymous.post(path, b"{", {})
     assert response.status == 401
     assert response.headers["content-type"] == "application/problem+json"

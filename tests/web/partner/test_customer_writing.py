@@ -1,4 +1,4 @@
-"""Creating and importing customers over HTTP: validation errors and responses."""
+"""Creating and importing customers through the API: validation errors and responses."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,10 @@ def create_customer(partner: Partner, body: Any) -> dict[str, Any]:
 
 
 def validation_errors(partner: Partner, body: Any) -> list[tuple[str, str]]:
-    """Return the errors of a customer. Check that a batch reports the same errors for its row."""
+    """Send an invalid customer and return the errors.
+
+    Check that a batch with this row has the same ones.
+    """
     errors = partner.post(CREATE, body).errors
     good = {"firstName": "Zoé"}
     assert partner.post(BATCH, {"batch": [good, body]}).errors == [
@@ -98,7 +101,7 @@ def test_create_makes_two_aws_requests(partner: Partner, key: str | None) -> Non
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
-# Bodies that are not a customer or a batch
+# Bodies that are neither a customer nor a batch
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -241,7 +244,7 @@ def test_every_language_is_accepted(known: Partner) -> None:
     assert known.post(BATCH, {"batch": rows}).json["rowCount"] == len(LANGUAGE_CODES)
 
 
-# Limits: the largest accepted and the smallest rejected size
+# Limits: the largest accepted size and the smallest rejected size
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -257,7 +260,7 @@ def test_description_has_at_most_2000_characters(known: Partner) -> None:
 
 
 def test_email_has_at_most_255_characters(known: Partner) -> None:
-    # The email syntax allows at most 254 characters, so 255 characters are never valid.
+    # The limit is 255 characters, but valid email syntax allows at most 254.
     domain = ".".join(["d" * 60] * 3) + ".test"
     longest = "a" * (254 - len(domain) - 1) + "@" + domain
     assert create_customer(known, {"email": longest})["email"] == longest
@@ -279,7 +282,7 @@ def test_metadata_limits_number_and_length_of_fields(known: Partner) -> None:
 
 
 def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
-    """Return a body that creates a customer whose JSON has this size in bytes."""
+    """Return a request body whose created customer has ``size`` bytes as JSON."""
     metadata = {f"{n:02}": "é" * 500 for n in range(30)}
     small = create_customer(partner, {"metadata": metadata, "description": "x", "civility": "x"})
     compact = json.dumps(small, ensure_ascii=False, separators=(",", ":"))
@@ -536,7 +539,7 @@ def trimmed(text: str) -> str:
 
 
 def naughty_bodies() -> list[dict[str, Any]]:
-    """Return bodies that contain every corpus string as text, metadata value and metadata name."""
+    """Return customers with every corpus string as text, as metadata value and as metadata name."""
     bodies = []
     for number, text in enumerate(NAUGHTY):
         name = "firstName" if len(trimmed(text)) <= 255 else "description"

@@ -1,4 +1,4 @@
-"""Read endpoints: responses, access and errors."""
+"""Endpoints that read one resource: responses, access control and errors."""
 
 import json
 

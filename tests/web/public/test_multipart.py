@@ -1,4 +1,4 @@
-"""Multipart bodies: every encoding that clients send, and malformed bodies."""
+"""Multipart bodies: every encoding that clients use, and malformed bodies."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ def submit(seeded: SeededAccount, *parts: tuple[str, str]) -> Response:
 
 
 def encodings(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
-    """Return the parts of two answers in each encoding."""
+    """Return the multipart parts of the same two answers, in each supported encoding."""
     items = [{"id": what, "values": ["Food"]}, {"id": note, "values": ["Très bien\r\n☃"]}]
     first, second = (json.dumps(item) for item in items)
     return {

@@ -259,7 +259,7 @@ def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: SeededAccount
 def test_concurrent_duplicate_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lookup of the idempotency key happens before the first request stores its feedback."""
+    """Simulate that the key is looked up before the first request has stored its feedback."""
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):
@@ -274,7 +274,7 @@ def test_concurrent_duplicate_returns_first_response(
 def test_concurrent_duplicate_with_tracker_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first read returns the used tracker but not yet the feedback of the same transaction."""
+    """Simulate a first read that returns the used tracker but not yet the feedback that used it."""
     tracker, read = fresh.tracker(), feedback.find_with_tracker
     first = submit_private(fresh, tracker, headers=KEY)
     stale_reads = iter([None])

@@ -1,4 +1,4 @@
-"""Public views, their cache headers and their AWS requests."""
+"""Public views of forms: content, cache and CORS headers, and AWS requests."""
 
 import pytest
 from chalice.test import Client

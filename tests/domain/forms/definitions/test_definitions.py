@@ -1,4 +1,4 @@
-"""Validation of form definitions, and the forms built from them."""
+"""Validation of form definitions, and the construction of forms from valid definitions."""
 
 from datetime import datetime
 from typing import Any
@@ -438,7 +438,7 @@ def test_translation_into_form_language_is_rejected() -> None:
     assert contact_form_errors(translations={"fr": {}}) == []
 
 
-# --- the account's places
+# --- brands and stores of the account
 
 
 @pytest.mark.parametrize(
@@ -477,7 +477,7 @@ def test_targets_must_be_unique_places_of_account(
     assert survey_errors(targets=definitions) == expected
 
 
-# --- sending and redirects
+# --- sending options and redirects
 
 
 @pytest.mark.parametrize(
@@ -574,7 +574,7 @@ def test_all_rule_errors_are_reported_at_once() -> None:
     assert len(errors) == 11
 
 
-# --- size
+# --- size limit
 
 
 @pytest.mark.parametrize("letter", ["x", "é"])

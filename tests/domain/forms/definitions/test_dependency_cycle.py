@@ -1,4 +1,4 @@
-"""Graph edges on cycles, compared with a naive search."""
+"""The search for edges on cycles of a graph, compared with a naive search."""
 
 from hypothesis import given
 from hypothesis import strategies as st

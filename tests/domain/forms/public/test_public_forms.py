@@ -1,4 +1,4 @@
-"""Public views of forms and surveys, field by field, and their translations."""
+"""Every field of the public views of forms and surveys, and the translations of their texts."""
 
 import json
 from typing import Any
