@@ -34,8 +34,8 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last two benchmarks set environment variables so that this process uses a local cloud. This
-    # could affect benchmarks that run after them.
+    # The last two benchmarks set environment variables that connect this process to a local cloud.
+    # These variables could affect benchmarks that run later.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,

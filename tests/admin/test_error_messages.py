@@ -63,7 +63,7 @@ def test_error_is_printed_as_one_line(error: Exception, line: str) -> None:
     assert "\n" not in message
 
 
-def test_connection_error_names_custom_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_error_message_contains_custom_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
     assert one_line_message(unavailable_aws()).startswith(
         "The endpoint http://127.0.0.1:4566 does not"

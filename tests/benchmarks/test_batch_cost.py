@@ -6,7 +6,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.storage.dynamodb.table import connection
 
 
-def test_import_makes_at_most_three_requests_per_chunk(cloud: None) -> None:
+def test_import_sends_at_most_three_aws_requests_per_chunk(cloud: None) -> None:
     import_in_process(batch_of(1))
     with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
         import_in_process(batch_of(120))  # the rows of three chunks

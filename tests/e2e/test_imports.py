@@ -35,7 +35,7 @@ def outcome_counts(progress: Any) -> dict[str, int]:
     return {name: progress[name] for name in ("created", "filled", "unchanged", "failed")}
 
 
-def test_batch_is_imported_once_per_idempotency_key(
+def test_batches_with_same_idempotency_key_are_imported_once(
     new_importer: Callable[[], Importer],
 ) -> None:
     importer = new_importer()
@@ -53,7 +53,7 @@ def test_batch_is_imported_once_per_idempotency_key(
     assert customers[0]["company"] == "Lumen"
 
 
-def test_concurrent_imports_with_killed_functions_lose_no_row(
+def test_concurrent_imports_lose_no_row_when_functions_are_killed(
     cloud: Cloud, new_importer: Callable[[], Importer]
 ) -> None:
     large, *small = (new_importer() for _ in range(3))

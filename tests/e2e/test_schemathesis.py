@@ -28,7 +28,7 @@ def test_openapi_server_url_is_gateway_address(openapi_schema: Any, cloud: Cloud
     assert openapi_schema.get_base_url() == cloud.base_url
 
 
-def test_generated_requests_conform_to_openapi(
+def test_responses_to_generated_requests_conform_to_openapi(
     cloud: Cloud, credentials: dict[str, str], tmp_path: Path
 ) -> None:
     sent = [part for name, value in credentials.items() for part in ("-H", f"{name}: {value}")]
@@ -49,7 +49,7 @@ def test_generated_requests_conform_to_openapi(
 
 
 @pytest.mark.parametrize(("path", "name"), KNOWN.items())
-def test_existing_records_conform_to_openapi(
+def test_responses_with_demo_resources_conform_to_openapi(
     openapi_schema: Any, cloud: Cloud, credentials: dict[str, str], path: str, name: str
 ) -> None:
     case = openapi_schema[path]["GET"].Case(query={"id": cloud.demo[name]})

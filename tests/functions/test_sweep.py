@@ -62,7 +62,7 @@ def queued_for(account_id: str) -> int:
     return len(WEBHOOK_QUEUE.queued_messages(account_id))
 
 
-def test_backlog_of_one_account_does_not_delay_others(account: str) -> None:
+def test_backlog_of_one_account_does_not_delay_other_accounts(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
     other = in_another_group(account)
     make_overdue(other, 1)
@@ -73,7 +73,7 @@ def test_backlog_of_one_account_does_not_delay_others(account: str) -> None:
     assert queued_for(other) == 0
 
 
-def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
+def test_sweep_requeues_all_overdue_work_if_time_allows(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
     sweep_once(10_000)
     assert queued_for(account) == 2 * MAX_PER_SHARD + 20
@@ -81,7 +81,7 @@ def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
     assert queued_for(account) == 0
 
 
-def test_sweep_stops_when_little_time_remains_and_next_sweep_continues(account: str) -> None:
+def test_sweep_stops_before_timeout_and_next_sweep_continues(account: str) -> None:
     make_overdue(account, 30)
     sweep_once(12)
     first = queued_for(account)
@@ -90,7 +90,7 @@ def test_sweep_stops_when_little_time_remains_and_next_sweep_continues(account: 
     assert first + queued_for(account) == 30
 
 
-def test_failure_of_one_kind_does_not_stop_other_kinds(
+def test_failed_sweep_of_one_kind_of_work_does_not_stop_other_kinds(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_overdue(account, 1)

@@ -107,12 +107,12 @@ VENV: Final = "uv venv --quiet --clear --python 3.11 .venv"
 SYNC: Final = "uv pip sync --quiet --require-hashes --python .venv/bin/python requirements-dev.txt"
 
 
-def test_first_run_installs_uv_and_creates_environment(machine: Machine) -> None:
+def test_first_make_run_installs_uv_and_creates_environment(machine: Machine) -> None:
     assert machine.make() == (0, "")
     assert machine.calls == [INSTALL_UV, VENV, SYNC]
 
 
-def test_second_run_installs_nothing(machine: Machine) -> None:
+def test_second_make_run_installs_nothing(machine: Machine) -> None:
     machine.make()
     assert machine.make() == (0, "")
     assert machine.calls == [INSTALL_UV, VENV, SYNC]
@@ -127,7 +127,7 @@ def test_changed_requirements_are_installed_into_same_environment(machine: Machi
     assert machine.calls == [INSTALL_UV, VENV, SYNC, SYNC]
 
 
-def test_emulator_has_its_own_environment(machine: Machine) -> None:
+def test_emulator_is_installed_into_separate_environment(machine: Machine) -> None:
     assert machine.make(".tools/ministack/.requirements") == (0, "")
     assert machine.calls == [
         INSTALL_UV,

@@ -76,7 +76,7 @@ CONTRACTS: Final = {
 }
 
 
-def test_every_import_rule_has_test_violation() -> None:
+def test_every_import_rule_is_tested_with_violation() -> None:
     assert {rule for rule, _, _ in VIOLATIONS} == set(CONTRACTS)
 
 

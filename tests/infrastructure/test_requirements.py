@@ -52,6 +52,6 @@ def test_unpinned_requirement_is_detected(line: str) -> None:
     assert unlocked(locked + line + "\n") == [line]
 
 
-def test_shipped_requirements_are_subset_of_dev_requirements() -> None:
+def test_deployed_requirements_are_subset_of_development_requirements() -> None:
     shipped, tested = (requirements((ROOT / name).read_text()) for name in FILES[:2])
     assert set(shipped) <= set(tested)

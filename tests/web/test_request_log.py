@@ -40,7 +40,7 @@ def test_log_line_contains_metrics(partner: Partner, log: StringIO) -> None:
     assert metric_fields <= line.keys()
 
 
-def test_message_is_logged_unchanged(log: StringIO) -> None:
+def test_message_that_looks_like_json_is_logged_as_string(log: StringIO) -> None:
     logger.info('{"looks": "like JSON"}')
     (line,) = lines_of(log)
     assert line["message"] == '{"looks": "like JSON"}'

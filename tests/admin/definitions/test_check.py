@@ -141,5 +141,5 @@ def test_reference_is_not_reported_as_unknown_if_file_is_unreadable() -> None:
     assert len(errors_of(*definitions)) == 3
 
 
-def test_reference_matches_id_with_white_space_and_upper_case() -> None:
+def test_reference_ignores_case_and_surrounding_white_space_of_id() -> None:
     assert errors_of(brand(id=f" {BRAND.upper()} "), contact_form()) == []

@@ -269,7 +269,7 @@ def outcome(questionnaire: Questionnaire, submitted_answers: list[SubmittedAnswe
 
 @settings(max_examples=500)
 @given(forms_and_submissions())
-def test_validation_result_equals_oracle(
+def test_validation_result_equals_result_of_oracle(
     case: tuple[SavedContactForm, list[SubmittedAnswer]],
 ) -> None:
     form, submitted_answers = case
@@ -280,7 +280,7 @@ def test_validation_result_equals_oracle(
 
 @settings(max_examples=200)
 @given(forms(), st.dictionaries(st.integers(0, 6), st.lists(st.sampled_from(WORDS), max_size=2)))
-def test_visible_fields_equal_oracle_fixed_point(
+def test_visible_fields_equal_visible_fields_of_oracle(
     form: SavedContactForm, given_values: dict[int, list[str]]
 ) -> None:
     answers = {field_id(position): values for position, values in given_values.items()}

@@ -44,7 +44,7 @@ def embeds_ipv4(address: IPv4Address | IPv6Address) -> bool:
 
 @pytest.mark.parametrize("network", NOT_PUBLIC, ids=str)
 @given(data=st.data())
-def test_special_ranges_are_not_public(
+def test_addresses_in_reserved_ranges_are_not_public(
     network: IPv4Network | IPv6Network, data: st.DataObject
 ) -> None:
     address_class = type(network.network_address)
@@ -55,7 +55,7 @@ def test_special_ranges_are_not_public(
 
 @given(st.ip_addresses(v=4))
 @example(IPv4Address("8.8.8.8"))
-def test_other_ipv4_addresses_are_public(address: IPv4Address) -> None:
+def test_ipv4_addresses_outside_reserved_ranges_are_public(address: IPv4Address) -> None:
     is_listed = any(address in network for network in NOT_PUBLIC if network.version == 4)
     assert is_public(address) is not is_listed
 
@@ -108,5 +108,5 @@ def test_tunnel_addresses_are_not_public(address: IPv4Address, suffix: int) -> N
         "2606:4700::1%eth0",
     ],
 )
-def test_metadata_addresses_are_not_public_in_any_form(text: str) -> None:
+def test_metadata_service_address_is_not_public_in_any_notation(text: str) -> None:
     assert not is_public(ip_address(text))

@@ -95,7 +95,7 @@ def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_feedback_makes_listed_requests(
+def test_submission_and_processing_send_expected_aws_requests(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     submit = submission_of(seeded, kind)
@@ -118,7 +118,7 @@ def fill_caches(seeded: SeededAccount) -> None:
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize(("kind", "number"), CASES)
-def test_injected_fault_has_no_lasting_effect(
+def test_single_aws_fault_does_not_change_counts_and_customer(
     seeded: SeededAccount,
     time: Time,
     monkeypatch: pytest.MonkeyPatch,

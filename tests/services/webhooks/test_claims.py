@@ -106,7 +106,7 @@ def drop_first_response(patch: pytest.MonkeyPatch, operation: str) -> None:
 
 
 @pytest.mark.parametrize("attempts", [1, 8])
-def test_claim_with_lost_response_is_delivered_once(
+def test_webhook_is_sent_once_if_response_to_claim_is_lost(
     seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, attempts: int
 ) -> None:
     add_workflow(seeded.account_id, action_definition(attempts=attempts))
@@ -155,7 +155,7 @@ def test_outcome_is_recorded_despite_conflicts(
     assert len(receiver.requests) == 1
 
 
-def test_outcome_with_lost_response_counts_as_recorded(
+def test_outcome_is_recorded_if_response_to_its_write_is_lost(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     add_workflow(seeded.account_id)
@@ -167,7 +167,7 @@ def test_outcome_with_lost_response_counts_as_recorded(
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 
 
-def test_execution_parked_during_attempt_marks_replay_as_repeat(
+def test_replay_after_killed_attempt_is_marked_as_repeat(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
@@ -196,7 +196,7 @@ def test_execution_parked_during_attempt_marks_replay_as_repeat(
     ]
 
 
-def test_failure_before_retry_delay_ends_is_not_counted(
+def test_failed_claim_during_retry_delay_is_not_counted(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
@@ -216,7 +216,7 @@ def test_failure_before_retry_delay_ends_is_not_counted(
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
 
-def test_execution_ended_without_attempt_does_not_increment_attempt_count(
+def test_stopping_execution_without_request_does_not_count_as_attempt(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     workflow = add_workflow(seeded.account_id)
@@ -245,7 +245,7 @@ class Context:
 @pytest.mark.parametrize(
     ("left_s", "claims", "sent"), [((16.9,), 0, 0), ((17.0, 11.9), 1, 0), ((17.0, 12.0), 1, 1)]
 )
-def test_webhook_is_deferred_when_little_time_remains(
+def test_webhook_is_deferred_when_function_has_little_time_left(
     seeded: SeededAccount,
     receiver: Receiver,
     time: Time,
@@ -275,7 +275,7 @@ def test_deeply_nested_message_does_not_affect_other_messages(
     assert len(receiver.requests) == 1
 
 
-def test_listing_failed_deliveries_makes_two_requests(seeded: SeededAccount) -> None:
+def test_listing_failed_deliveries_sends_two_aws_requests(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id, *(action_definition(key=f"a{n}") for n in range(20)))
     trigger_webhooks(seeded)
     with counted_calls() as calls:

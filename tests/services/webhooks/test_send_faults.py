@@ -69,7 +69,7 @@ def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
         assert len([attempt for attempt in attempts if attempt.status == 200]) == 1
 
 
-def test_webhook_makes_listed_requests(
+def test_webhook_delivery_sends_expected_aws_requests(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(seeded)
@@ -80,7 +80,7 @@ def test_webhook_makes_listed_requests(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_single_fault_does_not_change_result(
+def test_single_aws_fault_does_not_change_delivery_result(
     seeded: SeededAccount,
     receiver: Receiver,
     time: Time,
@@ -100,7 +100,7 @@ def test_single_fault_does_not_change_result(
     assert len(receiver.requests) == sent
 
 
-def test_killed_attempt_is_repeated_once_and_marked(
+def test_attempt_of_killed_function_is_repeated_once_and_marked(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     answer_contact_form(seeded)
@@ -113,7 +113,7 @@ def test_killed_attempt_is_repeated_once_and_marked(
     assert sorted(repeats, key=len) == [[False], [False, True]]
 
 
-def test_concurrent_duplicate_message_is_sent_once(
+def test_webhook_with_concurrent_duplicate_message_is_sent_once(
     seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(seeded)

@@ -46,7 +46,7 @@ OPERATIONS = [operation_result.ok() for operation_result in partners.get_all_ope
 @pytest.mark.parametrize(
     "operation", [pytest.param(operation, id=operation.label) for operation in OPERATIONS]
 )
-def test_responses_conform_to_document(
+def test_responses_to_generated_requests_conform_to_openapi_document(
     operation: schemathesis.APIOperation[Any, Any, Any, Any],
     mode: schemathesis.GenerationMode,
     with_customers: Partner,

@@ -59,13 +59,13 @@ def test_server_address_is_derived_from_gateway_context(
 DOMAIN = {"domainName": "a1b2.execute-api.eu-west-1.amazonaws.com"}
 
 
-def test_document_and_page_contain_server_address() -> None:
+def test_openapi_document_and_docs_page_contain_server_address() -> None:
     address = "https://a1b2.execute-api.eu-west-1.amazonaws.com/prod"
     document = json.loads(body_of("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
     assert document["servers"] == [{"url": address}]
     assert f"BASE_URL='{address}'" in body_of("/docs", {"path": "/prod/docs", **DOMAIN})
 
 
-def test_page_uses_placeholder_for_unknown_host() -> None:
+def test_docs_page_uses_placeholder_for_unknown_host() -> None:
     page = body_of("/docs", {"path": "/local/docs", "apiId": "a1b2"})
     assert "BASE_URL='…/restapis/a1b2/local/_user_request_'" in page

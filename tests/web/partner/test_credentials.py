@@ -29,7 +29,9 @@ def test_every_partner_endpoint_requires_credentials(
     assert response.json["title"] == "Unauthorized"
 
 
-def test_unknown_key_and_wrong_secret_get_same_response(client: Client, partner: Partner) -> None:
+def test_unknown_api_key_and_wrong_secret_get_same_response(
+    client: Client, partner: Partner
+) -> None:
     key, secret = partner.headers["X-API-KEY"], partner.headers["X-API-SECRET"]
     wrong = [
         {"X-API-KEY": key, "X-API-SECRET": secret + "x"},
@@ -49,12 +51,12 @@ def test_unknown_key_and_wrong_secret_get_same_response(client: Client, partner:
     assert {response.status for response in responses} == {401}
 
 
-def test_header_names_are_case_insensitive(client: Client, partner: Partner) -> None:
+def test_credential_header_names_are_case_insensitive(client: Client, partner: Partner) -> None:
     lowered = Partner(client, "", {k.lower(): v for k, v in partner.headers.items()})
     assert lowered.get(f"/partners/customer?id={new_id()}").status == 404
 
 
-def test_revoked_key_is_rejected_after_cache_expires(partner: Partner) -> None:
+def test_revoked_api_key_is_rejected_after_cache_expires(partner: Partner) -> None:
     assert partner.get(f"/partners/customer?id={new_id()}").status == 404
     revoke_key(partner.headers["X-API-KEY"])
     clear_caches()
