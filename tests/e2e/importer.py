@@ -35,7 +35,9 @@ class Importer:
                 assert response.status_code == 201, response.text
                 return response.json()
             time.sleep(0.5)
-        raise AssertionError(f"{path} keeps failing: {response.status_code} {response.text}")
+        raise AssertionError(
+            f"All requests to {path} failed: {response.status_code} {response.text}"
+        )
 
     def import_rows(self, rows: list[dict[str, Any]]) -> str:
         """Send a batch and return the id of the import."""
@@ -53,7 +55,7 @@ class Importer:
             if progress.get("completedAt"):
                 return progress
             time.sleep(0.5)
-        raise AssertionError(f"the import does not end: {progress}")
+        raise AssertionError(f"The import did not end: {progress}")
 
     def all_customers(self) -> list[dict[str, Any]]:
         """Return all customers in list order.

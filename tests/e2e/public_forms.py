@@ -38,7 +38,7 @@ class PublicForms:
             params = {"survey": survey, "tracker": tracker}
             if self.cloud.http.get("/public/survey", params=params).status_code == 200:
                 return str(tracker)
-        raise AssertionError("every tracker of the demo is used")
+        raise AssertionError("All trackers of the demo are used.")
 
     def answers(self, view: Any) -> list[dict[str, Any]]:
         """Return a valid answer for every field of a public view, including conditional fields."""

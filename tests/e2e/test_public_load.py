@@ -131,7 +131,7 @@ def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, 
         assert response.status_code >= 500, response.text
         load.retried[str(response.status_code)] += 1
         time.sleep(random.uniform(0.5, 2))
-    raise AssertionError("the submission is never accepted")
+    raise AssertionError("The submission was not accepted.")
 
 
 def feedback_rows(cloud: Cloud) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Tenant:
                 return
             assert response.status_code >= 500, response.text
             time.sleep(1)
-        raise AssertionError("the submission is never accepted")
+        raise AssertionError("The submission was not accepted.")
 
 
 def tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:

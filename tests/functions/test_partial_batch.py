@@ -44,10 +44,10 @@ def failing_on(*record_ids: str, processed: list[str]) -> Callable[[Message[Reco
     return process
 
 
-def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **more: Any) -> list[str]:
+def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **options: Any) -> list[str]:
     """Process the records and return the ids of the messages that are reported as failed."""
     event = SQSEvent({"Records": records}, None)
-    response = process_batch(event, queue, RecordPointer, *args, **more)
+    response = process_batch(event, queue, RecordPointer, *args, **options)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
@@ -65,11 +65,11 @@ def test_invalid_fifo_message_also_fails_later_messages_of_same_group() -> None:
     assert processed == ["1", "4"]
 
 
-@pytest.mark.parametrize("more", [{}, {"run": deliver_concurrently}])
-def test_standard_queue_reports_only_messages_that_failed(more: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [{}, {"run": deliver_concurrently}])
+def test_standard_queue_reports_only_messages_that_failed(options: dict[str, Any]) -> None:
     processed: list[str] = []
     records = [record("1"), record("2"), record("3") | {"body": "[]"}, record("4")]
-    assert failed(records, STANDARD, failing_on("2", processed=processed), **more) == ["2", "3"]
+    assert failed(records, STANDARD, failing_on("2", processed=processed), **options) == ["2", "3"]
     assert sorted(processed) == ["1", "2", "4"]
 
 

@@ -51,7 +51,7 @@ def make_overdue(account_id: str, count: int) -> None:
     executions.create([new_execution(definition, action, cause, long_ago) for cause in causes])
 
 
-def in_another_group(account_id: str) -> str:
+def account_in_other_shards(account_id: str) -> str:
     """Return the id of an account whose work uses other shards than that of this account."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
@@ -64,7 +64,7 @@ def queued_for(account_id: str) -> int:
 
 def test_backlog_of_one_account_does_not_delay_other_accounts(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
-    other = in_another_group(account)
+    other = account_in_other_shards(account)
     make_overdue(other, 1)
     sweep_kind(WEBHOOKS)
     assert queued_for(other) == 1

@@ -42,8 +42,8 @@ class Receiver:
             ),
             0,
         )
-        while len(body) < length and (more := connection.recv(65536)):
-            body += more
+        while len(body) < length and (chunk := connection.recv(65536)):
+            body += chunk
         self.requests.append(head + b"\r\n\r\n" + body)
         return self.requests[-1]
 

@@ -366,9 +366,9 @@ def test_status_is_accepted_within_first_128_kilobytes_of_response(
 ) -> None:
     final = b"HTTP/1.1 204 No Content\r\n"
     interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
-    room = 128 * 1024 - len(final) + extra_bytes
+    interim_bytes = 128 * 1024 - len(final) + extra_bytes
     # Pad the last interim response so that the interim responses have exactly the requested size.
-    copies, padding = divmod(room - 2 * len(interim), len(interim))
+    copies, padding = divmod(interim_bytes - 2 * len(interim), len(interim))
     padded = interim[:-2] + b"x: " + b"a" * (len(interim) + padding - 5) + b"\r\n\r\n"
     before = interim * copies + padded
     assert len(before + final) == 128 * 1024 + extra_bytes
@@ -631,7 +631,7 @@ def test_environment_proxies_are_not_used(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_host_of_invalid_request_is_not_resolved(url: str, headers: dict[str, str]) -> None:
     def fail(_host: str, _port: int) -> Sequence[Address]:
-        raise AssertionError("resolved")
+        raise AssertionError("The host name was resolved.")
 
     response = post(url, headers, BODY, allow_private=False, network=Network(fail))
     assert response.error is WebhookFailure.BAD_REQUEST

@@ -90,8 +90,8 @@ def _fail(
     return send(arguments)
 
 
-def _error(operation: str, code: str, **more: Any) -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": code}, **more}, operation)  # type: ignore[typeddict-item]
+def _error(operation: str, code: str, **fields: Any) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": code}, **fields}, operation)  # type: ignore[typeddict-item]
 
 
 def _partial_batch_write(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:

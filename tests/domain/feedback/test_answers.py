@@ -19,8 +19,8 @@ from tests.domain.forms.factories import NOWHERE, depends, field, saved_contact_
 from tests.domain.workflows.factories import feedback
 
 
-def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
-    return saved_contact_form(fields=list(fields), **more)
+def form_of(*fields: dict[str, Any], **overrides: Any) -> SavedForm:
+    return saved_contact_form(fields=list(fields), **overrides)
 
 
 def validate(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
@@ -237,13 +237,13 @@ def test_errors_are_listed_in_order_of_submitted_answers() -> None:
 # --- hidden fields
 
 
-def conditional(**more: Any) -> SavedForm:
+def conditional(**overrides: Any) -> SavedForm:
     return form_of(
         select("happy", "Yes", "No"),
         field("why", "NUMBER", required=True),
         field("how", "NUMBER", required=True),
         fieldDependencies=[depends("why", "happy", "No"), depends("how", "why", ("$gt", "9"))],
-        **more,
+        **overrides,
     )
 
 

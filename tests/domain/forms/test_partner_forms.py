@@ -40,16 +40,16 @@ FIELD_PROPERTIES = set(
 PRE_REDIRECT = {"type": "NPS", "threshold": 8}
 
 
-def contact_form_view(**more: Any) -> dict[str, Any]:
-    saved = saved_contact_form(**more).model_dump_json()
+def contact_form_view(**overrides: Any) -> dict[str, Any]:
+    saved = saved_contact_form(**overrides).model_dump_json()
     view: dict[str, Any] = json.loads(
         PartnerContactForm.read(saved, DIRECTORY, 12).model_dump_json()
     )
     return view
 
 
-def survey_view(**more: Any) -> dict[str, Any]:
-    saved = saved_survey(**more).model_dump_json()
+def survey_view(**overrides: Any) -> dict[str, Any]:
+    saved = saved_survey(**overrides).model_dump_json()
     view: dict[str, Any] = json.loads(PartnerSurvey.read(saved, DIRECTORY, 12).model_dump_json())
     return view
 

@@ -102,8 +102,8 @@ def test_verification_errors_share_base_class() -> None:
 def test_signature_module_imports_only_standard_library() -> None:
     script = (
         "import sys, chalicelib.domain.webhooks.signature\n"
-        "own = {name.partition('.')[0] for name in sys.modules}\n"
-        "print(sorted(own - set(sys.stdlib_module_names) - {'__main__', 'chalicelib'}))\n"
+        "imported = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(sorted(imported - set(sys.stdlib_module_names) - {'__main__', 'chalicelib'}))\n"
     )
     result = subprocess.run(
         [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True

@@ -71,7 +71,7 @@ def finish(account: str, import_id: str, time: Time) -> None:
         time.ahead += timedelta(hours=1)
         sweep(IMPORTS)
         deliver_all(account)
-    raise AssertionError("the import does not end")
+    raise AssertionError("The import did not end.")
 
 
 def test_import_sends_expected_aws_requests(

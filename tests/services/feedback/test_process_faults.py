@@ -91,7 +91,7 @@ def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
         time.ahead += timedelta(hours=1)
         sweep(FEEDBACK)
         deliver_all(seeded)
-    raise AssertionError("feedback is not processed")
+    raise AssertionError("The feedback was not processed.")
 
 
 @pytest.mark.parametrize("kind", REQUESTS)

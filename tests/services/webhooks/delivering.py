@@ -30,8 +30,8 @@ NO_CONNECTION = WebhookResponse(
 )
 
 
-def response_with(status: int, **more: Any) -> WebhookResponse:
-    return WebhookResponse(12, was_sent=True, status=status, **more)
+def response_with(status: int, **overrides: Any) -> WebhookResponse:
+    return WebhookResponse(12, was_sent=True, status=status, **overrides)
 
 
 @dataclass(frozen=True)

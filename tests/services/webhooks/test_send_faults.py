@@ -47,7 +47,7 @@ def finish(seeded: SeededAccount, time: Time) -> None:
         sweep(FEEDBACK)
         sweep(WEBHOOKS)
         process_and_deliver(seeded)
-    raise AssertionError("the webhooks do not end")
+    raise AssertionError("The executions did not end.")
 
 
 def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:

@@ -298,7 +298,7 @@ def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
 
 
 def test_customer_has_at_most_32_kilobytes(known: Partner) -> None:
-    largest, larger = (customer_of_size(known, 32 * 1024 + more) for more in (0, 1))
+    largest, larger = (customer_of_size(known, 32 * 1024 + extra_bytes) for extra_bytes in (0, 1))
     create_customer(known, largest)
     response = known.post(CREATE, larger)
     assert (response.status, response.json["title"]) == (413, "Content Too Large")

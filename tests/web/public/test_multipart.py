@@ -101,7 +101,10 @@ def test_large_bracketed_number_is_accepted(seeded: SeededAccount) -> None:
         ([("fields[9999999999][id]", "x")], [("/fields[9999999999][id]", "unknown_key")]),
         ([("store", NOWHERE), ("store", "y")], [("/store", "duplicate")]),
         ([("fields[0][id]", NOWHERE), ("fields[0][id]", "x")], [("/fields[0][id]", "duplicate")]),
-        ([("more", "x"), ("store", "y")], [("/more", "unknown_key"), ("/store", "invalid_uuid")]),
+        (
+            [("more", "x"), ("store", "y")],
+            [("/more", "unknown_key"), ("/store", "invalid_uuid")],
+        ),
         ([("store", "x")], [("/store", "invalid_uuid")]),
         ([("fields", "x")], [("/fields", "malformed")]),
         ([("fields", "[" * 100_000)], [("/fields", "malformed")]),

@@ -232,7 +232,7 @@ def test_repeated_idempotency_key_returns_first_response(fresh: SeededAccount, k
         "contact form": (submit_contact, fresh.contact_form_id),
         "public survey": (submit_survey, fresh.survey_id),
         "private survey": (
-            lambda seeded, fields, **more: submit_private(seeded, tracker, fields, **more),
+            lambda seeded, fields, **parts: submit_private(seeded, tracker, fields, **parts),
             fresh.private_survey_id,
         ),
     }[kind]

@@ -44,8 +44,8 @@ def test_view_of_disabled_form_is_returned(client: Client) -> None:
 def test_public_survey_view_contains_store_and_brand(seeded: SeededAccount) -> None:
     path = f"{SURVEY}?survey={seeded.survey_id}"
     alone, at_store, at_brand = (
-        CLIENT.get(path + more).json
-        for more in ("", f"&store={seeded.store_id}", f"&brand={seeded.brand_id}")
+        CLIENT.get(path + parameters).json
+        for parameters in ("", f"&store={seeded.store_id}", f"&brand={seeded.brand_id}")
     )
     assert (alone["store"], alone["brand"], alone["externalUrl"]) == (None, None, "")
     assert at_store["store"]["id"] == seeded.store_id

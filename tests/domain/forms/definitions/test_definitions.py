@@ -38,10 +38,10 @@ ID = "abcdef00-0000-4000-8000-000000000001"
 
 
 def replace_contact_form(
-    earlier: SavedContactForm, now: datetime = LATER, **more: Any
+    earlier: SavedContactForm, now: datetime = LATER, **overrides: Any
 ) -> SavedContactForm:
     return build_contact_form(
-        parse_contact_form_definition(contact_form(**more), DIRECTORY), now, earlier
+        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), now, earlier
     )
 
 
@@ -51,7 +51,7 @@ def test_minimal_definition_is_valid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "input_error"),
+    ("overrides", "input_error"),
     [
         ({"colour": "red"}, ("/colour", "unknown_key")),
         ({"header": {"tilte": "x"}}, ("/header/tilte", "unknown_key")),
@@ -81,8 +81,8 @@ def test_minimal_definition_is_valid() -> None:
         ({"submissionCount": 3}, ("/submissionCount", "unknown_key")),
     ],
 )
-def test_schema_error_is_reported(more: dict[str, Any], input_error: tuple[str, str]) -> None:
-    assert contact_form_errors(**more) == [input_error]
+def test_schema_error_is_reported(overrides: dict[str, Any], input_error: tuple[str, str]) -> None:
+    assert contact_form_errors(**overrides) == [input_error]
 
 
 @pytest.mark.parametrize("definition", [None, [], "form", 3])
@@ -481,7 +481,7 @@ def test_survey_targets_must_be_unique_brands_and_stores_of_account(
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("overrides", "expected"),
     [
         ({"sendingChannels": []}, [("/sendingChannels", "required")]),
         ({"sendingChannels": [], "publiclyAvailable": True}, []),
@@ -500,13 +500,13 @@ def test_survey_targets_must_be_unique_brands_and_stores_of_account(
     ],
 )
 def test_sending_options_of_survey_are_validated(
-    more: dict[str, Any], expected: list[tuple[str, str]]
+    overrides: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert survey_errors(**more) == expected
+    assert survey_errors(**overrides) == expected
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("overrides", "expected"),
     [
         ({"preRedirect": True}, [("/preRedirectConfig", "required")]),
         (
@@ -540,9 +540,9 @@ def test_sending_options_of_survey_are_validated(
     ],
 )
 def test_redirect_options_of_survey_are_validated(
-    more: dict[str, Any], expected: list[tuple[str, str]]
+    overrides: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert survey_errors(**more) == expected
+    assert survey_errors(**overrides) == expected
 
 
 def test_all_rule_errors_are_reported_at_once() -> None:

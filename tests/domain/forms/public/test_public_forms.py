@@ -42,17 +42,17 @@ FIELD_PROPERTIES = set(
 )
 
 
-def contact_form_view(language: str = "en", **more: Any) -> dict[str, Any]:
-    view = build_public_contact_form(saved_contact_form(**more), DIRECTORY, Language(language))
+def contact_form_view(language: str = "en", **overrides: Any) -> dict[str, Any]:
+    view = build_public_contact_form(saved_contact_form(**overrides), DIRECTORY, Language(language))
     shown: dict[str, Any] = json.loads(view.model_dump_json())
     return shown
 
 
 def survey_view(
-    language: str = "en", context: SurveyContext | None = None, **more: Any
+    language: str = "en", context: SurveyContext | None = None, **overrides: Any
 ) -> dict[str, Any]:
     view = build_public_survey(
-        saved_survey(**more), DIRECTORY, Language(language), context or SurveyContext()
+        saved_survey(**overrides), DIRECTORY, Language(language), context or SurveyContext()
     )
     shown: dict[str, Any] = json.loads(view.model_dump_json())
     return shown
@@ -188,7 +188,10 @@ TRANSLATED: dict[str, Any] = {
     "body": {"buttonText": "Send"},
     "footer": {"title": "Us", "text": "Here"},
     "submission": {"title": "Thanks"},
-    "fields": [select("what", "Food", "Price", group="visit"), field("more", placeholder="More?")],
+    "fields": [
+        select("what", "Food", "Price", group="visit"),
+        field("more", placeholder="More?"),
+    ],
     "fieldGroups": [{"key": "visit", "name": "Your visit"}],
     "translations": {
         "fr": {
@@ -295,7 +298,7 @@ def test_fields_of_public_view_contain_their_dependencies() -> None:
         fields=[select("a"), field("b"), field("c")],
         fieldDependencies=[depends("b", "a"), depends("c", "a"), depends("c", "b", "x")],
     )
-    one, two, three = view["fieldDependencies"]
+    first, second, third = view["fieldDependencies"]
 
-    assert [item["dependencies"] for item in view["fields"]] == [[], [one], [two, three]]
-    assert [item["dependencyOf"] for item in view["fields"]] == [[one, two], [three], []]
+    assert [item["dependencies"] for item in view["fields"]] == [[], [first], [second, third]]
+    assert [item["dependencyOf"] for item in view["fields"]] == [[first, second], [third], []]
