@@ -1,4 +1,4 @@
-"""The operator command line, run against the cloud."""
+"""Run the operator command line against the local cloud."""
 
 import subprocess
 import sys

@@ -30,7 +30,7 @@ def test_circuit_opens_at_third_timeout() -> None:
     assert until == NOW + timedelta(minutes=1)
 
 
-def test_circuit_allows_one_attempt_after_one_minute() -> None:
+def test_open_circuit_allows_one_attempt_after_one_minute() -> None:
     breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
     assert breaker.open_until("account", "host", NOW + OPEN_FOR - MILLISECOND)
     assert breaker.open_until("account", "host", NOW + OPEN_FOR) is None
@@ -52,7 +52,7 @@ def test_circuit_of_one_account_does_not_affect_another() -> None:
     assert breaker.open_until("account", "host", NOW)
 
 
-def test_number_of_hosts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_circuit_breaker_forgets_oldest_host_over_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(circuit_breaker, "_MAX_HOSTS", 2)
     breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
     breaker.record_result("account", "second", NOW, timed_out=True)
