@@ -33,7 +33,7 @@ class Platform:
 
     @property
     def identifier(self) -> str:
-        """The name of the customer field with the id in this system: the source and ``Id``."""
+        """The customer field that contains the customer's id in this system, e.g. ``mewsId``."""
         return f"{self.metadata_key}Id"
 
 

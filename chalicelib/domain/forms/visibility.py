@@ -1,9 +1,9 @@
 """Determine which fields of a form are visible, depending on the answers.
 
-A field without dependencies is always visible. Any other field is visible if the results of its
-dependencies, combined with the field's operator, are true. The result of a dependency is that of
-its comparisons with the answer to the other field, combined with the dependency's operator. An
-answer to a hidden field is ignored.
+A field without dependencies is always visible. A dependency compares the answer to another field
+with one or more values and combines the comparisons with its operator ($and or $or). The field
+combines the results of all its dependencies with its own operator and is visible if the combined
+result is true. An answer to a hidden field is ignored.
 
 The dependencies of a saved form contain no cycle, so the fields can be evaluated once, each after
 the fields that it depends on (topological order).

@@ -66,5 +66,5 @@ def test_no_other_module_branches_on_field_type() -> None:
         "match field.type:\n    case 'NPS': pass",
     ],
 )
-def test_test_detects_branch_on_field_type(source: str) -> None:
+def test_branch_on_field_type_is_detected(source: str) -> None:
     assert lines_that_branch(source)
