@@ -29,7 +29,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop local logs deploy test check e2e bench format generate openapi lock clean
+.PHONY: help run up stop logs local deploy test check e2e bench format generate openapi lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,11 +43,11 @@ up: $(VENV) $(EMULATOR) ## Run it in the background; if it is running, deploy ch
 stop: $(VENV) ## Stop the local cloud; keep its data
 	@$(LOCAL_CLOUD) stop
 
-local: $(VENV) ## Serve the routes with reload against the local cloud (LOCAL_PORT)
-	@$(LOCAL_CLOUD) reload
-
 logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STAGE=…]
 	@$(BIN)/python -m infrastructure.request_logs $(if $(STAGE),--stage $(STAGE)) -- "$(REQUEST_ID)"
+
+local: $(VENV) ## Serve the routes with reload against the local cloud (LOCAL_PORT)
+	@$(LOCAL_CLOUD) reload
 
 deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…]
 	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) $(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL))

@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="make logs", description=__doc__)
     parser.add_argument("request_id", help="requestId of a problem response")
     parser.add_argument("--stage", choices=[stage.name for stage in STAGES], default=LOCAL)
-    parser.add_argument("--days", type=int, default=14, help="how far to search back")
+    parser.add_argument("--days", type=int, default=30, help="how far to search back")
     parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
     options = parser.parse_args(arguments)
     try:
