@@ -29,7 +29,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop local deploy test check e2e bench format generate openapi lock clean
+.PHONY: help run up stop logs local deploy test check e2e bench format generate openapi lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ up: $(VENV) $(EMULATOR) ## Run it in the background; if it is running, deploy ch
 
 stop: $(VENV) ## Stop the local cloud; keep its data
 	@$(LOCAL_CLOUD) stop
+
+logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STAGE=…]
+	@$(BIN)/python -m infrastructure.request_logs $(if $(STAGE),--stage $(STAGE)) -- "$(REQUEST_ID)"
 
 local: $(VENV) ## Serve the routes with reload against the local cloud (LOCAL_PORT)
 	@$(LOCAL_CLOUD) reload

@@ -21,6 +21,7 @@ _DETAILS: Final = {
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
     """Convert the framework's errors to problem responses, and log the request."""
     started = time.perf_counter()
+    logger.append_keys(request_id=request_id_of(request))
     with counted_calls() as calls:
         response = _as_problem(request, get_response(request))
     log_request(
@@ -48,7 +49,6 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
     """Log the request and its metrics."""
     logger.info(
         "request",
-        request_id=request_id_of(request),
         status=status,
         **metric_fields(
             "route",
@@ -58,7 +58,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
             faults=int(status >= 500),
         ),
     )
-    logger.remove_keys(["account_id"])
+    logger.remove_keys(["account_id", "request_id"])
 
 
 def _as_problem(request: Request, response: Response) -> Response:
