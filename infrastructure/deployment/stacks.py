@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 1800
 # The content hash is a tag of the stack, so that it is deleted together with the stack.
 _CONTENT_TAG = "feedback-content"
+_NO_UPDATES = "No updates are to be performed"
 
 
 def content_hash(parts: Iterable[str | bytes | Path]) -> str:
@@ -45,8 +46,10 @@ def deploy(
     template: str | None = None,
     template_url: str | None = None,
     parameters: Mapping[str, str | None] | None = None,
-) -> Literal["created", "updated"]:
+) -> Literal["created", "updated", "unchanged"]:
     """Create or update a stack and wait until it is complete.
+
+    Return ``"unchanged"`` if CloudFormation has nothing to update.
 
     Args:
         content: the content hash of the stack.
@@ -78,6 +81,8 @@ def deploy(
         else:
             client.update_stack(**request)
     except ClientError as error:
+        if _NO_UPDATES in str(error):
+            return "unchanged"
         raise DeploymentError(f"CloudFormation rejected the stack {name}: {error}") from error
     status = _wait(client, name)
     if status not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
