@@ -62,23 +62,20 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("aws", "chalice_in_process")
 def test_repeated_deployment_updates_same_resources() -> None:
     # Moto loses parameters that have their default value.
-    first_url = deploy.deploy("test", firewall="no")
-    assert deploy.deploy("test", alarm_email="team@example.org") == first_url
+    first_url = deploy.deploy("test", alarm_email="team@example.org", firewall="no")
     assert deploy.deploy("test", alarm_email="team@example.org") == first_url
     assert deploy.deploy("test") == first_url
     assert len(boto3.client("apigateway").get_rest_apis()["items"]) == 1
     mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
     assert len(mappings) == sum(1 for function in FUNCTIONS if function.queue)
-    assert_record_has_versions()
+    assert resource_types_of_record() >= {"rest_api", "sqs_event"}
     assert_stage_is_throttled()
 
 
-def assert_record_has_versions() -> None:
-    s3 = boto3.client("s3")
+def resource_types_of_record() -> set[str]:
     bucket = data_stack.outputs("test").deployment_bucket
-    record = json.loads(s3.get_object(Bucket=bucket, Key="test.json")["Body"].read())
-    assert {r["resource_type"] for r in record["resources"]} >= {"rest_api", "sqs_event"}
-    assert len(s3.list_object_versions(Bucket=bucket)["Versions"]) == 4
+    record = boto3.client("s3").get_object(Bucket=bucket, Key="test.json")["Body"].read()
+    return {resource["resource_type"] for resource in json.loads(record)["resources"]}
 
 
 def assert_stage_is_throttled() -> None:
