@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
             "Interrupted. Operations that AWS has started continue. Run the command again to"
             " finish the deployment."
         )
-    console.print(f"Stage {options.stage} is at {url}")
+    console.print(f"Stage {options.stage}: {url}")
     return 0
 
 

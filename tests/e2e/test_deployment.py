@@ -18,7 +18,7 @@ def stack_outputs(cloud: Cloud) -> dict[str, str]:
 
 
 def test_deployment_prints_gateway_url(deployment: str) -> None:
-    assert f"Stage {STAGE} is at https://" in deployment
+    assert f"Stage {STAGE}: https://" in deployment
 
 
 @pytest.mark.usefixtures("deployment")
