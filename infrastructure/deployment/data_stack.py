@@ -61,7 +61,7 @@ def outputs(stage: str) -> Outputs:
 
 
 def template_body() -> str:
-    """Return the template as compact JSON: CloudFormation accepts at most 51,200 bytes."""
+    """Return the template as compact JSON."""
     loader = _Loader(TEMPLATE.read_text())
     return json.dumps(loader.get_single_data(), separators=(",", ":"))
 
