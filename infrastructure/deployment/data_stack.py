@@ -72,12 +72,13 @@ class _Loader(yaml.SafeLoader):
 
 def _function(loader: yaml.SafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:
     argument: Any
-    if isinstance(node, yaml.MappingNode):
-        argument = loader.construct_mapping(node, deep=True)
-    elif isinstance(node, yaml.SequenceNode):
-        argument = loader.construct_sequence(node, deep=True)
-    else:
-        argument = loader.construct_scalar(node)
+    match node:
+        case yaml.ScalarNode():
+            argument = loader.construct_scalar(node)
+        case yaml.SequenceNode():
+            argument = loader.construct_sequence(node, deep=True)
+        case yaml.MappingNode():
+            argument = loader.construct_mapping(node, deep=True)
     if name == "GetAtt":
         argument = argument.split(".")
     return {name if name in ("Ref", "Condition") else f"Fn::{name}": argument}
