@@ -1,6 +1,7 @@
-"""Wire routes, queues and the schedule to their functions.
+"""Register the routes, the queue handlers and the schedule with Chalice.
 
-Every function's process imports this module, so each handler is imported in its own function.
+Every Lambda function imports this module at start-up, so each handler imports the code that it
+needs only when it is called.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
 app = Chalice(app_name="feedback")
-# The gateway passes these bodies in Base64, so their bytes arrive unchanged.
+# The gateway encodes bodies of these media types in Base64, so that their bytes arrive unchanged.
 app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
@@ -27,7 +28,7 @@ app.register_blueprint(description_routes)
 
 
 def on_messages(queue: Queue) -> Callable[[Callable[[SQSEvent], Any]], Any]:
-    """Bind a function to a queue."""
+    """Return a decorator that registers a Lambda function for the messages of a queue."""
     decorator: Callable[[Callable[[SQSEvent], Any]], Any] = app.on_sqs_message(
         queue=settings().resource_name(queue.name),
         batch_size=queue.batch_size,

@@ -1,4 +1,4 @@
-"""Print an error as one line instead of a traceback."""
+"""Print errors as one line instead of a traceback."""
 
 import os
 from collections.abc import Iterator
@@ -34,7 +34,10 @@ _CREDENTIAL_ERRORS: Final = frozenset(
 
 
 class OneLineErrors(TyperGroup):
-    """The root command. It prints errors of the service or AWS and exits with status 1."""
+    """The root command.
+
+    If the service or AWS returns an error, it prints one line and exits with 1.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

@@ -28,13 +28,14 @@ _WIDTH: Final = 110
 
 
 def main() -> None:
-    """Run the requested benchmarks, print each section of the report and write the report."""
+    """Run the requested benchmarks, print each section, and write the complete report to a file."""
     options = _parser().parse_args()
-    # On SIGTERM, exit normally so that child processes are stopped.
+    # On SIGTERM, exit normally so that the child processes of the benchmarks are stopped.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last two direct this process to a local cloud, which could affect later benchmarks.
+    # The last two benchmarks set environment variables that connect this process to a local cloud.
+    # These variables could affect benchmarks that run later.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,

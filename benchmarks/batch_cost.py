@@ -1,4 +1,4 @@
-"""Measure the import of a batch of customers; compare it with a row-by-row importer."""
+"""Measure the speed of importing a batch of customers; compare it with a row-by-row importer."""
 
 import os
 import time
@@ -35,14 +35,16 @@ ROW_BY_ROW_ROWS: Final = 1_000
 WARM_UP_ROWS: Final = 100
 DELAYS_MS: Final = (0, 5)
 BATCH_SIZE: Final = 5
-"""The batch size of the deployed function's event source."""
+"""The number of messages per invocation, as in the event source of the deployed function."""
 
 MIN_SPEED_RATIOS: Final = (5, 10)
-"""Minimum speed relative to the row-by-row importer: through the gateway, and in process with the
-longest added delay.
+"""Minimum ratio of this service's rows per second to those of the row-by-row importer.
+
+The first value applies to imports through the gateway, the second to imports in process with the
+longest delay in `DELAYS_MS`.
 """
 MAX_REQUEST_RATIO: Final = 0.1
-"""Maximum number of AWS requests relative to the row-by-row importer."""
+"""Maximum ratio of this service's AWS requests to those of the row-by-row importer."""
 
 GATEWAY: Final = "this service, through the gateway"
 IN_PROCESS: Final = "this service, in process"
@@ -59,10 +61,11 @@ class Import:
     """The measurements of one import.
 
     Attributes:
+        importer: the name of the importer.
         added_ms: the delay added to each AWS request.
         dynamodb: the number of DynamoDB requests; 0 if requests were not counted.
         sqs: the number of SQS requests; 0 if requests were not counted.
-        consumed: the capacity that the DynamoDB requests consumed; zero if not counted.
+        consumed: the capacity that the DynamoDB requests consumed; zero if it was not counted.
     """
 
     importer: str
@@ -80,7 +83,7 @@ class Import:
 
 
 def measure(rows: int = ROWS, row_by_row_rows: int = ROW_BY_ROW_ROWS) -> Section:
-    """Import new customers with each importer into a temporary local cloud."""
+    """Import new customers with each importer into a temporary local cloud. Return the results."""
     with own_cloud() as cloud, _discard_log():
         imports = [_through_gateway(deploy_app(cloud), rows)]
         _remove_event_source()
@@ -117,7 +120,7 @@ def batch_of(count: int) -> Rows:
 
 
 def import_in_process(batch: Rows) -> None:
-    """Import a batch into a new account in this process: accept it, then process the queue."""
+    """Import a batch into a new account in this process: accept it, then process its messages."""
     account_id = new_id()
     accepted = accept_batch(account_id, validate_batch({"batch": batch}))
     _process_queue()
@@ -190,7 +193,8 @@ def _import_through_gateway(base_url: str, batch: Rows) -> float:
 
 @contextmanager
 def _discard_log() -> Iterator[None]:
-    # Format log lines as in a deployed function, so that their cost is measured.
+    # Format log lines as a deployed function does, so that the measurements include this cost, but
+    # write them to /dev/null.
     with (
         Path(os.devnull).open("w") as devnull,
         patch.object(logger.registered_handler, "stream", devnull),

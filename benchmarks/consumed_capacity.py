@@ -17,7 +17,7 @@ class Consumed:
     """The rows and capacity units that the requests of one client have consumed so far.
 
     Attributes:
-        rows: the rows that reads examined, whether they returned them or not.
+        rows: the rows that DynamoDB read, including rows that a filter removed from the response.
         read_units: the read units that DynamoDB or the emulator reports, for tables and indexes.
         write_units: the write units that DynamoDB or the emulator reports.
         read_units_by_size: the read units computed from the sizes of the rows by AWS's rule.
@@ -79,7 +79,7 @@ def _blocks(rows: list[dict[str, Any]]) -> int:
 
 
 def row_bytes(row: dict[str, Any]) -> int:
-    """Return the billed size of a row in bytes: its attribute names and values."""
+    """Return the billed size of a row: the bytes of its attribute names and values."""
     return sum(len(name.encode()) + _value_bytes(value) for name, value in row.items())
 
 

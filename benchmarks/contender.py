@@ -11,7 +11,7 @@ from benchmarks.processes import PROJECT, PYTHON, environment
 
 @dataclass(frozen=True)
 class Response:
-    """A contender's response with warm caches.
+    """A contender's response to one request when its caches are warm.
 
     Attributes:
         calls: the number of AWS requests by operation and table.
@@ -23,11 +23,11 @@ class Response:
 
 
 class Contender:
-    """A child process that runs a handler on recorded requests. Leaving the context ends it.
+    """A child process that runs a handler on recorded requests. It ends when the context is left.
 
     Args:
-        module: the module with the handler.
-        recording: the file with the recorded requests.
+        module: the module that contains the handler.
+        recording: the file that contains the recorded requests.
     """
 
     def __init__(self, name: str, module: str, recording: Path) -> None:
@@ -48,7 +48,7 @@ class Contender:
         self._process.communicate()
 
     def response(self, request: str) -> Response:
-        """Return the response, with warm caches, to the recorded request with this name."""
+        """Send the recorded request with this name to the handler and return the response."""
         return Response(**self._execute({"request": request}))
 
     def cpu_us(self, request: str, times: int) -> float:

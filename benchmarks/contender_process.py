@@ -17,11 +17,11 @@ from benchmarks.replay import Replay
 
 
 def main(module: str, recording: Path) -> None:
-    """Execute commands until the end of standard input.
+    """Read commands from standard input and execute them until the input ends.
 
     Args:
-        module: the module with the handler.
-        recording: the file with the recorded requests.
+        module: the module that contains the handler.
+        recording: the file that contains the recorded requests.
     """
     results = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -32,7 +32,7 @@ def main(module: str, recording: Path) -> None:
     context = LambdaContext()
 
     def respond(event: Any) -> dict[str, Any]:
-        handler(event, context)  # warm the caches
+        handler(event, context)  # fill the caches before the measured requests
         replay.calls.clear()
         response = handler(event, context)
         return {

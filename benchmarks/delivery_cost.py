@@ -1,4 +1,4 @@
-"""Measure the delivery of webhooks; compare it with bare scripts that sign and post."""
+"""Measure the delivery of webhooks, and compare it with minimal scripts that sign and post."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ _NAMES: Final = {
 
 
 def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
-    """Measure all contenders, one after the other in each round."""
+    """Measure every contender once per round and return the results."""
     samples: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
     with _receiver() as port:
         for _ in range(rounds):

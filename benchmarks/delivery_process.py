@@ -1,7 +1,7 @@
 """Deliver webhooks to a local port and print the elapsed time and the CPU time.
 
-Usage: ``python -m benchmarks.delivery_process CONTENDER PORT DELIVERIES``. Prepared responses
-replace DynamoDB, so that only the work of this process is measured.
+Usage: ``python -m benchmarks.delivery_process CONTENDER PORT DELIVERIES``. DynamoDB requests get
+canned responses, so that only the work of this process is measured.
 """
 
 import hashlib

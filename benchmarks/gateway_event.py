@@ -1,4 +1,4 @@
-"""Build events of API Gateway (REST API, Lambda proxy integration)."""
+"""Build events that API Gateway sends to a function (REST API, Lambda proxy integration)."""
 
 import json
 from typing import Any, Final
@@ -29,7 +29,7 @@ def gateway_event(
     query: dict[str, str] | None = None,
     body: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Build the event of one request. With a body, add the JSON media type to the headers."""
+    """Build the event of one request. If the request has a body, set its content type to JSON."""
     all_headers = (
         _HEADERS | headers | ({"Content-Type": "application/json"} if body is not None else {})
     )

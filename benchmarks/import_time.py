@@ -1,4 +1,4 @@
-"""Measure the import time of the deployed app; compare it with that of its libraries."""
+"""Measure the import time of the deployed app, and compare it with that of its libraries alone."""
 
 import json
 from statistics import median
@@ -28,10 +28,10 @@ _PROGRAM: Final = (
 
 
 def measure(rounds: int = ROUNDS) -> Section:
-    """Measure every import statement once per round, each time in a new interpreter."""
+    """Execute each import statement once per round in a new interpreter, and return the times."""
     samples: dict[str, list[tuple[float, float, int]]] = {name: [] for name in STATEMENTS}
     for name in STATEMENTS:
-        _import(name)  # compile to byte code first
+        _import(name)  # the first run compiles the modules to byte code and is not measured
     for _ in range(rounds):
         for name in STATEMENTS:
             samples[name].append(_import(name))

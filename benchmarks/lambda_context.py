@@ -4,7 +4,7 @@ from typing import Final
 
 
 class LambdaContext:
-    """The context attributes that the app reads."""
+    """The attributes of the Lambda context that the app reads."""
 
     function_name: Final = "feedback-bench"
     memory_limit_in_mb: Final = 1024

@@ -1,4 +1,4 @@
-"""Respond to every POST request with 200, with minimal CPU time. Print the port, then serve."""
+"""Respond to every POST request with 200, with minimal CPU time. Print the port before serving."""
 
 import asyncio
 

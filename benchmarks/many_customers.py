@@ -18,8 +18,8 @@ _ROWS_PER_TASK: Final = 500
 def load(account_id: str, total: int) -> dict[str, str]:
     """Create the account with ``total`` customers and return request headers with its credentials.
 
-    The customer rows are those that the storage layer writes, at the positions 1 to ``total``. Pair
-    rows are omitted, because only imports read them.
+    The storage layer builds the customer rows, at the positions 1 to ``total``. Pair rows are
+    omitted, because only imports read them.
     """
     create_account("Maison Lumen", account_id)
     credential, secret = issue_key(account_id)

@@ -1,4 +1,4 @@
-"""Count the requests from this process to AWS, and delay each request."""
+"""Count the AWS requests of this process, and delay each of them."""
 
 import time
 from collections import Counter
@@ -13,9 +13,9 @@ from botocore.httpsession import URLLib3Session
 
 @contextmanager
 def network(added_ms: float = 0) -> Iterator[Counter[str]]:
-    """Count AWS requests by service and operation, and delay each, while the context is active.
+    """Count and delay AWS requests while the context is active. Yield the counts by operation.
 
-    Patches the method with which every botocore client sends requests, so retries are included.
+    Patches the botocore method that sends HTTP requests, so that retries are counted and delayed.
     """
     requests: Counter[str] = Counter()
     send = URLLib3Session.send

@@ -26,7 +26,7 @@ def own_cloud() -> Iterator[Emulator]:
             yield emulator
         finally:
             _forget_connections()
-            # Kill it, because a normal stop would first save its state.
+            # Kill the emulator: a normal stop would first save its state, which nobody needs.
             emulator.kill(process.pid)
             process.wait()
 
@@ -38,7 +38,7 @@ def deploy_app(emulator: Emulator) -> str:
 
 
 def _forget_connections() -> None:
-    # This process can use several emulators, one after the other.
+    # Clear cached clients, because this process can use several emulators, one after the other.
     forget_connection()
     forget_client()
 

@@ -1,4 +1,4 @@
-"""Measure the first and the last page of a short and of a very long list of customers."""
+"""Measure the first and the last page of a short list and of a very long list of customers."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ class PageCost:
 
 
 def measure(customers: int = CUSTOMERS) -> Section:
-    """Create both lists on a temporary local cloud and read their first and last pages."""
+    """Create both lists on a temporary local cloud, and measure their first and last pages."""
     with _long_read_timeout(), own_cloud() as cloud:
         headers = many_customers.load(SMALL_ACCOUNT_ID, SHORT_LIST)
         url = f"{deploy_app(cloud)}/partners/customer/list"
@@ -68,8 +68,8 @@ def measure(customers: int = CUSTOMERS) -> Section:
 
 @contextmanager
 def _long_read_timeout() -> Iterator[None]:
-    # The emulator sorts all rows of an index key for each query. With 100,000 rows this takes about
-    # as long as the service's normal read time-out.
+    # For each query, the emulator sorts all rows that have the same hash key. For 100,000 rows this
+    # takes about as long as the service's normal read time-out.
     with patch.object(dynamodb_client, "_READ_TIMEOUT_S", 60.0):
         yield
 

@@ -1,4 +1,4 @@
-"""Run child processes for benchmarks with the project's interpreter and fixed variables."""
+"""Run child processes for benchmarks with the project's interpreter and a fixed environment."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ PYTHON: Final = sys.executable
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables like those of a deployed function, with invalid credentials."""
+    """Return environment variables as in a deployed function, but with invalid AWS credentials."""
     inherited = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
     return inherited | {
         "STAGE": "test",
@@ -30,7 +30,7 @@ def run(*arguments: str | Path) -> str:
     """Run the interpreter with these arguments and return its standard output.
 
     Raises:
-        RuntimeError: the process failed; the message is its standard error output.
+        RuntimeError: the process failed. The message contains its standard error output.
     """
     process = subprocess.run(
         [PYTHON, *arguments], cwd=PROJECT, env=environment(), capture_output=True, text=True

@@ -1,4 +1,4 @@
-"""Measure viewing, submitting and validating forms; compare with bare boto3 handlers."""
+"""Measure viewing and submitting forms and validating answers, and compare with boto3 handlers."""
 
 import json
 
@@ -7,7 +7,7 @@ from benchmarks.report import Section, Table
 
 
 def measure() -> Section:
-    """Measure in a child process in which AWS requests get an immediate response."""
+    """Measure in a child process in which canned responses replace AWS, and return the results."""
     printed = run("-m", "benchmarks.public_cost_process").splitlines()
     figures = json.loads(next(line for line in reversed(printed) if '"validation"' in line))
     requests = Table(

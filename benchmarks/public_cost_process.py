@@ -1,4 +1,4 @@
-"""Measure viewing, submitting and validating forms; print the measurements as JSON.
+"""Measure viewing and submitting forms and validating answers; print the measurements as JSON.
 
 Runs as a separate program, because it replaces botocore's HTTP session in its process:
 ``python -m benchmarks.public_cost_process``.
@@ -52,11 +52,11 @@ Handler = Callable[[dict[str, Any], Any], Any]
 
 
 def main() -> None:
-    """Measure all requests and validations, and print the results as one JSON object."""
+    """Measure all requests and validations, and print the measurements as one JSON object."""
     os.environ["SUBMISSIONS"] = "1000000000"
     settings.cache_clear()
     started = time.monotonic()
-    caching.wall_clock_s = lambda: started  # cached values never expire
+    caching.wall_clock_s = lambda: started  # so that cached values never expire
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",
@@ -80,7 +80,7 @@ def main() -> None:
     }
     figures: dict[str, Any] = {"requests": {}, "validation": {}}
     for name, (event, bare) in requests.items():
-        app(event, LambdaContext())  # open the connections
+        app(event, LambdaContext())  # open the connections before the requests are counted
         with counted_calls() as calls:
             assert app(event, LambdaContext())["statusCode"] < 300
         figures["requests"][name] = _compare(event, bare) | {"calls": calls.total()}
@@ -131,7 +131,7 @@ def _example(field: SavedField) -> str:
 
 
 def _bare_view(body: str) -> Handler:
-    """Return a handler that looks up the cached response body by id and checks nothing else."""
+    """Return a handler that returns the cached response body for the requested id, unchecked."""
     bodies = {json.loads(body)["id"]: body}
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _bare_view(body: str) -> Handler:
 
 
 class _BareSubmit:
-    """A bare boto3 handler: parses the body and makes the same AWS requests; validates nothing."""
+    """A handler that uses plain boto3 to send the app's AWS requests. It validates nothing."""
 
     def __init__(self, form: SavedContactForm) -> None:
         self._dynamodb = boto3.client("dynamodb")
@@ -195,7 +195,7 @@ class _BareSubmit:
 
 
 def _response(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-    """Return a prepared response to an AWS request of a submission."""
+    """Return the canned response to an AWS request that a submission sends."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
     responses = {
@@ -218,10 +218,10 @@ class _Body:
 
 
 def _validation_ms(count: int, *, dependent: bool) -> dict[str, float]:
-    """Measure the validation of a submission to a form with ``count`` fields.
+    """Measure the time to validate a submission to a form with ``count`` fields.
 
     Args:
-        dependent: whether fields depend on earlier fields, each on at most two.
+        dependent: whether each field depends on one or two earlier fields.
     """
     directory = Directory.of([Place(id=_BRAND, kind=PlaceKind.BRAND, name="Maison Lumen")])
     document = {
@@ -244,7 +244,7 @@ def _validation_ms(count: int, *, dependent: bool) -> dict[str, float]:
             if dependent and before != n
         ],
     }
-    # The form with 200 fields is larger than a saved form may be.
+    # The form with 200 fields exceeds the size limit of a form, so raise the limit.
     form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
     saved = build_contact_form(
         parse_contact_form_definition(document, directory), datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Recorded gateway requests, each with the DynamoDB responses that are needed to serve it."""
+"""Recorded gateway requests, with the DynamoDB responses that a contender needs to serve them."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -8,11 +8,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RecordedResponse:
-    """One response of DynamoDB.
+    """One recorded response of DynamoDB.
 
     Attributes:
         operation: the DynamoDB operation, for example ``GetItem``.
-        table: the table of the request.
+        table: the table that the request reads or writes.
         body: the response body as text.
     """
 
@@ -23,11 +23,11 @@ class RecordedResponse:
 
 @dataclass(frozen=True)
 class RecordedRequest:
-    """One gateway event and the DynamoDB responses that are needed to serve it.
+    """One gateway event, with the DynamoDB responses that a contender needs to serve it.
 
     Attributes:
-        responses: one response for each combination of operation and table, including those that a
-            warm function has cached.
+        responses: one response for each combination of operation and table, including responses
+            that a warm function has cached and does not request again.
     """
 
     name: str

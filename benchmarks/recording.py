@@ -24,7 +24,7 @@ from chalicelib.services.caching import clear_caches
 
 
 def main(file: Path) -> None:
-    """Record a request to every read endpoint and write the recordings to a file."""
+    """Send a request to every read endpoint and write the recorded responses to a file."""
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",

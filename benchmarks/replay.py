@@ -1,4 +1,4 @@
-"""Replay recorded DynamoDB responses instead of sending requests over the network.
+"""Replace DynamoDB's responses with recorded ones, without sending requests over the network.
 
 Only the HTTP exchange is replaced. Botocore still signs requests, retries, verifies checksums and
 parses responses.
@@ -17,10 +17,10 @@ from benchmarks.recorded_request import RecordedRequest, RecordedResponse
 
 
 class Replay:
-    """Respond to DynamoDB requests with the responses of the selected recorded request.
+    """Return the responses of the selected recorded request for all DynamoDB requests.
 
     Attributes:
-        calls: the number of requests by operation and table; callers clear it.
+        calls: the number of DynamoDB requests by operation and table. Callers reset it.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Replay:
         self._responses: dict[str, list[tuple[bytes, str, _RecordedBody]]] = {}
 
     def install(self) -> None:
-        """Replace botocore's HTTP session for the rest of the process."""
+        """Replace botocore's HTTP session until the process ends."""
         replay = self
 
         def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
@@ -37,7 +37,7 @@ class Replay:
         setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
 
     def select(self, request: RecordedRequest) -> None:
-        """Respond with the responses of this recorded request from now on."""
+        """Select the recorded request whose responses are returned from now on."""
         self._responses = {}
         for response in request.responses:
             self._responses.setdefault(response.operation, []).append(

@@ -1,4 +1,4 @@
-"""Reports that consist of sections with text and tables, for Markdown and the terminal."""
+"""Benchmark reports: sections of text and tables, formatted for Markdown and the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Table:
         )
 
     def printed(self) -> PrintedTable:
-        """Return the table for display on a terminal."""
+        """Return the table for printing on a terminal."""
         table = PrintedTable()
         for index, column in enumerate(self.columns):
             table.add_column(column, justify="right" if index else "left")
@@ -50,7 +50,7 @@ class Section:
         return "\n\n".join([f"## {self.title}", *parts])
 
     def print(self, console: Console) -> None:
-        """Print the section on a terminal."""
+        """Print the section to the terminal."""
         console.rule(self.title)
         for part in self.parts:
             content = part.replace("`", "") if isinstance(part, str) else part.printed()

@@ -1,4 +1,4 @@
-"""Measure the CPU time of each read endpoint; compare it with other implementations."""
+"""Measure the CPU time of each read endpoint, and compare it with other implementations."""
 
 import contextlib
 import tempfile
@@ -16,7 +16,7 @@ from benchmarks.report import Section, Table
 BUDGET: Final = 1.2
 ROUNDS: Final = 101
 BATCH_US: Final = 8_000
-"""The approximate CPU time that a contender uses in each round."""
+"""The approximate CPU time that each contender uses per round."""
 
 APP: Final = "this service"
 BARE: Final = "bare boto3"
@@ -30,11 +30,11 @@ MODULES: Final = {
 
 @dataclass(frozen=True)
 class Times:
-    """The CPU time of one request by contender.
+    """The CPU time of one request, measured with every contender.
 
     Attributes:
-        us: the median CPU time in microseconds.
-        ratio: the median ratio to the CPU time of the bare handler.
+        us: the median CPU time in microseconds, by contender.
+        ratio: the median ratio to the CPU time of the bare boto3 handler, by contender.
     """
 
     us: dict[str, float]
@@ -42,7 +42,7 @@ class Times:
 
 
 def measure(rounds: int = ROUNDS) -> Section:
-    """Measure every recorded request with every contender."""
+    """Measure every recorded request with every contender and return the results."""
     with running_contenders() as (contenders, requests):
         calls = {request: calls_for_equal_responses(contenders, request) for request in requests}
         times = {request: _times(contenders, request, rounds) for request in requests}
@@ -63,10 +63,10 @@ def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
 
 
 def calls_for_equal_responses(contenders: Sequence[Contender], request: str) -> int:
-    """Check that all contenders respond identically to one request; return its AWS requests.
+    """Check that all contenders respond identically, and return the number of their AWS requests.
 
     Raises:
-        AssertionError: a contender differs in the AWS requests, the status or the body.
+        AssertionError: two contenders differ in the AWS requests, the status or the body.
     """
     first, *others = (contender.response(request) for contender in contenders)
     for contender, response in zip(contenders[1:], others, strict=True):
@@ -80,7 +80,7 @@ def _times(contenders: Sequence[Contender], request: str, rounds: int) -> Times:
         contender.cpu_us(request, times=20)
     samples: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for turn in range(rounds):
-        # Rotate the order, so that no contender always runs first.
+        # Rotate the order of the contenders, so that no contender always runs first.
         first = turn % len(contenders)
         for contender in (*contenders[first:], *contenders[:first]):
             samples[contender.name].append(contender.cpu_us(request, times))

@@ -1,8 +1,8 @@
-"""Import customers row by row with plain boto3 and one table, as a baseline for comparison.
+"""Import customers row by row with plain boto3 and one table, as a baseline for the benchmark.
 
-For each row, the importer looks up the pair, then creates or updates the customer. It validates
-nothing, stores no list positions and no progress, and two concurrent runs can create a customer
-twice.
+For each row, the importer looks up the customer with the row's pair of e-mail address and phone
+number, then creates or updates the customer. It validates nothing and stores neither list
+positions nor progress. If it runs twice at the same time, it can create a customer twice.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,10 @@ def create_table(dynamodb: Any) -> None:
 
 
 def import_rows(dynamodb: Any, account_id: str, rows: Iterable[dict[str, Any]]) -> None:
-    """For each row, create a customer or fill the null fields of the pair's existing customer."""
+    """Import the rows.
+
+    A row with a known pair fills the null fields of the customer with that pair.
+    """
     for row in rows:
         pair = pair_of(row.get("email"), row.get("phoneNumber"))
         key = f"{account_id}#{pair.digest}" if pair else None

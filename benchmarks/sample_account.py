@@ -53,7 +53,7 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True)
 class SampleAccount:
-    """The credentials of the created account, and the id of one resource of each kind."""
+    """The credentials of the sample account, and the id of one resource of each kind."""
 
     api_key: str
     api_secret: str
@@ -64,7 +64,7 @@ class SampleAccount:
 
 
 def load() -> SampleAccount:
-    """Create the account and its data through the services. The tables must exist."""
+    """Create the account and its data through the services. The DynamoDB tables must exist."""
     account = create_account("Maison Lumen", ACCOUNT_ID)
     credential, secret = issue_key(account.id, "benchmark")
     brand = save_brand(account.id, {"id": _id("brand", 1), "name": "Maison Lumen"})
@@ -88,7 +88,10 @@ def load() -> SampleAccount:
 
 
 def customer(number: int) -> dict[str, Any]:
-    """Return the definition of one customer. Every third has a tag and a custom attribute."""
+    """Return the definition of one customer.
+
+    Every third customer has a tag and a custom attribute.
+    """
     first_name, last_name, language = _PEOPLE[number % len(_PEOPLE)]
     document: dict[str, Any] = {
         "id": _id("customer", number),
@@ -128,7 +131,10 @@ def _purchase(store_id: str, customer_id: str) -> dict[str, Any]:
 
 
 def _fields() -> list[dict[str, Any]]:
-    """Return 20 field definitions of most types. `_form` makes five of them conditional."""
+    """Return 20 field definitions that use most field types.
+
+    `_form` makes five of them conditional.
+    """
     fields: list[dict[str, Any]] = [
         {"key": "rating", "type": "RATING", "label": "How was your visit?", "required": True},
         {"key": "nps", "type": "NPS", "label": "Would you recommend us to a friend?"},

@@ -1,7 +1,7 @@
-"""The user agent that all botocore clients share, and a counter of the requests that they send.
+"""Define the user agent of all botocore clients and count the AWS requests that they send.
 
-The request log contains the counts, and tests check them. Pass every new client to
-`count_calls_of`.
+The request log contains the counts, and tests check them. Code that creates a botocore client must
+pass it to `count_calls_of`.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 USER_AGENT: Final = "feedback-platform/1.0"
-"""A fixed user agent saves time: otherwise botocore builds a longer one for each request."""
+"""A fixed user agent saves time. Without it, botocore builds a user agent for each request."""
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
 

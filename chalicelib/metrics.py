@@ -1,4 +1,4 @@
-"""Metrics in log lines. CloudWatch extracts them (CloudWatch embedded metric format)."""
+"""Publish metrics in log lines. CloudWatch extracts them (CloudWatch embedded metric format)."""
 
 import time
 from functools import cache

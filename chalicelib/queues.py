@@ -1,4 +1,4 @@
-"""The queues and the settings of their event sources.
+"""Define the queues and the settings of their event sources.
 
 `app.py` registers the function of each queue. `infrastructure/functions.py` lists the queues of
 each function. Every process imports this module at start-up, so it must not import other modules

@@ -1,7 +1,7 @@
-"""The settings of the process, read from environment variables on first use.
+"""Read the settings of the process from environment variables on first use.
 
-They cannot be read at import time: Chalice imports the app to package it, and the environment
-variables are not set then.
+The settings cannot be read at import time: Chalice imports the app to package it, when the
+environment variables are not set.
 """
 
 import os
@@ -23,8 +23,8 @@ class Settings:
         submissions: the maximum number of submissions from one source address to one public form
             in a time window; 0 means no limit.
         submission_window_s: the length of the time window in seconds.
-        private_webhooks: whether webhook URLs may use plain http and private addresses. Always
-            False except on the stages that run on the emulator.
+        private_webhooks: whether webhook URLs may use plain http and private addresses. True only
+            on stages that run on the emulator.
     """
 
     stage: str

@@ -1,1 +1,1 @@
-"""CloudFormation stacks, the function manifest, deployment, and the local cloud."""
+"""Define, generate and deploy the infrastructure, and run the local cloud."""

@@ -1,7 +1,8 @@
-"""The function manifest: memory, event source, permissions and alarms of each function; stages.
+"""The function manifest: memory, event source, permissions and alarms of each function.
 
-`make generate` generates `.chalice/config.json`, `.chalice/policies` and part of `data.yaml` from
-this module. Queue settings are in `chalicelib/queues.py`, because the deployed app needs them.
+This module also defines the stages. `make generate` generates `.chalice/config.json`,
+`.chalice/policies` and part of `data.yaml` from this module. Queue settings are in
+`chalicelib/queues.py`, because the deployed app needs them.
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,8 @@ class Stage:
         environment: environment variables of all functions, in addition to ``STAGE``.
         memory_mb: memory by function, for functions whose memory differs from `Function.memory_mb`.
         reserved_concurrency: reserved concurrency by function. Do not set it for functions with a
-            queue: throttled invocations increase the receive counts of messages.
+            queue: if an invocation is throttled, its messages count as received without being
+            processed.
         throttling: the limits of the gateway stage. None means only the limits of the AWS account.
     """
 
@@ -62,13 +64,13 @@ class Function:
         name: the name of the function in `app.py`. Chalice names the function for all routes
             ``api_handler``.
         tables: the allowed DynamoDB actions by table, or by ``table/index`` for an index. A
-            transaction needs only the actions of its items.
+            transaction requires only the actions of the writes that it contains.
         queue: the queue that invokes the function. It has alarms for invalid and for old messages.
         sends_to: the queues to which the function sends messages.
-        schedule: the rate at which the function is invoked, at least once every five minutes. An
-            alarm is raised if it is not invoked for five minutes.
-        work: the kind of work that the function processes. Parked work of this kind raises an
-            alarm.
+        schedule: the rate at which the function is invoked, at least once every five minutes. If it
+            is not invoked for five minutes, an alarm is raised.
+        work: the kind of work that the function processes. When work of this kind is parked, an
+            alarm is raised.
         max_message_age_s: the age of a queue message that raises an alarm.
     """
 

@@ -1,8 +1,8 @@
-"""Generate files from the function manifest. With ``--check``, only compare them.
+"""Generate files from the function manifest. With ``--check``, only check that they are up to date.
 
-The files are `.chalice/config.json`, a policy for each function and stage in `.chalice/policies`,
-and the end of `data.yaml`, which contains the queues, dead-letter queues, log groups and alarms of
-functions, and the dashboard.
+The generated files are `.chalice/config.json` and, in `.chalice/policies`, a policy for each
+function and stage. The end of `data.yaml` is generated too: queues, dead-letter queues, log groups
+and alarms of functions, and the dashboard.
 """
 
 import argparse
@@ -25,8 +25,10 @@ _MARKER: Final = "Do not edit below this line.\n"
 _RETENTION_S: Final = 14 * 24 * 3600
 _LOG_RETENTION_DAYS: Final = 30
 _MAX_RECEIVES: Final = 10
-"""Valid messages do not reach this limit, because work is parked after eight failures. Only invalid
-messages are moved to the dead-letter queue."""
+"""After this number of receives, the queue moves a message to the dead-letter queue.
+
+Valid messages do not reach it, because work is parked after eight failures.
+"""
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]
@@ -48,7 +50,7 @@ def main(arguments: list[str]) -> int:
 
 
 def generated_files() -> dict[Path, str]:
-    """Return the expected text of every generated file, by path."""
+    """Return the text that each generated file must contain, by path."""
     policies = {
         policy_file(function, stage): _json(policy(function, stage))
         for function in FUNCTIONS
@@ -60,7 +62,7 @@ def generated_files() -> dict[Path, str]:
 
 
 def stale_files() -> list[Path]:
-    """Return the generated files that are missing, out of date or no longer needed."""
+    """Return the paths of generated files that are missing, out of date or no longer needed."""
     expected = generated_files()
     different = [
         path for path, text in expected.items() if not path.exists() or path.read_text() != text
@@ -89,7 +91,7 @@ def chalice_config() -> Json:
         "version": "2.0",
         "app_name": "feedback",
         "autogen_policy": False,
-        # The emulator cannot create a REST API without this setting.
+        # Without this setting, the emulator cannot create the REST API.
         "minimum_compression_size": 1024,
         "api_gateway_endpoint_type": "REGIONAL",
         "stages": {
@@ -108,8 +110,9 @@ def chalice_config() -> Json:
 def policy(function: Function, stage: Stage) -> Json:
     """Return the IAM policy of a function in a stage.
 
-    Account and region are wildcards, because they are unknown when the policy is generated. Access
-    to resources of another AWS account would also require a policy in that account.
+    The AWS account and region in resource names are wildcards, because they are unknown when the
+    policy is generated. This does not give access to resources of another AWS account, which would
+    also require a policy in that account.
     """
     prefix = f"feedback-{stage.name}"
     logs = [
@@ -165,7 +168,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
     name = queue.name.removesuffix(".fifo")
     title = _title(name)
     fifo: Json = {"FifoQueue": True} if queue.is_fifo else {}
-    # Messages are grouped by account. Order and throughput limits apply per account.
+    # The message group is the account, so order and throughput limits apply per account.
     by_group: Json = {
         "ContentBasedDeduplication": False,
         "DeduplicationScope": "messageGroup",
@@ -176,7 +179,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
             queue.name,
             **fifo,
             **(by_group if queue.is_fifo else {}),
-            # AWS recommends six times the function's time-out.
+            # AWS recommends a visibility timeout of six times the function's time-out.
             VisibilityTimeout=6 * function.timeout_s,
             RedrivePolicy={
                 "deadLetterTargetArn": {"Fn::GetAtt": [f"{title}DeadQueue", "Arn"]},

@@ -1,4 +1,4 @@
-"""Inspect the destination of an AWS request without sending it."""
+"""Return the destination of an AWS request without sending the request."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from botocore.compat import HTTPHeaders
 
 
 def destination_of(client: Any, method: str, **arguments: Any) -> tuple[str, str]:
-    """Return the URL that this client calls, and the region and service of its signature."""
+    """Return the URL that this client calls, and the region and service for which it signs."""
     requests: list[AWSPreparedRequest] = []
 
     def respond(request: AWSPreparedRequest, **_: Any) -> AWSResponse:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.services.moved_time import Time
     from tests.services.webhooks.delivering import Receiver
 
-# Set before any project import, so that no test can reach a real AWS account.
+# Set these variables before any project import, so that no test can reach a real AWS account.
 os.environ.update(
     {
         "STAGE": "test",
@@ -37,9 +37,9 @@ DATA_STACK = Path(__file__).parent.parent / "infrastructure" / "data.yaml"
 
 @pytest.fixture(scope="module")
 def cloud() -> Iterator[None]:
-    """Create the data stack's tables and queues on moto, empty for each test module.
+    """Create empty tables and queues of the data stack on moto for each test module.
 
-    The tests of a module share them and use separate accounts.
+    The tests of a module share the tables and use separate accounts.
     """
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
@@ -61,7 +61,7 @@ def cloud() -> Iterator[None]:
 
 @pytest.fixture
 def account(cloud: None) -> str:
-    """Return the id of a new account, after the caches are cleared."""
+    """Clear all caches and return the id of a new account."""
     from chalicelib.domain.ids import new_id
     from chalicelib.services.caching import clear_caches
 
@@ -71,7 +71,7 @@ def account(cloud: None) -> str:
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> "Time":
-    """Replace the service's clock with one that the test moves."""
+    """Replace the service's clock with a clock that the test can move."""
     from tests.services.moved_time import move_time
 
     return move_time(monkeypatch)
@@ -79,13 +79,14 @@ def time(monkeypatch: pytest.MonkeyPatch) -> "Time":
 
 @pytest.fixture
 def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
-    """Replace the sending of webhooks with a receiver that responds with 200 by default."""
+    """Replace the function that posts webhooks. The receiver responds with 200 by default."""
     from chalicelib.services.webhooks import send
     from tests.services.webhooks.delivering import Receiver, response_with
 
     receiver = Receiver([response_with(200)])
     monkeypatch.setattr(send, "post", receiver.post)
-    # Moto copies all tables in a transaction and is not safe for concurrent threads.
+    # Deliver one webhook at a time: for a transaction, moto copies all tables, which is not
+    # thread-safe.
     monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)
-    send.hosts.forget()
+    send.hosts.close_all()
     return receiver

@@ -1,4 +1,4 @@
-"""Restrict functions in tests to the AWS permissions of their policies."""
+"""Restrict a function that a test runs to the AWS permissions of its policy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,10 @@ _TRANSACTION_ACTIONS: Final = {
 
 
 class NotAllowed(BaseException):
-    """The function's policy lacks a permission. A worker would catch an `Exception`."""
+    """The function's policy lacks a permission.
+
+    A `BaseException`, because workers catch `Exception`.
+    """
 
 
 _function: ContextVar[str | None] = ContextVar("function", default=None)
@@ -28,7 +31,7 @@ _function: ContextVar[str | None] = ContextVar("function", default=None)
 
 @contextmanager
 def allowed(function: str) -> Iterator[None]:
-    """Raise `NotAllowed` for requests inside the block that this function's policy denies."""
+    """Raise `NotAllowed` if code in the block sends a request that the function's policy denies."""
     token = _function.set(function)
     try:
         yield
@@ -37,7 +40,7 @@ def allowed(function: str) -> Iterator[None]:
 
 
 def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Check every AWS request inside an `allowed` block."""
+    """Patch botocore so that every AWS request inside an `allowed` block is checked."""
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
@@ -59,7 +62,7 @@ def _require(function: str, client: BaseClient, operation: str, arguments: dict[
 
 
 def _required_permissions(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return pairs of resource and action for a request, with the names that policies use."""
+    """Yield the resource and the action of each permission that this request requires."""
     if "QueueUrl" in arguments:
         yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
     elif "QueueName" in arguments:

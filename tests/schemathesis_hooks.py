@@ -1,6 +1,6 @@
-"""Filters for failures that schemathesis reports because a schema cannot express the rule.
+"""Ignore failures that schemathesis reports only because a schema cannot express a rule.
 
-Both the in-process tests and the schemathesis command against the deployed service load them.
+Both the in-process tests and the schemathesis command against the deployed service load this file.
 """
 
 import json
@@ -14,12 +14,20 @@ from schemathesis.openapi.checks import RejectedPositiveData
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> bool:
-    """Return whether this is a failure of the service."""
+    """Return whether this failure is an error of the service.
+
+    False if a schema cannot express the rule.
+    """
     if isinstance(failure, RejectedPositiveData):
-        return not (_rejects_empty_customer(response) or _rejects_reused_idempotency_key(response))
+        return not (
+            _rejects_empty_customer(response)
+            or _rejects_reused_idempotency_key(response)
+            or _rejects_answers_by_rules_of_form(case, response)
+        )
     if isinstance(failure, AcceptedNegativeData):
         return not (
-            response.status_code == 413  # payload too large, before validation
+            response.status_code
+            == 413  # 413: the body is too large and is rejected before validation
             or _accepts_partial_batch(response)
             or _has_surrounding_white_space(case.body)
             or _is_invalid_only_in_ignored_parts(case)
@@ -28,7 +36,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
 
 
 def _rejects_empty_customer(response: Any) -> bool:
-    """Return whether the service rejected a customer with only blank strings and nulls."""
+    """Return whether the service rejected a customer whose fields are all blank strings or null."""
     errors = _body(response).get("errors", [])
     return bool(errors) and all(error["code"] == "empty" for error in errors)
 
@@ -37,13 +45,21 @@ def _rejects_reused_idempotency_key(response: Any) -> bool:
     return bool(response.status_code == 422)
 
 
+def _rejects_answers_by_rules_of_form(case: Any, response: Any) -> bool:
+    """Return whether a submission breaks only rules that the definition of its form sets."""
+    pointers = [error["pointer"] for error in _body(response).get("errors", [])]
+    return case.path.endswith("/submit") and all(
+        pointer.startswith(("/fields", "/store", "/brand")) for pointer in pointers
+    )
+
+
 def _accepts_partial_batch(response: Any) -> bool:
-    """Return whether a partial batch was accepted with rejected rows."""
+    """Return whether a batch with ``partial=true`` was accepted although it has invalid rows."""
     return bool(response.status_code == 201 and _body(response).get("rejected"))
 
 
 def _has_surrounding_white_space(value: Any) -> bool:
-    """Return whether a string has leading or trailing white space, which its length excludes."""
+    """Return whether a string has surrounding white space, which the service does not count."""
     if isinstance(value, dict):
         return any(map(_has_surrounding_white_space, [*value, *value.values()]))
     if isinstance(value, list):
@@ -52,7 +68,7 @@ def _has_surrounding_white_space(value: Any) -> bool:
 
 
 def _is_invalid_only_in_ignored_parts(case: Any) -> bool:
-    """Return whether a case is invalid only in unknown query parameters or headers.
+    """Return whether a case is invalid only because of unknown query parameters or headers.
 
     The service ignores unknown query parameters, and the tests replace the credential headers.
     """

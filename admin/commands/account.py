@@ -14,7 +14,7 @@ app = typer.Typer(help="Create and list accounts.", no_args_is_help=True)
 
 
 def id_argument(text: str) -> str:
-    """Parse an id and convert it to lower case.
+    """Parse the id in a command line argument and convert it to lower case.
 
     Raises:
         BadParameter: the text is not a UUID.

@@ -89,7 +89,10 @@ def show(delivery: DeliveryArgument) -> None:
 def replay(
     deliveries: Annotated[list[str], typer.Argument(metavar="ID…", help="The deliveries' ids.")],
 ) -> None:
-    """Replay deliveries that ended without success. Earlier attempts do not count."""
+    """Replay deliveries that ended without success.
+
+    Attempts before the replay do not count towards the maximum number of attempts.
+    """
     rejected = 0
     for delivery in deliveries:
         try:
@@ -103,7 +106,10 @@ def replay(
 
 
 def _action_names(account_id: str) -> dict[str, str]:
-    """Return the workflow name and key of each of the account's actions, by action id."""
+    """Return a display name for each of the account's actions, by action id.
+
+    The display name consists of the workflow's name and the action's key.
+    """
     return {
         action.id: f"{workflow.name} / {action.key}"
         for workflow in list_workflows(account_id)

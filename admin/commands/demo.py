@@ -44,9 +44,10 @@ def demo(
         ),
     ] = None,
 ) -> None:
-    """Load the demo data unless it is already loaded, and print example requests.
+    """Load the demo data if it is not loaded yet, and print example requests.
 
-    If the output file contains valid credentials, they are reused. Otherwise, new ones are issued.
+    If the output file contains valid credentials, they are reused. Otherwise, the command issues
+    new credentials.
     """
     started = time.monotonic()
     definitions = demo_definitions()
@@ -155,10 +156,10 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
 
 
 def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:
-    """Return the ids of unused trackers. Create as many as are missing.
+    """Return the ids of unused trackers. If there are too few, create the missing trackers.
 
-    Trackers are created after all other demo data, so the existence of the last tracker shows that
-    the demo data is complete.
+    Trackers are created after all other demo data, so the demo data is complete if the last tracker
+    exists.
     """
     stays = [
         id_of(MAIN_ACCOUNT, definition.content)

@@ -20,7 +20,7 @@ from chalicelib.services.customers.read import find_customer
 
 
 class StoredResources:
-    """Look up the stored resources that definitions refer to. Results are cached."""
+    """Look up the stored resources that definitions refer to, and cache the results."""
 
     @cache  # noqa: B019 - the process ends with the command
     def has_account(self, account_id: str) -> bool:
@@ -34,7 +34,7 @@ class StoredResources:
 
     @cache  # noqa: B019
     def has_customer(self, account_id: str, customer_id: str) -> bool:
-        """Return whether the account has the customer."""
+        """Return whether the account has a customer with this id."""
         return find_customer(account_id, customer_id) is not None
 
 

@@ -37,7 +37,7 @@ def rotate(
         ),
     ] = None,
 ) -> None:
-    """Create a webhook secret and print it. It cannot be shown again.
+    """Create a webhook secret and print it. The secret cannot be shown again.
 
     The current secret signs webhooks until the new secret becomes active. Other secrets that are
     not active yet are deleted.

@@ -42,7 +42,9 @@ def replay_work(
     ],
     part: Annotated[
         str | None,
-        typer.Argument(metavar="PART", help="The part to replay. Default: all parked parts."),
+        typer.Argument(
+            metavar="PART", help="The part of the work to replay. Default: all parked parts."
+        ),
     ] = None,
 ) -> None:
     """Reset the failure count of parked work and queue it again."""

@@ -43,14 +43,17 @@ def list_all(account: AccountArgument) -> None:
 
 @app.command()
 def enable(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Enable a workflow. It takes effect within a minute."""
+    """Enable a workflow. The change takes effect within a minute."""
     changed = set_workflow_enabled(account, workflow, enabled=True)
     notices().print(f"Enabled the workflow {changed.name}.")
 
 
 @app.command()
 def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Disable a workflow and stop its pending deliveries. It takes effect within a minute."""
+    """Disable a workflow and stop its pending deliveries.
+
+    The change takes effect within a minute.
+    """
     changed = set_workflow_enabled(account, workflow, enabled=False)
     notices().print(f"Disabled the workflow {changed.name}.")
 

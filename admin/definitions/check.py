@@ -1,4 +1,4 @@
-"""Validate all definitions of a run before any of them is saved.
+"""Validate all definitions of one run of the command ``load`` before any of them is saved.
 
 First, each definition is validated against the schema of its kind. Then the rules are checked. For
 example, the brands, stores and customers that a definition refers to must be stored or defined in
@@ -42,12 +42,12 @@ def check(
     """Return the valid definitions in their original order, and all problems.
 
     Rules are checked only if all files are readable and all definitions match their schemas.
-    Otherwise, references to an invalid definition of the run would be reported as unknown.
+    Otherwise, a reference to an invalid definition of the same run would be reported as unknown.
 
     Args:
         default_account: the account of definitions without an ``account`` field.
         known: looks up stored accounts and resources.
-        unreadable: problems with unreadable files of this run.
+        unreadable: the problems found while the files of this run were read.
     """
     problems = [*unreadable]
     definitions: list[Definition] = []

@@ -10,7 +10,8 @@ from chalicelib.domain.input_errors import InputError
 class Kind(StrEnum):
     """The kind of resource that a definition describes.
 
-    Kinds are loaded in this order, because definitions refer only to earlier kinds.
+    Definitions are saved in the order of these kinds. A definition can refer only to resources of
+    kinds before its own.
     """
 
     BRAND = "brand"
@@ -24,11 +25,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class RawDefinition:
-    """A definition that has been read from a file but not validated.
+    """A definition that was read from a file and is not validated yet.
 
     Attributes:
         origin: the location of the definition in messages: ``places.yaml, definition 3``.
-        content: the parsed definition.
+        content: the definition's parsed YAML, JSON or CSV data.
     """
 
     origin: str

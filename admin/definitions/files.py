@@ -15,11 +15,11 @@ from chalicelib.domain.input_errors import InputError
 
 
 class _NotReadable(Exception):
-    """A file cannot be read any further. The message is one sentence for the operator."""
+    """The rest of a file cannot be read. The message tells the operator why, in one sentence."""
 
 
 def read_files(paths: Iterable[Path]) -> tuple[list[RawDefinition], list[Problem]]:
-    """Return the definitions of all files in order, and a problem for each unreadable file."""
+    """Return the definitions in all files, in order, and a problem for each unreadable file."""
     definitions: list[RawDefinition] = []
     problems: list[Problem] = []
     for path in paths:

@@ -37,7 +37,7 @@ class KnownAccounts(Protocol):
 def identify_definition(
     raw: RawDefinition, default_account: str | None, known: KnownAccounts
 ) -> Definition:
-    """Return the definition with its kind and account.
+    """Return the validated definition with its kind and account.
 
     Args:
         default_account: the account of a definition without an ``account`` field.

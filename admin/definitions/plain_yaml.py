@@ -12,15 +12,15 @@ import yaml
 
 
 class PlainLoader(yaml.SafeLoader):
-    """A loader that converts unquoted true, false, null and decimal numbers.
+    """A YAML loader that converts unquoted true, false, null and decimal numbers.
 
-    All other scalars are strings.
+    It returns all other scalars as strings.
     """
 
     yaml_implicit_resolvers = {}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
-        """Return the mapping. Raise a YAML error if a key occurs twice."""
+        """Return the mapping as a dictionary. Raise a YAML error if a key occurs twice."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":

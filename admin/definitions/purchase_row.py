@@ -16,7 +16,7 @@ _OBJECTS: Final = frozenset({"customer", "metadata"})
 
 
 def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
-    """Return the definition of the purchase in the row."""
+    """Return the definition of the purchase that the row describes."""
     definition: dict[str, Any] = {"kind": Kind.PURCHASE.value}
     for column, cell in row.items():
         value: Any = cell.strip()

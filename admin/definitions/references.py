@@ -1,4 +1,4 @@
-"""The resources that the definitions of one run can refer to."""
+"""Look up the resources that definitions of one run of ``load`` can refer to."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -21,21 +21,21 @@ class KnownResources(Protocol):
 
 
 class RunReferences:
-    """Look up resources that are stored or that the run defines."""
+    """Look up resources that are stored or that the definitions of the run describe."""
 
     def __init__(self, definitions: Iterable[Definition], known: KnownResources) -> None:
         self._known = known
         self._defined = {(d.account_id, d.kind, d.resource_id) for d in definitions}
 
     def has_customer(self, account_id: str, customer_id: str) -> bool:
-        """Return whether the account has this customer or the run defines it."""
+        """Return whether the customer is stored in the account or defined in the run."""
         return (account_id, Kind.CUSTOMER, customer_id) in self._defined or (
             self._known.has_customer(account_id, customer_id)
         )
 
     @cache  # noqa: B019 - the process ends with the command
     def directory(self, account_id: str) -> Directory:
-        """Return the brands and stores that the account has or that the run defines."""
+        """Return the brands and stores that are stored in the account or defined in the run."""
         defined = [
             Place(id=resource_id, kind=_PLACE_KINDS[kind], name="")
             for account, kind, resource_id in self._defined

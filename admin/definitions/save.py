@@ -31,10 +31,10 @@ _WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
 def write(
     definitions: Iterable[Definition], written: Callable[[Definition], None]
 ) -> list[Problem]:
-    """Save the definitions, call ``written`` for each saved definition, and return the problems.
+    """Save the definitions and return the problems. Call ``written`` for each saved definition.
 
     Purchases of different customers are saved concurrently. All other definitions are saved one
-    after another, because the API lists resources in creation order.
+    after another, because lists in the API have the order in which resources were created.
 
     Raises:
         Unavailable: the database throttles or does not respond. The remaining definitions are not
@@ -80,7 +80,7 @@ def _save_errors(definition: Definition) -> list[InputError]:
 
 
 def _lanes(purchases: Sequence[Definition]) -> list[list[Definition]]:
-    """Split purchases into lanes. The purchases of a lane are saved one after another.
+    """Split purchases into lanes. The purchases within a lane are saved one after another.
 
     The first lane is saved before the other lanes, which are saved concurrently. It contains the
     purchases that can create a customer, because later purchases must find that customer. If any
@@ -101,7 +101,7 @@ def _lanes(purchases: Sequence[Definition]) -> list[list[Definition]]:
             lane = customer or purchase.origin
             lanes.setdefault((purchase.account_id, lane), []).append(purchase)
     if not first and lanes:
-        # The first write opens the connection and loads table descriptions, so no other write may
-        # run concurrently.
+        # Save one lane before the others start, because the first write opens the
+        # connection and loads table descriptions.
         first = lanes.pop(next(iter(lanes)))
     return [first, *lanes.values()]

@@ -1,1 +1,4 @@
-"""Demo data: two accounts that are the same on every machine. Pure; nothing here saves it."""
+"""Demo data of two accounts, the same on every machine.
+
+This package builds it but does not save it.
+"""

@@ -1,4 +1,4 @@
-"""All demo data, as definitions."""
+"""Build all demo data as definitions."""
 
 import json
 from hashlib import sha256
@@ -42,7 +42,7 @@ def demo_definitions() -> list[RawDefinition]:
 
 
 def version_of(definitions: list[RawDefinition]) -> str:
-    """Return a hash of the definitions, which identifies this version of the demo data."""
+    """Return a hash of the definitions. It identifies this version of the demo data."""
     text = json.dumps([definition.content for definition in definitions], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:16]
 

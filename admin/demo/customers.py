@@ -1,4 +1,4 @@
-"""The customers of the demo data: one with every field, and many with realistic random data."""
+"""Build the customers of the demo data: one with every field, and many with random data."""
 
 from collections.abc import Iterator
 from random import Random
@@ -49,8 +49,8 @@ _ATTRIBUTES: Final = (
 
 
 def main_customers(count: int = 260) -> list[dict[str, Any]]:
-    """Return the customers of the main account. The first customer has every field."""
-    return [_shown_customer(), *_random_customers("main", count - 1)]
+    """Return the customers of the main account. The first customer has a value in every field."""
+    return [_complete_customer(), *_random_customers("main", count - 1)]
 
 
 def other_customers() -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def _fields(chance: Random, person: Person, number: int) -> dict[str, Any]:
 
 
 def _external_fields(chance: Random, person: Person, number: int) -> dict[str, Any]:
-    """Return a customer's identifiers in external systems, the systems' metadata and sources."""
+    """Return a customer's fields about external systems: identifiers, metadata and data sources."""
     reference = f"{number:05d}"
     document: dict[str, Any]
     match chance.randrange(6):
@@ -135,7 +135,7 @@ def _external_fields(chance: Random, person: Person, number: int) -> dict[str, A
     return document | {"dataSources": sources}
 
 
-def _shown_customer() -> dict[str, Any]:
+def _complete_customer() -> dict[str, Any]:
     records: dict[str, Any] = {
         key: {"reference": f"{key}-1", "visits": 3, "address": {"city": "Casablanca"}}
         for key in METADATA_KEYS

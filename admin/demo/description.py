@@ -1,4 +1,4 @@
-"""The JSON file with the ids and credentials of the demo data, for scripts."""
+"""Read and write the JSON file with the ids and credentials of the demo data, which scripts use."""
 
 import os
 import tempfile

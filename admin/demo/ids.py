@@ -1,4 +1,4 @@
-"""The ids of the demo data, which are derived from names."""
+"""Derive the ids of the demo data from names."""
 
 from chalicelib.domain.ids import derived_id
 

@@ -1,7 +1,7 @@
-"""Realistic names in several languages and scripts.
+"""Generate people with realistic names in several languages and scripts.
 
-A name in another script is followed by ``|`` and its Latin spelling, from which the e-mail address
-is built.
+In the tables, a name in a non-Latin script is followed by ``|`` and its Latin spelling, from which
+the e-mail address is built.
 """
 
 import unicodedata
@@ -12,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Naming:
-    """Names and phone numbers of people who share a language.
+    """The names and the phone number pattern from which people of one language are generated.
 
     Attributes:
         phone: a pattern for phone numbers in which each ``#`` stands for a random digit.
@@ -133,7 +133,8 @@ NAMINGS: Final = (
     ),
 )
 
-# Letters that Unicode does not decompose into an ASCII letter and a diacritic.
+# ASCII replacements of letters that Unicode does not decompose into an ASCII letter and a
+# diacritic.
 _ASCII_SPELLINGS: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "œ": "oe", "’": None})
 
 

@@ -1,6 +1,6 @@
-"""The purchases of the demo data: restaurant meals, deliveries and hotel stays over 14 months.
+"""Build the purchases of the demo data: restaurant meals, deliveries and hotel stays.
 
-All dates are fixed.
+The dates are fixed and cover 14 months.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,8 @@ SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NA
 
 
 def main_purchases(customers: Sequence[str], count: int = 420) -> list[dict[str, Any]]:
-    """Return the purchases of the main account. The first purchase has every field."""
-    return [_shown_purchase(), *_random_purchases("main", customers, count - 1)]
+    """Return the purchases of the main account. The first purchase has a value in every field."""
+    return [_complete_purchase(), *_random_purchases("main", customers, count - 1)]
 
 
 def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def _stay(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     }
 
 
-def _shown_purchase() -> dict[str, Any]:
+def _complete_purchase() -> dict[str, Any]:
     return {
         **_purchase(_SHOWN_NAME[0], "stay", 0, datetime(2026, 9, 30, 9, 30, tzinfo=UTC)),
         "storeId": demo_id("store essaouira"),
@@ -138,10 +138,10 @@ def _shown_purchase() -> dict[str, Any]:
     }
 
 
-def _purchase(source: str, what: str, number: int, timestamp: datetime) -> dict[str, Any]:
+def _purchase(source: str, label: str, number: int, timestamp: datetime) -> dict[str, Any]:
     return {
         "kind": "purchase",
         "source": source,
-        "externalId": f"demo-{what}-{number:04d}",
+        "externalId": f"demo-{label}-{number:04d}",
         "date": format_timestamp(timestamp),
     }

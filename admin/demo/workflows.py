@@ -1,4 +1,4 @@
-"""The workflows of the demo data, which send webhooks to one URL."""
+"""Build the workflows of the demo data. All of them send their webhooks to the same URL."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from admin.demo.ids import demo_id
 
 
 def main_workflows(url: str) -> list[dict[str, Any]]:
-    """Return the definitions of the main account's workflows. All actions use the URL."""
+    """Return the definitions of the main account's workflows, whose actions use this URL."""
     return [
         {
             "id": demo_id("workflow visit"),
@@ -22,7 +22,8 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
                     "headers": {
                         "Authorization": "Bearer demo",
                         "X-Team": "care",
-                        # The service replaces these two with its own system headers.
+                        # The service replaces these two custom headers with its system headers of
+                        # the same name.
                         "user-agent": "Custom-Agent",
                         "x-service-webhook-signature": "sha256=custom",
                     },

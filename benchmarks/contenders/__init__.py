@@ -1,1 +1,4 @@
-"""The implementations to compare. Each module has a Lambda function named `handler`."""
+"""The implementations that the benchmarks compare.
+
+In each module, `handler` is the Lambda function.
+"""

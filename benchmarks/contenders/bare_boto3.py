@@ -1,4 +1,4 @@
-"""Serve the read endpoints without a framework, with as little code as possible."""
+"""Serve the read endpoints with boto3, without a framework and with as little code as possible."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _LISTS: Final[dict[str, Callable[[int, int], Any]]] = {
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Return the response to one gateway event."""
+    """Handle one API Gateway event and return the response."""
     resource = event["resource"]
     if event["httpMethod"] == "GET":
         return _response(200, _READS[resource](event["queryStringParameters"]["id"]))

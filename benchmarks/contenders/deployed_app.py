@@ -1,4 +1,4 @@
-"""Serve the read endpoints with the deployed app: credentials, validation, log and metrics."""
+"""Serve the read endpoints with the deployed app, including its validation, log and metrics."""
 
 from app import app as handler
 

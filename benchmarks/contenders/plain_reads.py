@@ -1,7 +1,7 @@
 """Read resources with boto3's default client and plain dictionaries.
 
-The functions make the same DynamoDB requests as the app and return the same data. They check
-neither credentials nor input, and cache the names of stores and brands.
+The functions send the same DynamoDB requests as the app and return the same data. They check
+neither credentials nor input. They cache the names of stores and brands.
 """
 
 import json
@@ -33,7 +33,7 @@ dynamodb: Final = boto3.client("dynamodb")
 
 
 def read_purchase(purchase_id: str) -> Document:
-    """Return one purchase, including its customer."""
+    """Return one purchase with the data of its customer."""
     item = _get("purchases", key=f"{ACCOUNT_ID}#{purchase_id}")
     store_id = item["store_id"]["S"]
     return {

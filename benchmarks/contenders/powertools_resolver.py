@@ -54,5 +54,5 @@ def post_customer_list() -> Any:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Return the response to one gateway event."""
+    """Handle one API Gateway event and return the response."""
     return _app.resolve(event, context)

@@ -1,1 +1,1 @@
-"""The domain: pure rules on the standard library and pydantic, without AWS and HTTP."""
+"""Domain models and business rules, without access to AWS or HTTP."""

@@ -1,4 +1,4 @@
-"""The only source of the current time. Tests replace it here."""
+"""The only source of the current time. Tests patch `now`."""
 
 from datetime import UTC, datetime
 

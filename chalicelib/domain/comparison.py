@@ -1,4 +1,4 @@
-"""Comparison operators of field dependencies and workflow conditions.
+"""Evaluate the comparisons in field dependencies and workflow conditions.
 
 All operands are text. Two numbers are compared numerically; otherwise the operands are compared by
 code point, which also orders dates of the form ``YYYY-MM-DD``.
@@ -16,18 +16,18 @@ _MAX_NUMBER_LENGTH: Final = 100
 
 
 class Combination(StrEnum):
-    """How the results of several conditions combine."""
+    """Logical operator that combines the results of several conditions."""
 
     AND = "$and"
     OR = "$or"
 
     def of(self, results: Iterable[bool]) -> bool:
-        """Return True if all results are true; for ``$or``, if at least one is true."""
+        """Return True if all (``$and``) or at least one (``$or``) of the results are true."""
         return all(results) if self is Combination.AND else any(results)
 
 
 class Comparator(StrEnum):
-    """How given values are compared with an expected value."""
+    """Operator that compares actual values, such as those of an answer, with an expected value."""
 
     EQ = "$eq"
     NE = "$ne"
@@ -41,44 +41,44 @@ class Comparator(StrEnum):
     EXISTS = "$exists"
 
 
-def evaluate(comparator: Comparator, given: Sequence[str], expected: str) -> bool:
-    """Return the result of a comparison.
+def evaluate(comparator: Comparator, actual: Sequence[str], expected: str) -> bool:
+    """Return whether the actual values satisfy the comparison with the expected value.
 
-    A comparison is true if at least one given value satisfies it. ``$ne`` and ``$nin`` negate
-    ``$eq`` and ``$in``, so they are true if there are no given values. ``$contains`` searches for a
-    substring. ``$exists`` expects ``true`` or ``false``. ``$in`` and ``$nin`` expect a list in a
-    format that `listed` parses.
+    At least one actual value must satisfy the comparison. ``$ne`` and ``$nin`` negate ``$eq`` and
+    ``$in``, so they are true if there are no actual values. ``$contains`` searches for a substring.
+    ``$exists`` with ``true`` requires at least one actual value; with ``false``, it requires that
+    there is none. ``$in`` and ``$nin`` expect a list in a format that `parse_list` accepts.
     """
     match comparator:
         case Comparator.EQ:
-            return any(equal(value, expected) for value in given)
+            return any(equal(value, expected) for value in actual)
         case Comparator.NE:
-            return not any(equal(value, expected) for value in given)
+            return not any(equal(value, expected) for value in actual)
         case Comparator.IN:
-            return _is_any_listed(given, expected)
+            return _is_any_in_list(actual, expected)
         case Comparator.NIN:
-            return not _is_any_listed(given, expected)
+            return not _is_any_in_list(actual, expected)
         case Comparator.GT:
-            return any(_compare(value, expected) > 0 for value in given)
+            return any(_compare(value, expected) > 0 for value in actual)
         case Comparator.GTE:
-            return any(_compare(value, expected) >= 0 for value in given)
+            return any(_compare(value, expected) >= 0 for value in actual)
         case Comparator.LT:
-            return any(_compare(value, expected) < 0 for value in given)
+            return any(_compare(value, expected) < 0 for value in actual)
         case Comparator.LTE:
-            return any(_compare(value, expected) <= 0 for value in given)
+            return any(_compare(value, expected) <= 0 for value in actual)
         case Comparator.CONTAINS:
-            return any(expected in value for value in given)
+            return any(expected in value for value in actual)
         case Comparator.EXISTS:
-            return bool(given) == (expected != "false")
+            return bool(actual) == (expected != "false")
 
 
-def equal(one: str, other: str) -> bool:
-    """Return True if two texts are identical or represent the same number."""
-    return one == other or _compare(one, other) == 0
+def equal(left: str, right: str) -> bool:
+    """Return whether two texts are identical or represent the same number."""
+    return left == right or _compare(left, right) == 0
 
 
-def listed(text: str) -> list[str]:
-    """Parse a JSON array of strings or, if the text is not one, a comma-separated list."""
+def parse_list(text: str) -> list[str]:
+    """Parse a JSON array of strings. Parse any other text as a comma-separated list."""
     if text.startswith("["):
         try:
             items = json.loads(text)
@@ -90,24 +90,24 @@ def listed(text: str) -> list[str]:
 
 
 def as_number(text: str) -> Decimal | None:
-    """Parse a decimal number. Return None if the text is not one.
+    """Parse a decimal number. Return None if the text is not a decimal number.
 
-    Exponents, spaces and infinities are invalid. The length limit of 100 characters bounds the time
-    of a comparison.
+    Exponents, spaces and infinities are invalid. A text of more than 100 characters is not parsed
+    as a number, which limits the duration of a comparison.
     """
     return Decimal(text) if len(text) <= _MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text) else None
 
 
-def _is_any_listed(given: Sequence[str], expected: str) -> bool:
-    if not given:
+def _is_any_in_list(actual: Sequence[str], expected: str) -> bool:
+    if not actual:
         return False
-    items = listed(expected)
-    return any(equal(value, item) for value in given for item in items)
+    items = parse_list(expected)
+    return any(equal(value, item) for value in actual for item in items)
 
 
-def _compare(one: str, other: str) -> int:
-    """Return a negative number, zero or a positive number if one is less, equal or greater."""
-    left, right = as_number(one), as_number(other)
-    if left is not None and right is not None:
-        return (left > right) - (left < right)
-    return (one > other) - (one < other)
+def _compare(left: str, right: str) -> int:
+    """Return -1, 0 or 1 if the left operand is less than, equal to or greater than the right."""
+    left_number, right_number = as_number(left), as_number(right)
+    if left_number is not None and right_number is not None:
+        return (left_number > right_number) - (left_number < right_number)
+    return (left > right) - (left < right)

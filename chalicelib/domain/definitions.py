@@ -1,4 +1,4 @@
-"""Parse the definitions that an operator loads: first the shape, then the rules."""
+"""Parse the definitions that operators load into their models, then check them against rules."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -16,7 +16,8 @@ _Definition = TypeVar("_Definition", bound=Input)
 class NormalizedInput(Input):
     """A definition whose strings are trimmed and whose nulls are removed at every depth.
 
-    `Input` does so for its own fields only; this definition also contains models that are stored.
+    The base class `Input` normalizes only its direct fields. Definitions also contain nested models
+    that are not derived from `Input`.
     """
 
     @model_validator(mode="before")
@@ -26,10 +27,11 @@ class NormalizedInput(Input):
 
 
 def parse_definition(definition: Any, model: type[_Definition]) -> _Definition:
-    """Return the definition as its model.
+    """Parse a definition into its model.
 
     Raises:
-        InvalidInput: with every error in the shape, at most `MAX_ERRORS`.
+        InvalidInput: the definition does not match the model. Lists every error, at most
+            `MAX_ERRORS`.
     """
     try:
         return model.model_validate(definition, extra="forbid", by_alias=True, by_name=False)
@@ -44,11 +46,11 @@ def parse_and_validate(
     model: type[_Definition],
     rule_errors: Callable[[_Definition], Iterable[InputError]],
 ) -> _Definition:
-    """Return the definition as its model if its shape is valid and it follows the rules.
+    """Parse a definition into its model, then check it with ``rule_errors``.
 
     Raises:
-        InvalidInput: with every error in the shape or, if the shape is valid, every rule error;
-            at most `MAX_ERRORS`.
+        InvalidInput: the definition does not match the model, or it matches but violates a rule.
+            Lists every error of the failed step, at most `MAX_ERRORS`.
     """
     parsed = parse_definition(definition, model)
     errors = list(islice(rule_errors(parsed), MAX_ERRORS))

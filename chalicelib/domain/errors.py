@@ -1,7 +1,7 @@
-"""Errors that the service raises on purpose. None of them knows of HTTP.
+"""Errors that the service raises deliberately. They are independent of HTTP.
 
 FeedbackError
-├── InvalidInput             the input breaks rules: see ``errors``
+├── InvalidInput             the input is invalid; ``errors`` lists the validation errors
 ├── InputTooLarge            the input exceeds ``limit`` bytes
 ├── NotAuthenticated         the credentials are missing, unknown, wrong or revoked
 ├── NotAllowed               the caller has no permission
@@ -9,21 +9,21 @@ FeedbackError
 ├── Conflict                 the current state does not allow the operation
 ├── IdempotencyKeyReused     the idempotency key was used with different input
 ├── TooManyRequests          rate limit exceeded: retry after ``retry_after`` seconds
-└── Unavailable              throttling or lasting contention: retry after ``retry_after`` seconds
+└── Unavailable              throttling or continued contention: retry after ``retry_after`` seconds
 """
 
 from chalicelib.domain.input_errors import InputError
 
 
 class FeedbackError(Exception):
-    """Base class of all errors that the service raises on purpose."""
+    """Base class of all errors that the service raises deliberately."""
 
 
 class InvalidInput(FeedbackError):
-    """The input breaks one or more rules. Nothing was stored.
+    """The input violates one or more rules. Nothing was stored.
 
     Attributes:
-        errors: the validation errors in the order of the rules, possibly only the first ones.
+        errors: the validation errors, at most `MAX_ERRORS`.
         error_count: the total number of validation errors.
     """
 
@@ -34,19 +34,22 @@ class InvalidInput(FeedbackError):
 
 
 class InputTooLarge(FeedbackError):
-    """The input exceeds its size limit. It was not parsed.
+    """The input, or the record built from it, exceeds its size limit. Nothing was stored.
 
     Attributes:
-        limit: the largest accepted size, in bytes.
+        limit: the maximum size, in bytes.
     """
 
-    def __init__(self, what: str, limit: int) -> None:
-        super().__init__(f"The {what} exceeds {limit} bytes.")
+    def __init__(self, subject: str, limit: int) -> None:
+        super().__init__(f"The {subject} exceeds {limit} bytes.")
         self.limit = limit
 
 
 class NotAuthenticated(FeedbackError):
-    """The credentials are missing or invalid. The message does not say which part is wrong."""
+    """The credentials are missing or invalid.
+
+    The message does not reveal whether the API key or the secret is wrong.
+    """
 
     def __init__(self) -> None:
         super().__init__("The partner credentials are missing or invalid.")
@@ -57,7 +60,7 @@ class NotAllowed(FeedbackError):
 
 
 class NotFound(FeedbackError):
-    """The account has no such resource. Another account's resource counts as not found.
+    """The account has no such resource. The error is the same if another account has it.
 
     Attributes:
         resource: the name of the resource type: ``"purchase"``, ``"contact form"``.
@@ -92,9 +95,9 @@ class TooManyRequests(FeedbackError):
 
 
 class Unavailable(FeedbackError):
-    """The database throttles or does not respond, or contention lasts.
+    """The database throttles requests or does not respond, or contention persists after retries.
 
-    A retry is safe with an idempotency key. Without one, the operation may still take effect.
+    The operation may still take effect. With an idempotency key, a retry is safe.
 
     Attributes:
         retry_after: seconds to wait before the next request.

@@ -1,4 +1,8 @@
-"""Idempotency keys: the key determines the record's id; the record stores a hash of the input."""
+"""Idempotency keys.
+
+The id of the record that a request creates is derived from the idempotency key. The record also
+stores a hash of the request's input, so that a reuse of the key with different input is detected.
+"""
 
 import json
 import re
@@ -12,7 +16,7 @@ from chalicelib.domain.input_errors import InputError
 
 HEADER: Final = "Idempotency-Key"
 MAX_KEY: Final = 255
-_KEY_FORM: Final = re.compile(rf"[\x20-\x7e]{{1,{MAX_KEY}}}")
+_KEY_PATTERN: Final = re.compile(rf"[\x20-\x7e]{{1,{MAX_KEY}}}")
 
 
 @dataclass(frozen=True)
@@ -20,43 +24,43 @@ class Origin:
     """The id and the input hash of the record that a request creates.
 
     Attributes:
-        record_id: derived from the idempotency key, random without a key.
-        input_hash: SHA-256 of the parsed input, None without a key.
+        record_id: the record's id, derived from the idempotency key; random if there is no key.
+        input_hash: SHA-256 of the parsed input; None if there is no key.
     """
 
     record_id: str
     input_hash: str | None
 
     def check_same_input(self, stored_hash: str | None) -> None:
-        """Check that the existing record was created from the same input.
+        """Check that the input of this request has the hash that the existing record stores.
 
         Raises:
-            IdempotencyKeyReused: It was created from another input.
+            IdempotencyKeyReused: the record was created from different input.
         """
         if stored_hash != self.input_hash:
             raise IdempotencyKeyReused
 
 
-def read_key(given: str | None) -> str | None:
-    """Return the idempotency key of a request, None without one.
+def read_key(header: str | None) -> str | None:
+    """Validate and return the idempotency key from the header; None if there is no header.
 
     Raises:
         InvalidInput: the key is not 1 to 255 printable ASCII characters.
     """
-    if given is not None and not _KEY_FORM.fullmatch(given):
+    if header is not None and not _KEY_PATTERN.fullmatch(header):
         detail = f"Invalid idempotency key (1 to {MAX_KEY} printable ASCII characters)."
         raise InvalidInput([InputError(HEADER, "invalid", detail)])
-    return given
+    return header
 
 
 def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any) -> Origin:
-    """Return the origin of the record that a request creates.
+    """Return the id and the input hash for the record that a request creates.
 
     Args:
         owner_id: the account or the form that the key belongs to.
-        operation: the name of the operation; each operation has its own keys.
+        operation: the name of the operation. The same key in another operation gives another id.
         key: the key from `read_key`.
-        parsed_input: the parsed input as JSON values; property order does not matter.
+        parsed_input: the parsed input as JSON values. The property order has no effect.
     """
     if key is None:
         return Origin(new_id(), None)

@@ -4,8 +4,8 @@ import re
 from typing import Final
 from uuid import UUID, uuid4, uuid5
 
-_PROJECT: Final = UUID("5f0f4b5e-6f6b-4c11-9d3c-8f0d3f6a2a10")
-_UUID_FORM: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_NAMESPACE: Final = UUID("5f0f4b5e-6f6b-4c11-9d3c-8f0d3f6a2a10")
+_UUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def new_id() -> str:
@@ -13,19 +13,19 @@ def new_id() -> str:
     return str(uuid4())
 
 
-def derived_id(*causes: str) -> str:
-    """Return the UUID (version 5) derived from these causes in this order.
+def derived_id(*names: str) -> str:
+    """Return the version 5 UUID derived from these names, in this order.
 
-    Creating a record twice under its derived id has no further effect. The causes are joined so
-    that different sequences never produce the same id.
+    Use a derived id to make the creation of a record idempotent. The length of each name is part of
+    the hashed text, so different sequences of names do not produce the same text.
     """
-    return str(uuid5(_PROJECT, "".join(f"{len(cause)}:{cause}" for cause in causes)))
+    return str(uuid5(_NAMESPACE, "".join(f"{len(name)}:{name}" for name in names)))
 
 
 def parse_id(text: str) -> str | None:
-    """Return the UUID in lower case, or None if ``text`` does not have the form 8-4-4-4-12.
+    """Return the UUID in lower case, or None if ``text`` does not have the format 8-4-4-4-12.
 
     Any version and variant is valid; braces, URNs and bare hexadecimal digits are not.
     """
     lowered = text.lower()
-    return lowered if _UUID_FORM.fullmatch(lowered) else None
+    return lowered if _UUID_PATTERN.fullmatch(lowered) else None

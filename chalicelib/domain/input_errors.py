@@ -1,4 +1,4 @@
-"""Input errors: one `InputError` for each error in an input, and functions that create them."""
+"""Input errors, each with location, code and message, and functions that create them."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 MAX_ERRORS: Final = 1_000
-"""Validation of an input stops after so many errors."""
+"""Maximum number of errors that are reported for one input."""
 
 _CODES: Final = {
     "missing": "required",
@@ -56,7 +56,10 @@ _DETAILS: Final = {
     "finite_number": "Must be a finite number.",
     "recursion_loop": "Nested too deeply.",
 }
-"""Templates, filled with the context that pydantic gives for the type of error."""
+"""Error messages by pydantic's error type.
+
+The error's context contains the placeholders' values.
+"""
 
 _MAX_DETAIL_LENGTH: Final = 300
 
@@ -68,8 +71,8 @@ class InputError:
     Attributes:
         pointer: the location: a JSON pointer (RFC 6901) into the body, ``?name`` for a query
             parameter, or the name of a header.
-        code: the kind of error, for programs: ``required``, ``too_long``, ``unknown_key`` …
-        detail: what is wrong or what is allowed, in one sentence for people.
+        code: machine-readable error code: ``required``, ``too_long``, ``unknown_key`` …
+        detail: human-readable sentence: what is wrong or what is allowed.
     """
 
     pointer: str
@@ -78,37 +81,37 @@ class InputError:
 
 
 def json_pointer(*path: str | int) -> str:
-    """Return the JSON pointer (RFC 6901) for a path of names and indexes; ``""`` without any."""
+    """Return the JSON pointer (RFC 6901) for a path of names and indexes; ``""`` for the root."""
     return "".join("/" + _printable(str(p)).replace("~", "~0").replace("/", "~1") for p in path)
 
 
 def required(*path: str | int) -> InputError:
-    """Return the error of a missing value."""
+    """Create the error for a missing value."""
     return InputError(json_pointer(*path), "required", _DETAILS["missing"])
 
 
 def not_allowed(detail: str, *path: str | int) -> InputError:
-    """Return the error of a value that is not allowed there."""
+    """Create the error for a value that is not allowed at this location."""
     return InputError(json_pointer(*path), "not_allowed", detail)
 
 
 def out_of_range(detail: str, *path: str | int) -> InputError:
-    """Return the error of a value outside its bounds."""
+    """Create the error for a value outside its limits."""
     return InputError(json_pointer(*path), "out_of_range", detail)
 
 
 def duplicate(*path: str | int) -> InputError:
-    """Return the error of a value that must be unique."""
+    """Create the error for a duplicate of a value that must be unique."""
     return InputError(json_pointer(*path), "duplicate", "Duplicate value.")
 
 
 def unknown_reference(resource: str, *path: str | int) -> InputError:
-    """Return the error of a reference to a resource that does not exist."""
+    """Create the error for a reference to a resource that does not exist."""
     return InputError(json_pointer(*path), "unknown_reference", f"There is no such {resource}.")
 
 
 def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
-    """Return the positions of the values that occur earlier in the list, ignoring None."""
+    """Return the positions of all values that also occur at an earlier position. Ignore None."""
     seen: set[Hashable] = set()
     positions: list[int] = []
     for position, value in enumerate(values):
@@ -120,33 +123,34 @@ def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
 
 
 def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
-    """Return pydantic's errors in its order; ``prefix`` is the start of each pointer."""
+    """Convert pydantic's errors to input errors. Each pointer starts with ``prefix``."""
     return [
         InputError(
-            pointer=json_pointer(*prefix, *_path(found["loc"])),
-            code=_code(found["type"], found.get("ctx", {})),
-            detail=_detail(found["type"], found["msg"], found.get("ctx", {})),
+            pointer=json_pointer(*prefix, *_path(details["loc"])),
+            code=_code(details["type"], details.get("ctx", {})),
+            detail=_detail(details["type"], details["msg"], details.get("ctx", {})),
         )
-        for found in error.errors(include_url=False, include_input=False)
+        for details in error.errors(include_url=False, include_input=False)
     ]
 
 
 def _path(location: Sequence[str | int]) -> Sequence[str | int]:
-    # Pydantic appends "[key]" for an error in a mapping's key; a pointer names the key itself.
+    # For an invalid name of a property, pydantic appends "[key]"; a JSON pointer ends with the
+    # name.
     return location[:-1] if location and location[-1] == "[key]" else location
 
 
 def _code(kind: str, context: dict[str, Any]) -> str:
     if kind == "string_too_short" and context.get("min_length") == 1:
         return "required"
-    return _CODES.get(kind, kind if kind in _OWN_CODES else "invalid")
+    return _CODES.get(kind, kind if kind in _DOMAIN_CODES else "invalid")
 
 
 def _detail(kind: str, message: str, context: dict[str, Any]) -> str:
     if kind == "string_too_short" and context.get("min_length") == 1:
         return "Must not be empty."
     detail = _DETAILS[kind].format(**context) if kind in _DETAILS else message
-    if len(detail) > _MAX_DETAIL_LENGTH:  # a list of every allowed value
+    if len(detail) > _MAX_DETAIL_LENGTH:  # a long list of allowed values
         return "Must be one of the documented values."
     return detail if detail.endswith(".") else f"{detail}."
 
@@ -155,8 +159,8 @@ def _printable(key: str) -> str:
     return key.encode("utf-8", "replace").decode("utf-8")
 
 
-# Codes that validators of the domain raise through PydanticCustomError.
-_OWN_CODES: Final = frozenset(
+# Error codes that validators in `domain` raise with PydanticCustomError.
+_DOMAIN_CODES: Final = frozenset(
     {
         "invalid_email",
         "invalid_uuid",

@@ -1,4 +1,4 @@
-"""Page requests of lists, the positions on a page, and the page's meta."""
+"""Pagination: the page that a list request asks for and the pagination metadata of the response."""
 
 from typing import Annotated, Any, Final
 
@@ -37,32 +37,37 @@ class PageRequest(Input):
     page: WholeNumber = Field(default=1, ge=1, le=MAX_PAGE, description="Page number.")
 
     @classmethod
-    def _is_given(cls, value: Any) -> bool:
-        return True  # null is an error here, unlike in other input
+    def _is_set(cls, value: Any) -> bool:
+        return True  # unlike in other input, null is an error here
 
     @property
     def first_position(self) -> int:
-        """The position of the page's first record."""
+        """The position of the page's first record in the list, from 1."""
         return (self.page - 1) * self.limit + 1
 
     @property
     def last_position(self) -> int:
-        """The position of the last record of a full page."""
+        """The position in the list of the last record of a full page."""
         return self.page * self.limit
 
 
 class PageMeta(Resource):
-    """Pagination meta of a list response."""
+    """Pagination metadata of a list response."""
 
     item_count: int = Field(description="Number of records on this page.")
     total_items: int = Field(description="Number of records in the list.")
-    items_per_page: int = Field(description="The requested limit.")
+    items_per_page: int = Field(description="The requested `limit`.")
     total_pages: int = Field(description="Number of pages in the list; 0 if the list is empty.")
     current_page: int = Field(description="Number of this page.")
 
 
 def page_meta(request: PageRequest, item_count: int, total_items: int) -> PageMeta:
-    """Return the meta of a page with ``item_count`` of the list's ``total_items`` records."""
+    """Build the pagination metadata of a page.
+
+    Args:
+        item_count: number of records on the page.
+        total_items: number of records in the list.
+    """
     return PageMeta(
         item_count=item_count,
         total_items=total_items,

@@ -1,4 +1,4 @@
-"""Turning what came from outside into a model, or into a list of all that is wrong with it."""
+"""Parse external data into a model, or raise one error that lists all validation errors."""
 
 from typing import Any, TypeVar
 
@@ -11,10 +11,10 @@ Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
 def parse(document: Any, model: type[Parsed], *prefix: str | int) -> Parsed:
-    """The document as the model describes it.
+    """Parse a JSON document into an instance of the model.
 
     Raises:
-        InvalidInput: it breaks the model's rules; each fault's pointer is led by ``prefix``.
+        InvalidInput: the document does not match the model. Each pointer starts with ``prefix``.
     """
     try:
         return model.model_validate(document)

@@ -1,4 +1,4 @@
-"""Base classes and types of all models: camelCase names, frozen, strict input."""
+"""Base classes and types of all models: camelCase names, immutable instances, strict input."""
 
 import json
 from dataclasses import dataclass
@@ -45,8 +45,8 @@ class Resource(BaseModel):
 class Input(BaseModel):
     """Base class of input models.
 
-    Unknown fields and values of another type are errors. Strings are trimmed. An explicit null has
-    the same effect as an absent field.
+    Unknown fields and values of the wrong type are errors. Strings are trimmed. An explicit null
+    has the same effect as an absent field.
     """
 
     model_config = ConfigDict(
@@ -64,14 +64,14 @@ class Input(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_what_is_not_given(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or all(map(cls._is_given, data.values())):
+    def _drop_unset_fields(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or all(map(cls._is_set, data.values())):
             return data
         known = {field.alias for field in cls.model_fields.values()}
-        return {k: v for k, v in data.items() if k not in known or cls._is_given(v)}
+        return {k: v for k, v in data.items() if k not in known or cls._is_set(v)}
 
     @classmethod
-    def _is_given(cls, value: Any) -> bool:
+    def _is_set(cls, value: Any) -> bool:
         return value is not None
 
 
@@ -79,7 +79,7 @@ WHITE_SPACE: Final = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""The white space that pydantic trims (Unicode). `str.strip` also trims control characters."""
+"""The white space that pydantic trims. `str.strip` would also trim some control characters."""
 
 
 def _identifier(text: str) -> str:
@@ -94,7 +94,8 @@ def _email_validator() -> ModuleType:
     # Imported on first use: only functions that accept e-mail addresses need it.
     import email_validator
 
-    # The library's documented way to validate only the syntax: no top-level domain is special.
+    # By default, the library rejects special-use domains such as .test. Its documentation
+    # recommends to clear this list in order to accept them.
     email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
     return email_validator
 
@@ -130,7 +131,7 @@ def _timestamp(value: Any) -> Any:
 
 
 def parse_timestamp(text: str) -> datetime | None:
-    """Return the time of an ISO 8601 timestamp, by default in UTC, or None if it is invalid."""
+    """Parse an ISO 8601 timestamp. Return None if it is invalid. The default time zone is UTC."""
     try:
         timestamp: datetime = _timestamp(text)
     except PydanticCustomError:
@@ -151,7 +152,9 @@ def _json_object(value: Any) -> Any:
     except UnicodeEncodeError:
         raise PydanticCustomError("not_unicode", "Contains a lone surrogate.") from None
     except (TypeError, ValueError, RecursionError):
-        raise PydanticCustomError("wrong_type", "Contains a value outside JSON.") from None
+        raise PydanticCustomError(
+            "wrong_type", "Contains a value that JSON does not support."
+        ) from None
     return value
 
 
@@ -163,7 +166,7 @@ JsonObject = Annotated[
 Identifier = Annotated[
     str, AfterValidator(_identifier), WithJsonSchema({"type": "string", "format": "uuid"})
 ]
-"""A UUID in any case, stored in lower case."""
+"""A UUID. Upper-case letters are accepted and stored in lower case."""
 
 Email = Annotated[
     str,
@@ -172,7 +175,7 @@ Email = Annotated[
     # The syntax of e-mail addresses allows at most 254 characters.
     WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
 ]
-"""An e-mail address, validated by syntax only and stored unchanged."""
+"""An e-mail address. Only its syntax is validated, and it is stored unchanged."""
 
 Timestamp = Annotated[
     datetime,
@@ -204,7 +207,7 @@ UuidText = Annotated[
 
 @dataclass(frozen=True)
 class ItemsDescribedAs:
-    """Publish a model's schema for list items that are validated later, one by one."""
+    """Describe list items by a model's JSON schema, although pydantic does not validate them."""
 
     model: type[BaseModel]
 
@@ -215,8 +218,8 @@ class ItemsDescribedAs:
         return {**handler(schema), "items": described["items"]}
 
 
-class LeftOutWhenNone:
-    """Mark a field that is omitted when unset, so that its schema does not allow null."""
+class OmittedWhenNone:
+    """Mark a field that responses omit if it is None. Its JSON schema does not allow null."""
 
     @classmethod
     def __get_pydantic_json_schema__(

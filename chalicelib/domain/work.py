@@ -1,7 +1,8 @@
 """Background work: due times, shards, retries and parking.
 
-Each work record has ``due_at`` and a shard until it is finished. A sparse index of the two contains
-only unfinished records, so the sweeper can find and requeue overdue work.
+Until the work is finished, its record has the attributes ``due_at`` and ``work_shard``. A sparse
+index on these two attributes contains only unfinished records, so the sweeper can find and requeue
+overdue work.
 """
 
 from dataclasses import dataclass
@@ -13,12 +14,12 @@ PENDING: Final = "PENDING"
 """State of unfinished work."""
 
 PARKED: Final = "PARKED"
-"""State of work that failed too often and waits for an operator."""
+"""State of work that used all allowed attempts and is not retried until an operator replays it."""
 
 _ACCOUNT_GROUPS: Final = 8
-_SHARDS_OF_A_GROUP: Final = 2
+_SHARDS_PER_GROUP: Final = 2
 PARKED_SHARD: Final = "parked"
-"""Shard of parked work. The sweeper does not query it."""
+"""Index shard of all parked work. The sweeper does not query this shard."""
 
 MAX_CLAIMS: Final = 8
 FIRST_DELAY: Final = timedelta(minutes=2)
@@ -28,11 +29,11 @@ MAX_DELAY: Final = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class DueWork:
-    """A record listed by the due index, which is eventually consistent.
+    """A work record as listed by the index of due work, which is eventually consistent.
 
     Attributes:
-        owner_id: the record's hash key, for example the id of an import.
-        part: the record's range key.
+        owner_id: the record's partition key, for example the id of an import.
+        part: the record's sort key.
         due_at: due time in epoch seconds, as indexed; for parked work, the time of parking.
     """
 
@@ -43,11 +44,11 @@ class DueWork:
 
 @dataclass(frozen=True)
 class ParkedWork:
-    """Work that failed too often and waits for an operator.
+    """Work that used all allowed attempts and is not retried until an operator replays it.
 
     Attributes:
         kind: the kind of work, for example ``import``.
-        reason: the reason of the last failure.
+        reason: the reason for the last failure.
     """
 
     kind: str
@@ -62,27 +63,32 @@ class ParkedWork:
 def shard_of(account_id: str, owner_id: str, part: str) -> str:
     """Return the index shard of a work record.
 
-    An account's records use two shards, which it shares with an eighth of the other accounts. A
-    backlog of one account therefore does not fill the shards of most other accounts.
+    The account id selects a group of two shards; each record uses one of them. A backlog of one
+    account therefore affects only the accounts with the same group, about one in eight.
     """
     group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
-    own = crc32(f"{owner_id}/{part}".encode()) % _SHARDS_OF_A_GROUP
-    return _shard(group, own)
+    offset = crc32(f"{owner_id}/{part}".encode()) % _SHARDS_PER_GROUP
+    return _shard(group, offset)
 
 
 def open_shards() -> list[str]:
-    """Return all shards that contain unfinished work."""
+    """Return all shards that can contain unfinished work."""
     return [
-        _shard(group, own) for group in range(_ACCOUNT_GROUPS) for own in range(_SHARDS_OF_A_GROUP)
+        _shard(group, offset)
+        for group in range(_ACCOUNT_GROUPS)
+        for offset in range(_SHARDS_PER_GROUP)
     ]
 
 
-def _shard(group: int, own: int) -> str:
-    return f"open-{group * _SHARDS_OF_A_GROUP + own}"
+def _shard(group: int, offset: int) -> str:
+    return f"open-{group * _SHARDS_PER_GROUP + offset}"
 
 
 def first_due(now: datetime) -> int:
-    """Return the first due time of new work in epoch seconds. Its message arrives earlier."""
+    """Return the due time of new work in epoch seconds, from which the sweeper requeues the work.
+
+    Normally, a worker receives the queue message and finishes the work before this time.
+    """
     return int((now + FIRST_DELAY).timestamp())
 
 
@@ -92,6 +98,9 @@ def due_after_requeue(now: datetime) -> int:
 
 
 def due_after_failure(now: datetime, claims: int) -> int:
-    """Return the due time after a failure in epoch seconds. The delay doubles, up to an hour."""
-    wait = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
-    return int((now + wait).timestamp())
+    """Return the due time after a failure in epoch seconds.
+
+    The delay doubles with each claim (failed attempt), up to one hour.
+    """
+    delay = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
+    return int((now + delay).timestamp())

@@ -1,1 +1,4 @@
-"""Handlers of queue and schedule events. `app.py` registers them as Lambda functions."""
+"""Handle queue messages and schedule events.
+
+`app.py` registers the handlers as Lambda functions.
+"""

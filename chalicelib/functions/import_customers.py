@@ -30,8 +30,8 @@ def import_customers(event: SQSEvent) -> Response:
     """Import the chunk that each message points to.
 
     If a chunk fails, the failure is recorded and the chunk is rescheduled, so that it does not
-    block the other messages of its account. If the database is unavailable, the chunk is deferred
-    without recording a failure.
+    block the queue's other messages of the same account. If the database is unavailable, the chunk
+    is deferred without recording a failure.
     """
     return process_batch(event, IMPORTS, ChunkPointer, _process)
 

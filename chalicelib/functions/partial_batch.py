@@ -1,8 +1,9 @@
 """Process a batch of queue messages and build the partial batch response.
 
 The response lists the failed messages. The queue redelivers them and, after ten receives, moves
-them to the dead-letter queue. A message fails only if it is invalid or if its outcome could not be
-recorded: other failures are recorded in the work record, which the sweeper requeues.
+them to the dead-letter queue. A message is listed only if it is invalid or if its outcome could not
+be recorded. All other failures are recorded in the work record, and the sweeper queues the work
+again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -49,9 +50,10 @@ def process_batch(
 
     Args:
         process: processes one message. If it raises an exception, the message fails.
-        prepare: runs first, with all valid messages. It returns the pointers whose work is done;
-            ``process`` is not called for them.
-        run: applies a function to all messages. For a FIFO queue, it must do so in order.
+        prepare: is called first, with all valid messages. It returns the pointers of the work that
+            it finished; ``process`` is not called for these messages.
+        run: calls a function for each message, like `map`. For a FIFO queue, it must call the
+            function in message order.
     """
     batch: list[tuple[Record, Message[PointerT] | None]] = [
         (record, _message(record, pointer_type)) for record in event.to_dict()["Records"]

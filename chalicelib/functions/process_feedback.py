@@ -15,7 +15,7 @@ from chalicelib.services.feedback.process import record_failure
 
 
 class _Result(Enum):
-    """The result of processing one message. The value is its log event."""
+    """The result of processing one message. The enum value is the log event."""
 
     PROCESSED = "feedback processed"
     SKIPPED = "feedback skipped"
@@ -26,9 +26,9 @@ class _Result(Enum):
 def process_feedback(event: SQSEvent) -> Response:
     """Process the feedback record that each message points to.
 
-    The records of new messages are processed in one transaction. If that fails, each record is
-    processed separately, so that one failing record does not block the others. If a record fails,
-    the failure is recorded and the record is rescheduled.
+    The records of messages that are delivered for the first time are processed in one transaction.
+    If the transaction fails, each record is processed separately, so that one failing record does
+    not block the others. If a record fails, the failure is recorded and the record is rescheduled.
     """
     return process_batch(event, FEEDBACK, FeedbackPointer, _process, prepare=_process_new_messages)
 
@@ -36,7 +36,10 @@ def process_feedback(event: SQSEvent) -> Response:
 def _process_new_messages(
     messages: Sequence[Message[FeedbackPointer]],
 ) -> Collection[FeedbackPointer]:
-    """Process all new messages in one transaction. Return their pointers; empty if it fails."""
+    """Process all messages that are not redeliveries in one transaction.
+
+    Return the pointers of the processed messages: none if the transaction fails.
+    """
     new = [message.pointer for message in messages if not message.is_redelivery]
     if not new:
         return ()

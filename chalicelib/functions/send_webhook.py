@@ -1,4 +1,4 @@
-"""Process the webhooks queue: one execution per message, all messages of a batch concurrently."""
+"""Process the webhooks queue: one execution per message, with concurrent messages in a batch."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
@@ -47,11 +47,15 @@ def send_webhook(event: SQSEvent) -> Response:
 
 
 def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[ExecutionPointer]:
-    """Load the workflows and secrets for all messages into the cache. Return no pointers."""
+    """Load the workflows and secrets for all messages into the cache.
+
+    Return no pointers, because no message is finished yet.
+    """
     try:
         deliveries.prefetch({message.pointer.account_id for message in messages})
     except Exception as error:
-        # Each delivery loads its data again and records its own failure.
+        # Continue without the cache: each delivery loads its data itself and records its own
+        # failure.
         logger.warning("webhook prefetch failed", error=type(error).__name__)
     return ()
 
@@ -77,7 +81,8 @@ def _deliver(pointer: ExecutionPointer, time_left_s: Callable[[], float]) -> Del
     try:
         return deliveries.send_webhook(pointer, time_left_s)
     except Unavailable as error:
-        # Not recorded as a failure: the record stays due, and the sweeper requeues it.
+        # Recording a failure needs the database. The execution stays due, so the sweeper requeues
+        # it.
         logger.warning("database unavailable", execution_id=pointer.execution_id, reason=str(error))
         return DeliveryOutcome.TO_BE_RETRIED
     except Exception as error:

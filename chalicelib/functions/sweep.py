@@ -1,4 +1,4 @@
-"""Requeue overdue work, every minute."""
+"""Requeue overdue work. A schedule invokes this function every minute."""
 
 from collections import Counter
 from typing import Final
@@ -17,8 +17,8 @@ _TIME_TO_STOP_S: Final = 10.0
 def sweep(event: CloudWatchEvent) -> None:
     """Requeue overdue work of every kind until none is left or the function's time runs out.
 
-    The kinds take turns, so that a failure or a backlog of one kind does not block the others. If a
-    kind fails, its first exception is raised again at the end.
+    The function requeues some work of each kind in turn, so that a failure or a backlog of one kind
+    does not block the others. The first exception is raised again after all kinds are finished.
     """
 
     def has_time_left() -> bool:

@@ -1,4 +1,4 @@
-"""The remaining time of an invocation."""
+"""Determine the remaining time of a Lambda invocation."""
 
 from math import inf
 from typing import Any

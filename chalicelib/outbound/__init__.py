@@ -1,1 +1,1 @@
-"""Requests to other systems: SQS queues and webhook receivers."""
+"""Send requests to other systems: SQS queues and webhook receivers."""

@@ -27,7 +27,8 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
     a message from the last five minutes.
 
     AWS requests: one per ten messages, plus up to two retries for rejected messages. A failed
-    request ends the call. The sweeper requeues the work of all messages that were not sent.
+    request ends the call. For messages that were not sent, the sweeper queues the work again when
+    it is overdue.
     """
     sent = 0
     for start in range(0, len(pointers), _MESSAGES_PER_REQUEST):

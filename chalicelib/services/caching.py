@@ -10,7 +10,10 @@ from cachetools import TTLCache
 from cachetools.keys import hashkey
 
 CACHE_TTL_S: Final = 55
-"""Changes must take effect within a minute. Five seconds are left for the request itself."""
+"""Changes must take effect within a minute.
+
+The remaining five seconds are for a request that is in progress when an entry expires.
+"""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -36,7 +39,8 @@ def cached(
     Args:
         at_most: the maximum number of cached results. The least recently used are removed first.
         key: builds the cache key from the function's arguments. If it is `id`, the result must
-            reference the argument; otherwise a later object can get the same id.
+            reference the argument; otherwise, after the argument is deleted, a new object can have
+            the same id.
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

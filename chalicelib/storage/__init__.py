@@ -1,1 +1,1 @@
-"""Storage in DynamoDB. Each module contains the PynamoDB model and the repository of a table."""
+"""Store records in DynamoDB. Each module contains a table's PynamoDB model and repository."""

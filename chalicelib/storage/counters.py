@@ -1,7 +1,7 @@
 """The table of counters: the number of customers, contact forms and surveys of each account.
 
-The transaction that adds a record also increments the total, and the record gets the position
-``total + 1``. Positions therefore have no gaps. If two transactions read the same total, only one
+The transaction that adds a record also increments the total, and the position of the new record is
+the new total. Positions therefore have no gaps. If two transactions read the same total, only one
 of them succeeds.
 """
 
@@ -23,7 +23,7 @@ class Listed(StrEnum):
 
 
 class CounterRow(Table):
-    """The table row with the number of an account's records of one kind."""
+    """The table row that contains the number of an account's records of one kind."""
 
     class Meta:
         name = "counters"

@@ -39,7 +39,8 @@ class _ByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 class CustomerRow(Table):
     """The table row of a customer.
 
-    An unset field has no attribute, so that an import can set each unset field separately.
+    The row has no attribute for an unset field, so that an import can check and set each unset
+    field separately.
     """
 
     class Meta:
@@ -79,7 +80,7 @@ class CustomerRow(Table):
 
 
 class CustomerPairRow(Table):
-    """The table row with the oldest customer of a pair."""
+    """The table row that contains the id of the oldest customer with a pair."""
 
     class Meta:
         name = "customer-pairs"
@@ -131,9 +132,10 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
 def create(
     account_id: str, customer: Customer, input_hash: str | None = None
 ) -> tuple[Customer, str | None]:
-    """Add a customer at the end of the account's list. Return it with its input hash. Two requests.
+    """Add a customer at the end of the account's list and return the customer and its input hash.
 
-    If a customer with this id exists, write nothing and return the existing customer.
+    If a customer with this id exists, write nothing and return the existing customer with the
+    stored input hash. Two requests.
 
     Raises:
         Unavailable: contention on the account's counter persists.
@@ -216,7 +218,8 @@ def count_purchase(
     The transaction fails if the customer does not exist.
 
     Args:
-        by: the change of the count. If it is positive, ``source`` is added to the data sources.
+        by: the change of the count. If it is positive, ``source`` is added to the customer's data
+            sources.
     """
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),
@@ -279,8 +282,8 @@ def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
 def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> str:
     """Return the id of the account's oldest customer with this pair.
 
-    If there is none, add the customer and return its id. A repeated call adds no second customer.
-    One request if the pair exists, otherwise two.
+    If there is none, add ``customer`` and return its id. A repeated call adds no second customer.
+    One request if a customer with the pair exists, otherwise two.
 
     Raises:
         Unavailable: contention on the account's counter persists.
@@ -318,7 +321,8 @@ def add(
     The transaction fails if the customer's id or the pair already exists.
 
     Args:
-        first_of_pair: the digest of the customer's pair if no other customer has it, else None.
+        first_of_pair: the digest of the customer's pair if no other customer of the account has the
+            pair, otherwise None.
     """
     attributes = _attributes(account_id, customer, position)
     put_new(write, CustomerRow, {**attributes, "input_hash": input_hash})

@@ -1,7 +1,7 @@
 """The table of executions: one work record per execution, and one row per attempt.
 
-A worker claims an execution to start an attempt. The claim has a fencing token, and only the worker
-with the current token can save the outcome.
+A worker claims an execution before it starts an attempt. Each claim has a new fencing token, and
+only the worker with the current token can save the outcome.
 """
 
 from collections.abc import Sequence
@@ -45,12 +45,17 @@ from chalicelib.storage.dynamodb.work_records import (
 )
 
 LEASE: Final = timedelta(seconds=45)
-"""The lease of a claim: longer than the function's time-out, shorter than the queue's visibility
-timeout."""
+"""The duration of a claim's lease.
+
+It is longer than the function's time-out and shorter than the queue's visibility timeout.
+"""
 
 RETENTION: Final = timedelta(days=90)
 PART: Final = "execution"
-"""The sort key of the execution's work record. Its attempts have sort keys ``attempt#NUMBER``."""
+"""The sort key of the execution's work record.
+
+Its attempts are rows with the sort keys ``attempt#NUMBER``.
+"""
 
 _MAX_PUTS: Final = 25
 _MAX_PUT_BYTES: Final = 3_000_000
@@ -115,7 +120,8 @@ class ExecutionRow(WorkRow):
         return _execution(self).pointer
 
     def on_parking(self) -> list[Action]:
-        # If the outcome of the last claim is unknown, the receiver may have received the webhook.
+        # If the outcome of the last claim is unknown, the receiver may have received the webhook,
+        # so mark the execution as ambiguous.
         interrupted = [ExecutionRow.ambiguous.set(True)] if self.attempt > self.settled else []
         return [ExecutionRow.leased_until.remove(), *interrupted]
 
@@ -135,7 +141,8 @@ WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow
 def create(executions: Sequence[Execution]) -> None:
     """Add the executions that do not exist yet. Existing executions are not changed.
 
-    One request per 25 executions. If any of the 25 exists, one more request for each of them.
+    One request per 25 executions. If any execution of these 25 exists, one more request for each of
+    the 25.
     """
     batch: list[Execution] = []
     size = 0
@@ -178,14 +185,14 @@ def save_outcome(
     outcome: Outcome,
     now: datetime,
 ) -> bool:
-    """Save the outcome of a claim with its attempts. Return False if the claim was lost.
+    """Save the outcome of a claim and the attempts. Return False if another worker has the claim.
 
     One request, with up to five retries if DynamoDB throttles: without a saved outcome, the webhook
     is sent again.
 
     Args:
-        attempts: the attempts to save: interrupted attempts, then the attempt of this claim if it
-            was made.
+        attempts: the attempts to save: first the interrupted attempts, then the attempt of this
+            claim, if an attempt was made.
 
     Raises:
         Unavailable: the outcome could not be saved. Another worker can claim the execution after
@@ -213,13 +220,14 @@ def save_outcome(
             return True
         except Contention as contended:
             if contended.condition_failed:
-                # The claim was lost, or an earlier try succeeded but its response was lost.
+                # Another worker claimed the execution, or an earlier try of this write succeeded
+                # but its response was lost.
                 return _is_settled(execution, last_attempt, outcome.state)
         except Unavailable:
             if try_number == _MAX_OUTCOME_WRITES - 1:
                 raise
         pause(try_number)
-    raise Unavailable("Too many writes at once to this execution.")
+    raise Unavailable("Too many concurrent writes to this execution.")
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
@@ -229,7 +237,10 @@ def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bo
 
 
 def defer(execution_id: str, until: datetime, now: datetime) -> bool:
-    """Defer an execution until this time. Return False if it is not free. One request."""
+    """Defer an execution until this time, in one request.
+
+    Return False if the execution has ended, is claimed or is already deferred.
+    """
     row = ExecutionRow(execution_id, PART)
     defer_until = ceil(until.timestamp())
     return try_write(
@@ -290,9 +301,7 @@ def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
     replayable = ExecutionRow.state.is_in(*(state.value for state in _REPLAYABLE))
     pointer = WORK.reopen(execution.id, PART, now, condition=replayable)
     if pointer is None:
-        raise Conflict(
-            "It is pending or succeeded. Only an unsuccessful execution can be replayed."
-        )
+        raise Conflict("Pending and successful executions cannot be replayed.")
     return pointer
 
 
@@ -321,7 +330,8 @@ def _create_one(execution: Execution) -> None:
         _row(execution).save(_is_new())
     except PutError as error:
         if error.cause_response_code == "TransactionConflictException":
-            # The row may still be missing: the conflicting transaction can be cancelled.
+            # Retry if only a conflict occurred: if the conflicting transaction is cancelled, the
+            # row is missing.
             raise Contention(condition_failed=False) from error
         if error.cause_response_code != "ConditionalCheckFailedException":
             raise

@@ -1,4 +1,4 @@
-"""The table of feedback. Each row is also the work record for processing the feedback."""
+"""The table of feedback records. Each row is also the work record for processing the feedback."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from chalicelib.storage.dynamodb.work_records import (
 from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
-"""The constant ``part`` of all feedback records: the table has no sort key."""
+"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
 
 
 class FeedbackRow(WorkRow):
@@ -99,7 +99,7 @@ def find_with_tracker(
 def finish(
     write: TransactWrite, feedback: Feedback, customer_id: str | None, now: datetime
 ) -> None:
-    """Mark a feedback record as done in this transaction.
+    """Mark a feedback record as processed in this transaction.
 
     The transaction fails if the record is not pending.
 

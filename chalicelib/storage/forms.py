@@ -1,4 +1,4 @@
-"""The repository that contact forms and surveys share.
+"""The repository for contact forms and surveys.
 
 A form has two rows with the same partition key, so one query loads both. The document row is large
 and changes only when an operator loads a definition. The summary row is small and contains the
@@ -69,7 +69,10 @@ class FormTable:
         self._listed = listed
 
     def find(self, form_id: str, *, consistent: bool = False) -> StoredForm | None:
-        """Load the form with this id, from any account. Return None if missing. One request."""
+        """Load the form with this id, from any account.
+
+        Return None if it does not exist. One request.
+        """
         rows = {row.part: row for row in self._row.load_partition(form_id, consistent=consistent)}
         if _DOCUMENT not in rows:
             return None

@@ -1,8 +1,8 @@
 """The table of imports: one header row per import, and one row per chunk. Chunks are work records.
 
 The chunks of an import are written before its header and have the same edition as the header.
-Writing the header accepts the import. Chunks without a header of the same edition are leftovers and
-are never processed.
+Writing the header accepts the import. If the accepted header has another edition, or there is none,
+the chunks are leftovers of a failed request and are never processed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ _PROGRESS_ATTRIBUTES: Final = [
 
 
 class ImportRow(WorkRow):
-    """The table row of an import's header or of one of its chunks."""
+    """The table row of an import's header or of a chunk."""
 
     class Meta:
         name = "imports"
@@ -129,7 +129,7 @@ class LoadedChunk:
 
     @property
     def is_leftover(self) -> bool:
-        """Whether a different edition of the import was accepted."""
+        """Whether the import was accepted with other chunks, so that this one is not imported."""
         return self.header is not None and self.header.edition != self.row.edition
 
 
@@ -208,7 +208,7 @@ def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPo
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
-    """Load a chunk, its header, the account's customer total and existing pairs, in one request.
+    """Load a chunk with the data of the account that its import needs, in one request.
 
     The pointer contains the digests of the chunk's pairs. Return None if the chunk does not exist.
     """
@@ -255,7 +255,7 @@ def finish_chunk(
 
 
 def discard(chunk: LoadedChunk) -> None:
-    """Delete a leftover chunk."""
+    """Delete a chunk of an edition that was not accepted."""
     chunk.row.delete()
 
 

@@ -24,8 +24,8 @@ class PlaceRow(Table):
 def save(account_id: str, place: Place) -> bool:
     """Create or replace a brand or a store.
 
-    Return False if the id is already used: by a store if the place is a brand, or by a brand if it
-    is a store.
+    Return False if the id is already used by a place of the other kind: a brand and a store cannot
+    have the same id.
     """
     row = PlaceRow(
         account_id,

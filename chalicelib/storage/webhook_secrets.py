@@ -1,8 +1,8 @@
 """The table of webhook signing secrets, encrypted with KMS.
 
-The secrets are not hashed, because signing needs the secret. Each secret has a time at which it
-becomes active; the latest active secret signs. A replaced secret expires a day after its successor
-becomes active.
+The secrets are not hashed, because signing a webhook requires the secret. Each secret has a time
+from which it is active. The secret that became active last signs webhooks. A replaced secret
+expires a day after its successor becomes active.
 """
 
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ class WebhookSecretRow(Table):
 
 
 def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a secret and replace the active secret and those that are not active yet.
+    """Save a new secret, which replaces the account's active and scheduled secrets.
 
     The active secret expires a day after the new secret becomes active. Secrets that are not active
     yet are deleted.
@@ -55,7 +55,7 @@ def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> 
 
 
 def find_active(account_id: str, at: datetime) -> str | None:
-    """Load the account's secret that is active at this time, or None. One request."""
+    """Load the secret that signs the account's webhooks at this time, or None. One request."""
     rows = WebhookSecretRow.query(
         account_id,
         WebhookSecretRow.active_from <= format_timestamp(at),

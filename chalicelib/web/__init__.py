@@ -1,1 +1,1 @@
-"""HTTP: routes, credentials, request parsing, problem responses, OpenAPI."""
+"""The HTTP layer: routes, credentials, request parsing, problem responses, OpenAPI."""

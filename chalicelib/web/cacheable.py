@@ -1,4 +1,4 @@
-"""Responses with `ETag` and `Cache-Control`, and the `If-None-Match` condition (RFC 9110)."""
+"""Return cacheable responses and evaluate the condition `If-None-Match` (RFC 9110)."""
 
 import hashlib
 from functools import lru_cache
@@ -9,7 +9,7 @@ from chalice.app import Request
 
 @lru_cache(maxsize=256)
 def entity_tag(body: str) -> str:
-    """Return the entity tag of a body. It is weak, since the gateway may compress the response."""
+    """Return the entity tag of a body. The tag is weak, as the gateway may compress the body."""
     return f'W/"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
 
 
@@ -21,7 +21,7 @@ def cacheable(
     max_age_s: int,
     headers: dict[str, str | list[str]] | None = None,
 ) -> Response:
-    """Return the body with a public cache lifetime, or 304 if the client has it already."""
+    """Return a cacheable response with the body, or 304 if the client's copy is current."""
     tag = entity_tag(body)
     caching = {"ETag": tag, "Cache-Control": f"public, max-age={max_age_s}", **(headers or {})}
     if _matches(request.headers.get("if-none-match", ""), tag):

@@ -17,20 +17,20 @@ class ErrorCollector:
             key = errors.of(request.idempotency_key, otherwise=None)
             body = request.body(CustomerBody)
 
-    At the end of the block, raises one `InvalidInput` with the collected errors, followed by
-    those of an `InvalidInput` that ended the block. Any other exception replaces the collected
-    errors.
+    At the end of the block, one `InvalidInput` with all collected errors is raised. If an
+    `InvalidInput` ended the block, its errors are added at the end. If another exception ended the
+    block, it propagates and the collected errors are discarded.
     """
 
     def __init__(self) -> None:
-        self._gathered: list[InvalidInput] = []
+        self._collected: list[InvalidInput] = []
 
     def of(self, read: Callable[[], _Read], otherwise: _Otherwise) -> _Read | _Otherwise:
-        """Return the result of ``read``, or ``otherwise`` after an `InvalidInput`."""
+        """Return the result of ``read``. If it raises `InvalidInput`, return ``otherwise``."""
         try:
             return read()
         except InvalidInput as error:
-            self._gathered.append(error)
+            self._collected.append(error)
             return otherwise
 
     def __enter__(self) -> "ErrorCollector":
@@ -42,9 +42,11 @@ class ErrorCollector:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self._gathered or (error and not isinstance(error, InvalidInput)):
+        if not self._collected or (error and not isinstance(error, InvalidInput)):
             return
         if isinstance(error, InvalidInput):
-            self._gathered.append(error)
-        errors = [input_error for each in self._gathered for input_error in each.errors]
-        raise InvalidInput(errors, sum(each.error_count for each in self._gathered)) from None
+            self._collected.append(error)
+        errors = [input_error for invalid in self._collected for input_error in invalid.errors]
+        raise InvalidInput(
+            errors, sum(invalid.error_count for invalid in self._collected)
+        ) from None

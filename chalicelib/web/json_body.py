@@ -1,4 +1,4 @@
-"""Parse JSON request bodies: media type, size, syntax, model."""
+"""Parse JSON request bodies and check their media type, size, syntax and model."""
 
 import json
 from typing import Any, Final, NoReturn, TypeVar
@@ -18,7 +18,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Return the parsed body.
+    """Return the parsed JSON body of the request.
 
     Raises:
         UnsupportedMediaType: the media type is not JSON. Its parameters are ignored.
@@ -35,14 +35,14 @@ def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def parse_json(raw: bytes | str) -> Any:
-    """Parse these bytes as JSON.
+    """Parse JSON.
 
     Raises:
-        InvalidInput: they are not JSON.
+        InvalidInput: the input is not JSON (RFC 8259) in UTF-8.
     """
     try:
         return json.loads(
-            raw if isinstance(raw, str) else raw.decode("utf-8"), parse_constant=_refuse_constant
+            raw if isinstance(raw, str) else raw.decode("utf-8"), parse_constant=_reject_constant
         )
     except UnicodeDecodeError:
         detail = "The body is not UTF-8."
@@ -67,9 +67,9 @@ def read_model(request: Request, model: type[Body]) -> Body:
 
 
 def read_optional_model(request: Request, model: type[Body]) -> Body:
-    """Like `read_model`, but an empty body of any media type is an empty object."""
+    """Parse the body like `read_model`, but treat an empty body of any media type as ``{}``."""
     return read_model(request, model) if request.raw_body else parse({}, model)
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(name)

@@ -18,13 +18,13 @@ from chalicelib.domain.errors import (
     TooManyRequests,
     Unavailable,
 )
-from chalicelib.domain.schema import LeftOutWhenNone, Resource
+from chalicelib.domain.schema import OmittedWhenNone, Resource
 
 MEDIA_TYPE: Final = "application/problem+json"
 MAX_ERRORS: Final = 1_000
 
 _TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
-"""Titles where RFC 9110 differs from the standard library."""
+"""Reason phrases of RFC 9110 that differ from those of the standard library."""
 
 Headers = dict[str, str | list[str]]
 
@@ -32,8 +32,8 @@ Headers = dict[str, str | list[str]]
 class UnsupportedMediaType(FeedbackError):
     """The endpoint does not accept the body's media type."""
 
-    def __init__(self, wanted: str) -> None:
-        super().__init__(f"The media type must be {wanted}.")
+    def __init__(self, expected: str) -> None:
+        super().__init__(f"The media type must be {expected}.")
 
 
 _STATUS: Final[dict[type[FeedbackError], int]] = {
@@ -54,27 +54,28 @@ class ProblemError(Resource):
     """One validation error."""
 
     pointer: str = Field(
-        description="JSON pointer into the body, ?name of a query parameter, or name of a header.",
+        description="JSON pointer into the body, `?name` for a query parameter, or the name of a"
+        " header.",
         examples=["/batch/3/email"],
     )
-    code: str = Field(description="The broken rule, for programs.", examples=["invalid_email"])
-    detail: str = Field(description="Explanation for people.")
+    code: str = Field(description="Machine-readable error code.", examples=["invalid_email"])
+    detail: str = Field(description="Human-readable explanation.")
 
 
 class Problem(Resource):
-    """Why a request failed (RFC 9457)."""
+    """Problem details of a failed request (RFC 9457)."""
 
     type: str = Field(default="about:blank")
-    title: str = Field(description="The status as text.", examples=["Bad Request"])
+    title: str = Field(description="Reason phrase of the HTTP status.", examples=["Bad Request"])
     status: int = Field(description="The HTTP status.", examples=[400])
-    detail: str = Field(description="Explanation for people.")
+    detail: str = Field(description="Human-readable explanation.")
     request_id: str = Field(description="Id of this request in the service's logs.")
-    errors: Annotated[tuple[ProblemError, ...] | None, LeftOutWhenNone] = Field(
+    errors: Annotated[tuple[ProblemError, ...] | None, OmittedWhenNone] = Field(
         default=None,
         exclude_if=lambda value: value is None,
         description="For invalid input: the validation errors, at most the first 1,000.",
     )
-    error_count: Annotated[int | None, LeftOutWhenNone] = Field(
+    error_count: Annotated[int | None, OmittedWhenNone] = Field(
         alias="faultCount",
         default=None,
         exclude_if=lambda value: value is None,
@@ -88,20 +89,20 @@ def problem(error: FeedbackError, request_id: str) -> Response:
     if isinstance(error, (TooManyRequests, Unavailable)):
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, InvalidInput):
-        return _answer(400, _detail_of(error), request_id, headers, error)
-    return _answer(_STATUS[type(error)], str(error), request_id, headers)
+        return _problem_response(400, _detail_of(error), request_id, headers, error)
+    return _problem_response(_STATUS[type(error)], str(error), request_id, headers)
 
 
 def unhandled_exception(request_id: str) -> Response:
     """Return the response for an unhandled exception, without internal details."""
-    return _answer(500, "Internal server error.", request_id, {})
+    return _problem_response(500, "Internal server error.", request_id, {})
 
 
 def plain_problem(
     status: int, detail: str, request_id: str, headers: Headers | None = None
 ) -> Response:
     """Return a problem response for a status that has no domain error."""
-    return _answer(status, detail, request_id, headers or {})
+    return _problem_response(status, detail, request_id, headers or {})
 
 
 def _detail_of(error: InvalidInput) -> str:
@@ -110,7 +111,7 @@ def _detail_of(error: InvalidInput) -> str:
     return f"The request has {error.error_count} errors."
 
 
-def _answer(
+def _problem_response(
     status: int,
     detail: str,
     request_id: str,

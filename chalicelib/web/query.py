@@ -21,33 +21,37 @@ def identifier(request: Request, name: str) -> str:
     """Return the parameter as a UUID in lower case.
 
     Raises:
-        InvalidInput: it is missing or not a UUID.
+        InvalidInput: the parameter is missing or not a UUID.
     """
     parameters = request.query_params
-    given = parameters.get(name) if parameters else None
-    if given is None:
+    value = parameters.get(name) if parameters else None
+    if value is None:
         raise InvalidInput([InputError(f"?{name}", "required", "Required.")])
-    return _parsed(name, given)
+    return _parsed(name, value)
 
 
 def optional_identifier(request: Request, name: str) -> str | None:
-    """Like `identifier`, but None if the parameter is missing or empty."""
-    given = text(request, name)
-    return _parsed(name, given) if given else None
+    """Return the parameter as a UUID in lower case, or None if it is missing or empty.
+
+    Raises:
+        InvalidInput: the parameter is not a UUID.
+    """
+    value = text(request, name)
+    return _parsed(name, value) if value else None
 
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Report input errors of the block by query parameter: ``?store`` instead of ``/store``."""
+    """Change the pointers of input errors that the block raises from ``/id`` to ``?id``."""
     try:
         yield
     except InvalidInput as error:
-        errors = [replace(each, pointer=f"?{each.pointer[1:]}") for each in error.errors]
+        errors = [replace(item, pointer=f"?{item.pointer[1:]}") for item in error.errors]
         raise InvalidInput(errors, error.error_count) from None
 
 
-def _parsed(name: str, given: str) -> str:
-    parsed = parse_id(given)
+def _parsed(name: str, value: str) -> str:
+    parsed = parse_id(value)
     if parsed is None:
         input_error = InputError(
             f"?{name}", "invalid_uuid", "Must be a UUID in the form 8-4-4-4-12."

@@ -19,7 +19,7 @@ _DETAILS: Final = {
 
 
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
-    """Chalice middleware: turn the framework's errors into problem details and log the request."""
+    """Convert the framework's errors to problem responses, and log the request."""
     started = time.perf_counter()
     with counted_calls() as calls:
         response = _as_problem(request, get_response(request))
@@ -33,13 +33,13 @@ def observe(request: Request, get_response: Callable[[Request], Response]) -> Re
 
 
 def request_id_of(request: Request) -> str:
-    """Return the id of the request: the gateway's, or Lambda's if there is none."""
+    """Return the gateway's request id or, if there is none, Lambda's request id."""
     return str(
         request.context.get("requestId") or getattr(request.lambda_context, "aws_request_id", "")
     )
 
 
-def note_account(account_id: str) -> None:
+def log_account(account_id: str) -> None:
     """Add the account to the log line of the current request."""
     logger.append_keys(account_id=account_id)
 
@@ -66,8 +66,8 @@ def _as_problem(request: Request, response: Response) -> Response:
         return response
     status = response.status_code
     detail = _DETAILS.get(status, "Internal server error." if status >= 500 else "")
-    kept = {k: v for k, v in response.headers.items() if k.lower() != "content-type"}
-    return plain_problem(status, detail, request_id_of(request), kept)
+    headers = {k: v for k, v in response.headers.items() if k.lower() != "content-type"}
+    return plain_problem(status, detail, request_id_of(request), headers)
 
 
 def _media_type(response: Response) -> Any:

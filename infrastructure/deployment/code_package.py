@@ -1,8 +1,8 @@
 """Package the app with Chalice and add settings that Chalice does not support.
 
 Chalice packages all files of the app's folder and names the package after the hash of its content.
-It therefore runs in a clean copy of the deployed files, so that the package does not contain byte
-code or other files.
+It therefore runs in a copy that contains only the deployed files, so that the package does not
+contain byte code or other files.
 """
 
 import json
@@ -31,7 +31,7 @@ _DEPLOYED_FILES = (
 PARTIAL_BATCH_RESPONSES: Final[list[Literal["ReportBatchItemFailures"]]] = [
     "ReportBatchItemFailures"
 ]
-"""The response types of a queue's event source. They enable partial batch responses."""
+"""The value of an event source's `FunctionResponseTypes` that enables partial batch responses."""
 
 Template = dict[str, Any]
 
@@ -57,7 +57,10 @@ def source_files() -> list[Path]:
 
 
 def source_hash() -> str:
-    """Return a hash of all inputs of the code stack: files, this code and Chalice's version."""
+    """Return a hash of everything that the code stack depends on.
+
+    These are the source files, the code of this module and Chalice's version.
+    """
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
     builders = [Path(__file__), Path(gateway_responses.__file__)]
@@ -65,7 +68,7 @@ def source_hash() -> str:
 
 
 def copy_source(folder: Path) -> None:
-    """Replace the source files in a folder. Do not delete Chalice's package cache there."""
+    """Replace the source files in a folder, but do not delete Chalice's package cache there."""
     for name in _DEPLOYED_FILES:
         shutil.rmtree(folder / name, ignore_errors=True)
     for file in source_files():
@@ -98,13 +101,13 @@ def run_chalice(*arguments: str, folder: Path) -> None:
 
 
 def package(stage: str, folder: Path) -> CodePackage:
-    """Package the app for a stage in a folder, which is reused by later runs.
+    """Package the app for a stage in a folder, which later calls reuse.
 
     Raises:
         DeploymentError: Chalice failed.
     """
     copy_source(folder)
-    # Chalice does not delete old packages. It can reuse only the newest package.
+    # Chalice does not delete old packages, and it can reuse only the newest package.
     for archive in sorted((folder / ".chalice" / "deployments").glob("*.zip"), key=_age)[:-1]:
         archive.unlink()
     run_chalice("package", "--stage", stage, "package", folder=folder)
@@ -126,7 +129,7 @@ def complete(template: Template, code_address: str) -> Template:
 
 def _completed_function(function: Template, code_address: str) -> Template:
     properties = function["Properties"] | {"CodeUri": code_address}
-    # Select events by type instead of name, so that a renamed function still gets the setting.
+    # Select queue events by type instead of name, so that events of renamed functions are included.
     events = {
         name: event
         if event["Type"] != "SQS"

@@ -31,7 +31,9 @@ def stack_name(stage: str) -> str:
 
 
 def deploy(stage: str, *, alarm_email: str | None = None, firewall: str | None = None) -> str:
-    """Deploy the template if it changed. Return ``"created"``, ``"updated"`` or ``"unchanged"``.
+    """Deploy the data stack if its template changed.
+
+    Return ``"created"``, ``"updated"`` or ``"unchanged"``.
 
     Args:
         alarm_email: the address that receives alarms. Default: the address of the previous

@@ -1,7 +1,8 @@
 """Deploy a stage to AWS with the caller's credentials.
 
-Deploys the data stack, functions, routes, event sources, gateway responses, throttling and
-optionally a web ACL. If ``AWS_ENDPOINT_URL`` is set, deploys to that endpoint instead of AWS.
+A deployment consists of the data stack, functions, routes, event sources, gateway responses,
+throttling and optionally a web ACL. If ``AWS_ENDPOINT_URL`` is set, the stage is deployed to that
+endpoint instead of AWS.
 """
 
 import argparse
@@ -124,13 +125,15 @@ def require_loopback(stage: Stage) -> None:
 
 
 def enable_partial_batch_responses(mapping: str) -> None:
-    """Enable partial batch responses for an event source: only failed messages are redelivered.
+    """Enable partial batch responses for an event source.
+
+    The queue then redelivers only the failed messages of a batch.
 
     Args:
         mapping: the id of the event source mapping.
     """
     functions = boto3.client("lambda")
-    # While a mapping is created or updated, it cannot be changed.
+    # An event source mapping cannot be changed while it is being created or updated.
     retry_while(
         functions.exceptions.ResourceInUseException,
         lambda: functions.update_event_source_mapping(

@@ -1,7 +1,7 @@
-"""Error responses that the gateway generates without invoking the function.
+"""Configure the error responses that the gateway generates without invoking the function.
 
-Their bodies are problem details, like the function's error responses. For an unknown path or
-method, the status is 404 instead of the gateway's default 403.
+Their bodies are problem details, like those of the function's error responses. For an unknown path
+or method, the status is 404 instead of the gateway's default 403.
 """
 
 import json
@@ -44,7 +44,8 @@ class GatewayResponse:
 
 
 # A body template cannot insert the status of the response, so every response type of the gateway
-# has a separate entry. The two defaults apply to response types that AWS may add.
+# has a separate entry. The two defaults apply to response types that are not in this list, for
+# example because AWS adds them later.
 RESPONSES = (
     GatewayResponse("DEFAULT_4XX", 400, "Bad Request", "The request is invalid."),
     GatewayResponse("DEFAULT_5XX", 500, "Internal Server Error", "Internal error."),

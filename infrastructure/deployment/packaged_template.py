@@ -1,4 +1,4 @@
-"""Package the app and write its template to a file for linting, without deploying it."""
+"""Package the app and write the generated template to a file, so that it can be linted."""
 
 import json
 import os
@@ -11,9 +11,12 @@ from infrastructure.local_cloud import identity as local_identity
 
 
 def main(arguments: list[str]) -> int:
-    """Write the template to the path in the first argument. Return the process's exit status."""
+    """Write the template to the path in the first argument.
+
+    Return the exit status of the process.
+    """
     output = Path(arguments[0])
-    # Chalice requires a region, but the template does not depend on it.
+    # Chalice requires a region. Any region works, because the template does not depend on it.
     os.environ.setdefault("AWS_DEFAULT_REGION", local_identity.REGION)
     try:
         packaged = code_package.package("prod", output.parent / "build")

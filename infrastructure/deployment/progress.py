@@ -17,7 +17,7 @@ class DeploymentError(Exception):
 
 @dataclass
 class Step:
-    """A step in progress.
+    """A deployment step in progress.
 
     Attributes:
         outcome: a short text that is printed next to the step's name when the step ends.
@@ -28,7 +28,7 @@ class Step:
 
 @contextmanager
 def step(name: str) -> Iterator[Step]:
-    """Show the name of a step while the block runs, then print its outcome and duration."""
+    """Show the name of a step while the block runs, then print the step's outcome and duration."""
     started = time.monotonic()
     current = Step()
     with console.status(f"{name} …"):

@@ -1,4 +1,4 @@
-"""Deploy CloudFormation stacks, and detect whether their content changed."""
+"""Deploy CloudFormation stacks, and detect whether the content to deploy changed."""
 
 import hashlib
 import time
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 TIMEOUT_S = 1800
-# The content hash is a tag of the stack, so that it is deleted together with the stack.
+# The name of the stack's tag with the content hash. A tag is deleted together with the stack.
 _CONTENT_TAG = "feedback-content"
 _NO_UPDATES = "No updates are to be performed"
 MAX_INLINE_BYTES = 51_200
@@ -35,7 +35,7 @@ def content_hash(parts: Iterable[str | bytes | Path]) -> str:
 
 
 def is_current(name: str, content: str) -> bool:
-    """Return whether the last deployment of the stack succeeded and had this content hash."""
+    """Return whether the last deployment of the stack succeeded with this content hash."""
     stack = _describe(boto3.client("cloudformation"), name)
     if stack is None or stack["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         return False
@@ -58,16 +58,16 @@ def deploy(
         content: the content hash of the stack.
         template: the text of the template; None if ``template_url`` is set.
         template_url: the S3 URL of the template; None if ``template`` is set.
-        parameters: the stack's parameters. If a value is None, the parameter does not change; in a
-            new stack, it has the template's default.
+        parameters: the values of the stack's parameters by name. If a value is None, the parameter
+            keeps its current value or, in a new stack, gets the template's default.
 
     Raises:
-        DeploymentError: the deployment failed. The message contains the first resource that failed.
+        DeploymentError: the deployment failed. The message names the first resource that failed.
     """
     client = boto3.client("cloudformation")
     stack = _describe(client, name)
     if stack is not None and stack["StackStatus"] in ("ROLLBACK_COMPLETE", "CREATE_FAILED"):
-        # CloudFormation cannot update a stack whose creation failed.
+        # CloudFormation cannot update a stack whose creation failed, so delete the stack first.
         client.delete_stack(StackName=name)
         _wait(client, name)
         stack = None
@@ -165,7 +165,7 @@ def _parameters(
 def _first_failure(client: "CloudFormationClient", name: str) -> str:
     pages = client.get_paginator("describe_stack_events").paginate(StackName=name)
     cause = "see its events."
-    # Events are listed newest first. The earliest failure of the operation caused the later ones.
+    # CloudFormation lists the newest events first. The earliest failure caused the later failures.
     for event in (event for page in pages for event in page["StackEvents"]):
         status = event["ResourceStatus"]
         if event["LogicalResourceId"] == name and status in (

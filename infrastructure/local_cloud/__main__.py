@@ -1,7 +1,7 @@
 """The local cloud: run the complete service on one machine.
 
-Deploys the data stack and the code stack to an emulator and loads demo data. State persists between
-runs, and only changes are deployed.
+Deploys the data stack and the code stack to an emulator and loads demo data. The emulator's state
+persists between runs, so only changes are deployed.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(emulator: Emulator) -> int:
-    """Start the cloud and run it in the foreground until Ctrl-C or the command ``stop``."""
+    """Start the local cloud and run it in the foreground until Ctrl-C or the command ``stop``."""
     process = _start(emulator, printing=True)
     try:
         console.print("Running. Press Ctrl-C to stop.")
@@ -74,7 +74,7 @@ def run(emulator: Emulator) -> int:
 
 
 def up(emulator: Emulator) -> int:
-    """Start the cloud in the background, or deploy changes to the running cloud."""
+    """Start the local cloud in the background, or deploy changes if it is already running."""
     if emulator.is_running():
         _, port = emulator.process_id_and_port()
         if port != emulator.port:
@@ -91,7 +91,7 @@ def up(emulator: Emulator) -> int:
 
 
 def stop(emulator: Emulator) -> int:
-    """Stop the cloud. Its state is saved for the next start."""
+    """Stop the local cloud and save its state for the next start."""
     receiver_was_running = WebhookReceiver(emulator.folder).stop()
     was_running = emulator.stop() or receiver_was_running
     console.print("Stopped." if was_running else "No local cloud is running.")
@@ -99,7 +99,10 @@ def stop(emulator: Emulator) -> int:
 
 
 def reload(emulator: Emulator, local_port: int) -> int:
-    """Serve the API from the source files with automatic reload. The running cloud is required."""
+    """Serve the API from the source files with automatic reload.
+
+    The local cloud must be running.
+    """
     if not emulator.is_running():
         raise DeploymentError("No local cloud is running. Start it with make up.")
     _, port = emulator.process_id_and_port()
@@ -111,10 +114,10 @@ def reload(emulator: Emulator, local_port: int) -> int:
 
 
 def run_with(command: list[str]) -> int:
-    """Start a temporary cloud, run a command and return the command's exit status.
+    """Start a temporary local cloud, run a command and return the command's exit status.
 
-    The environment variable ``E2E_DEMO`` is the path of the file with the demo's ids and
-    credentials.
+    For the command, the environment variable ``E2E_DEMO`` contains the path of the file with the
+    demo's ids and credentials.
     """
     folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
     emulator = Emulator(_free_port(), folder)
@@ -142,7 +145,8 @@ def deploy(emulator: Emulator) -> None:
     with step("Data stack") as shown:
         shown.outcome = data_stack.deploy(STAGE)
         if shown.outcome == "created":
-            # The file contains credentials of an earlier cloud, which are no longer valid.
+            # Delete the file: it contains credentials that an earlier emulator issued and that are
+            # invalid now.
             demo_file(emulator).unlink(missing_ok=True)
     with step("Code stack") as shown:
         shown.outcome = code_stack.deploy(emulator.folder / "build")
@@ -170,7 +174,7 @@ def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[b
         deploy(emulator)
     except BaseException:
         # Kill the emulator instead of stopping it, so that it does not save a partial deployment.
-        # The state of the previous run is not changed.
+        # The saved state of the previous run does not change.
         emulator.kill(process.pid)
         process.wait()
         receiver.stop()

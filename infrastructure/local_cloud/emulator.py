@@ -27,7 +27,9 @@ PROGRAM = Path(__file__).resolve().parents[2] / ".tools" / "ministack" / "bin" /
 
 @dataclass(frozen=True)
 class Emulator:
-    """An emulator. Emulators with different ports and folders can run at the same time.
+    """The emulator that uses a port and a folder.
+
+    Emulators with different ports and folders can run at the same time.
 
     Attributes:
         port: the port on the loopback address.
@@ -39,12 +41,12 @@ class Emulator:
 
     @property
     def log(self) -> Path:
-        """The file with the output of the emulator and of its functions."""
+        """The file with the output of the emulator and of the Lambda functions that it runs."""
         return self.folder / "emulator.log"
 
     @property
     def temporary(self) -> Path:
-        """The folder to which the emulator unpacks functions."""
+        """The folder in which the emulator unpacks the code of functions."""
         return self.folder / "tmp"
 
     @property
@@ -63,7 +65,7 @@ class Emulator:
         """Return the process id and the port of the running emulator.
 
         Raises:
-            DeploymentError: the emulator is still starting and has not recorded them yet.
+            DeploymentError: the emulator is still starting and has not stored its id and port yet.
         """
         try:
             process_id, port = self._pid_file.read_text().split()
@@ -114,7 +116,7 @@ class Emulator:
 
     def kill(self, process_id: int) -> None:
         """Kill the emulator and its functions. Unsaved state is lost."""
-        # The emulator's process group contains only the emulator and its functions' processes.
+        # The process group contains only the emulator and the processes of its functions.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process_id, signal.SIGKILL)
         self._pid_file.unlink(missing_ok=True)
@@ -135,7 +137,8 @@ class Emulator:
             )
 
     def _environment(self) -> dict[str, str]:
-        # Functions inherit this environment, so it must not contain settings of the caller.
+        # Functions inherit this environment, so it must not contain environment variables of the
+        # caller.
         inherited = {
             name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ
         }
@@ -148,11 +151,12 @@ class Emulator:
             "PERSIST_STATE": "1",
             "STATE_DIR": str(self.folder / "state"),
             "TMPDIR": str(self.temporary),
-            # Disable unused listeners on fixed ports: they would prevent a second emulator from
-            # starting.
+            # Disable unused listeners on fixed ports, because they would prevent a second emulator
+            # from starting.
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
-            # Without access to Docker, the emulator cannot remove containers of this machine.
+            # Deny the emulator access to Docker, so that it cannot remove other containers on this
+            # machine.
             "DOCKER_HOST": f"unix://{self.folder}/no-docker",
         }
 
@@ -186,5 +190,6 @@ class Emulator:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield handle
         finally:
-            # If a process inherited the lock, closing the file here does not release it.
+            # If the emulator's process inherited the lock, closing the file here does not release
+            # the lock.
             os.close(handle)

@@ -7,12 +7,13 @@ REGION: Final = "eu-west-1"
 
 
 def environment(port: int, stage: str) -> dict[str, str]:
-    """Return this process's environment with settings that select the emulator on ``port``.
+    """Return a copy of this process's environment that selects the emulator on ``port``.
 
-    The caller's AWS settings are removed, so that the emulator does not receive real credentials.
+    The copy does not contain the caller's AWS settings, so that real credentials are never sent to
+    the emulator.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    # A proxy cannot reach the loopback address.
+    # Disable the proxy for the loopback address, which a proxy cannot reach.
     no_proxy = ",".join(filter(None, [inherited.get("NO_PROXY"), "127.0.0.1", "localhost"]))
     return inherited | {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",

@@ -1,4 +1,4 @@
-"""The webhook receiver of the demo. It verifies, prints and stores each webhook.
+"""The webhook receiver of the demo. It verifies, prints and stores each webhook that it receives.
 
 It runs in a separate process next to the emulator. The running receiver has a lock on a file in the
 state folder. Its port is stored in that folder and reused after a restart, so that the URL in the
@@ -67,7 +67,7 @@ class WebhookReceiver:
         return f"http://127.0.0.1:{port}/webhooks"
 
     def is_running(self) -> bool:
-        """Return whether a receiver is running in this folder."""
+        """Return whether a receiver with this state folder is running."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._lock_file.open("a") as lock:
             return not _locks(lock.fileno())
@@ -110,7 +110,7 @@ class WebhookReceiver:
     def stop(self) -> bool:
         """Stop the receiver and return whether it was running.
 
-        The stored port and the received webhooks are not deleted.
+        Do not delete the stored port and the received webhooks.
         """
         if not self.is_running():
             return False
@@ -134,7 +134,7 @@ class WebhookReceiver:
         """
         with self._hold_lock():
             _, port = self._process_id_and_port()
-            # The recorded process has ended, and a different process may have its id now.
+            # The process with the stored id has ended, and another process may have this id now.
             self._pid_file.write_text(f"0 {port}\n")
             signal.signal(signal.SIGTERM, _exit)
             with contextlib.suppress(SystemExit), self._listen(port) as server:

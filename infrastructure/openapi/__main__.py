@@ -7,8 +7,11 @@ import warnings
 
 
 def main(arguments: list[str]) -> int:
-    """Write both files; with `--check`, only compare them. Return the exit status."""
-    # Set the environment before the first import of the service: the client must reach only moto.
+    """Write both files or, with `--check`, only check that they are up to date.
+
+    Return the exit status.
+    """
+    # Set the environment before the service is imported, so that its AWS client uses only moto.
     os.environ.update(
         STAGE="test",
         AWS_ACCESS_KEY_ID="testing",
@@ -21,7 +24,8 @@ def main(arguments: list[str]) -> int:
     )
     for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE"):
         os.environ.pop(name, None)
-    # moto warns of each alarm in the template; the examples need only tables and queues.
+    # Ignore moto's warning about each alarm in the template: the examples need only tables and
+    # queues.
     logging.getLogger("moto").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", "Tried to parse", UserWarning)
     from app import app

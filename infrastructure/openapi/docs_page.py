@@ -30,7 +30,7 @@ _LIMITS: Final = {
 
 @dataclass(frozen=True)
 class Row:
-    """A field in a table; `depth` is the number of objects around it."""
+    """A row of a field table; `depth` is the number of objects that enclose the field."""
 
     name: str
     depth: int
@@ -42,7 +42,7 @@ class Row:
 
 
 def render(document: Schema) -> str:
-    """Return the page of the document."""
+    """Render the documentation page of an OpenAPI document."""
     page = DocsPage(document)
     environment().filters |= {
         "prose": prose,
@@ -58,13 +58,13 @@ def render(document: Schema) -> str:
 
 
 class DocsPage:
-    """Looks up parts of the document for the template."""
+    """Functions with which the template looks up parts of the OpenAPI document."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
 
     def operations(self, tag: str) -> list[tuple[str, str, Schema]]:
-        """Return path, method, and operation for each operation with the tag."""
+        """Return the path, method and declaration of each operation with this tag."""
         return [
             (path, method, operation)
             for path, methods in self._document["paths"].items()
@@ -73,9 +73,9 @@ class DocsPage:
         ]
 
     def rows(self, schema: Schema, depth: int = 0, deepest: int = 0) -> Iterator[Row]:
-        """Yield the fields of an object, each followed by the fields of an object inside it.
+        """Yield the fields of an object. Nested fields follow the field that contains them.
 
-        An object with a component schema is opened only above the depth `deepest`.
+        Fields of a nested component schema are included only down to the depth `deepest`.
         """
         target = self.resolve(schema)
         for name, value in target.get("properties", {}).items():
@@ -94,14 +94,17 @@ class DocsPage:
                 yield from self.rows(inner, depth + 1, deepest)
 
     def resolve(self, node: Schema) -> Schema:
-        """Return the node, or the component that it refers to."""
+        """Return the component that the node refers to.
+
+        If the node is no reference, return the node.
+        """
         while "$ref" in node:
             *_, group, name = node["$ref"].split("/")
             node = self._document["components"][group][name]
         return node
 
     def curl(self, path: str, method: str, operation: Schema) -> str:
-        """Return a shell command that sends the last example of the operation."""
+        """Return a curl command that sends the last example request of the operation."""
         query, lines = "", []
         for parameter in operation.get("parameters", ()):
             if parameter["required"]:
@@ -120,7 +123,7 @@ class DocsPage:
         return " \\\n  ".join([f'curl -sS{verb} "$BASE_URL{path}{query}"', *lines])
 
     def _object_within(self, schema: Schema) -> Schema | None:
-        """Return the object that the value is, or that the items of an array are, if any."""
+        """Return the object schema of the value or of its array items, or None."""
         target = self.resolve(schema)
         if "anyOf" in target:
             target = self.resolve(target["anyOf"][0])
@@ -130,12 +133,12 @@ class DocsPage:
 
 
 def kind_of(schema: Schema) -> Markup:
-    """Return the type of a value in words, with links to the component schemas."""
+    """Return the type that a schema describes in words, with links to the component schemas."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)
     if "anyOf" in schema:
-        return kind_of(next(each for each in schema["anyOf"] if each != _NULL)) + " or null"
+        return kind_of(next(choice for choice in schema["anyOf"] if choice != _NULL)) + " or null"
     names = schema.get("type", "any")
     names = [names] if isinstance(names, str) else names
     name = next(name for name in names if name != "null")
@@ -169,7 +172,7 @@ def inline(text: str) -> Markup:
 
 
 def in_lines(value: Any, indent: str = "") -> str:
-    """Return the value as JSON: on one line if it fits into 100 characters, else indented."""
+    """Return the value as JSON: on one line of at most 100 characters, otherwise indented."""
     text = json.dumps(value, ensure_ascii=False)
     if len(indent) + len(text) <= 100 or not isinstance(value, dict | list) or not value:
         return text

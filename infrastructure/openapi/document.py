@@ -1,4 +1,4 @@
-"""The OpenAPI document: `base.yaml`, the app's routes, their operations, models, and examples."""
+"""Build the OpenAPI document from `base.yaml`, routes, operations, models and examples."""
 
 import importlib
 import inspect
@@ -49,7 +49,7 @@ _ERRORS: Final[dict[int, FeedbackError]] = {
     429: TooManyRequests(retry_after=1),
     503: Unavailable("The database is busy."),
 }
-"""Errors whose examples need no request."""
+"""Errors by status. Their example responses are built from the error, without sending a request."""
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 _KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}
@@ -61,18 +61,21 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, "import-2026-11-20"),
 }
-"""Schema and example of each parameter; others are identifiers of the recorded request."""
+"""Schema and example by name of parameter.
+
+A parameter that is not listed is a UUID, and its example comes from a recorded request.
+"""
 
 
 class DocumentBuilder:
-    """Builds the document and collects the models that its operations use."""
+    """Build the document and collect the models that its operations use."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._models: set[tuple[type[BaseModel], Mode]] = {(problems.Problem, "serialization")}
 
     def document(self, routes: dict[str, dict[str, Any]]) -> Schema:
-        """Return the document of the app's routes."""
+        """Build the OpenAPI document for the app's routes."""
         document: Schema = yaml.safe_load(Path(__file__).with_name("base.yaml").read_text())
         for path, methods in routes.items():
             for method, route in methods.items():
@@ -96,14 +99,16 @@ class DocumentBuilder:
         statuses |= {422} if creates else set()
         example = Example()
         if "body" in declared or "response" in declared:
-            statuses |= {400}
+            statuses |= {400} if "body" in declared or parameters else set()
             example = self._recorder.record(declared["id"], method, path, statuses - set(_ERRORS))
         operation: Schema = {
             "operationId": declared["id"],
             "tags": [declared["tag"]],
             "summary": declared["summary"],
             "description": declared["description"],
-            "parameters": [_parameter(*each, example.query) for each in parameters.items()],
+            "parameters": [
+                _parameter(*parameter, example.query) for parameter in parameters.items()
+            ],
         }
         if "body" in declared:
             media_type = "application/json" if is_partner else MULTIPART
@@ -160,7 +165,7 @@ def _merge(schema: Schema, added: Schema) -> None:
 
 
 def declared_by(view: Any) -> Operation:
-    """Return the operation of a route's view.
+    """Return the operation that is declared for a route's view.
 
     Raises:
         KeyError: the view has no operation.

@@ -1,6 +1,7 @@
-"""Examples of the OpenAPI document: requests to the app, in process, with the demo data.
+"""Record the examples of the OpenAPI document with requests that the app processes in process.
 
-The clock and new ids are fixed, so the examples are the same every time.
+The app uses demo data. The clock and new ids are fixed, so that every run records the same
+examples.
 """
 
 import json
@@ -79,7 +80,7 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "submitContactForm": {"A message": {"id": _FORM, "store": _STORE, "fields": _MESSAGE}},
     "submitSurvey": {"A rating": {"id": _SURVEY, "store": _STORE, "fields": _RATING}},
 }
-"""Request bodies by title; answers by the key of the field."""
+"""Request bodies by operation and title. In submissions, ``fields`` maps field keys to answers."""
 
 _BAD_PAGE: Final = {"limit": 101, "offset": 0}
 _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
@@ -102,10 +103,11 @@ _BAD_QUERIES: Final = {
 
 @dataclass(frozen=True)
 class Example:
-    """The examples of an operation: a request with its response, and problems by status.
+    """The recorded examples of an operation: request bodies, a response, and problems by status.
 
     Attributes:
-        bodies: request bodies by title; the response is the one to the last body.
+        bodies: request bodies by title. `response` is the response to the request with the last of
+            these bodies.
     """
 
     query: dict[str, str] = field(default_factory=dict)
@@ -115,7 +117,7 @@ class Example:
 
 
 class Recorder:
-    """Sends requests to the app and records the responses."""
+    """Send requests to the app and record the responses."""
 
     def __init__(self, client: Client) -> None:
         self._http = client.http
@@ -124,7 +126,7 @@ class Recorder:
         self._import_id = ""
 
     def record(self, name: str, method: str, path: str, errors: Iterable[int]) -> Example:
-        """Return the examples of the operation with this name: a success and the errors."""
+        """Record the examples of an operation: one success and one error per status."""
         bodies = {
             title: self._with_field_ids(path, body) if "/submit" in path else body
             for title, body in _BODIES.get(name, {}).items()
@@ -143,7 +145,7 @@ class Recorder:
         return Example(query, bodies, response, problems)
 
     def use_tracker(self) -> None:
-        """Submit the private survey with the tracker."""
+        """Submit the private survey with the tracker, so that the tracker is used."""
         path = "/public/survey/submit"
         body = {"id": _PRIVATE_SURVEY, "tracker": TRACKER, "fields": {"stars": "5"}}
         self._send(201, "POST", path, {}, self._with_field_ids(path, body))
@@ -151,7 +153,11 @@ class Recorder:
     def _send(
         self, expected: int, method: str, path: str, query: dict[str, str], body: Any = None
     ) -> Any:
-        """Send the request and return the JSON of the response, which must have this status."""
+        """Send the request and return the JSON of the response.
+
+        Raises:
+            ValueError: the response does not have the expected status.
+        """
         encoded: dict[str, Any] = {"json": body}
         if path.startswith("/public/") and body:
             parts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in body.items()}
@@ -170,18 +176,20 @@ class Recorder:
         return {**content, "requestId": REQUEST_ID} if expected >= 400 else content
 
     def _with_field_ids(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the submission with the ids of the fields in place of their keys."""
+        """Return the submission with field ids instead of field keys."""
         query = {"survey" if "survey" in path else "id": body["id"]}
         query |= {"tracker": body["tracker"]} if "tracker" in body else {}
         form = self._send(200, "GET", path.removesuffix("/submit"), query)
-        known = {each["key"]: each["id"] for each in form["fields"]}
-        answers = [{"id": known[key], "values": [value]} for key, value in body["fields"].items()]
+        field_ids = {field["key"]: field["id"] for field in form["fields"]}
+        answers = [
+            {"id": field_ids[key], "values": [value]} for key, value in body["fields"].items()
+        ]
         return {**body, "fields": answers}
 
 
 @contextmanager
 def recorder() -> Iterator[Recorder]:
-    """Run the app in process, on moto, with a part of the demo data."""
+    """Run the app in process, with moto instead of AWS and with part of the demo data."""
     from app import app
 
     random = Random("openapi")  # noqa: S311 - ids of examples are public
@@ -208,7 +216,7 @@ def recorder() -> Iterator[Recorder]:
 
 
 def _definitions() -> Iterator[RawDefinition]:
-    """Yield the main account's places, forms, first customers, and first purchase."""
+    """Yield definitions of the main account: brands, stores, forms, customers, one purchase."""
     customers = 0
     for definition in demo_definitions():
         content = definition.content
@@ -224,7 +232,7 @@ def _definitions() -> Iterator[RawDefinition]:
 
 
 def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[Any, Any]:
-    """Return the query and the body of a request that fails with this status."""
+    """Return the query and the body of an example request that fails with this status."""
     if status == 415:
         return query, body
     if status == 413:

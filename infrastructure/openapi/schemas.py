@@ -1,4 +1,4 @@
-"""Component schemas of the OpenAPI document, from the pydantic models."""
+"""Build the component schemas of the OpenAPI document from the pydantic models."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ Schema = dict[str, Any]
 Mode = Literal["validation", "serialization"]
 
 _NAMES: Final = {"Customer": "PartnerCustomer", "Purchase": "PartnerPurchase"}
-"""Names of the contract where the model has a shorter name."""
+"""Schema names in the API contract that differ from the model's class name."""
 
 _FIRST: Final = ("id", "createdAt", "updatedAt")
 _SECTION: Final = re.compile(r"\s*\((?:interface, )?(?:sections? )?[\d., and]+\)")
@@ -24,9 +24,9 @@ _DESCRIPTIONS: Final = {
     "createdAt": "Time of creation.",
     "updatedAt": "Time of the last change.",
     "items": "The records of this page, oldest first.",
-    "meta": "The position of this page in the list.",
+    "meta": "Pagination metadata.",
 }
-"""Descriptions of properties whose models have none."""
+"""Descriptions of properties that have no description in their model."""
 
 
 class _Untitled(GenerateJsonSchema):
@@ -69,7 +69,7 @@ def _described(name: str, schema: Schema) -> Schema:
 
 
 def _clean(schema: Schema) -> Schema:
-    """Return the schema with short nullable types and without defaults that no response has."""
+    """Simplify nullable types, and remove null defaults of properties that are never null."""
     cleaned = {key: _clean_within(key, value) for key, value in schema.items()}
     if "$ref" in cleaned:
         cleaned |= reference(cleaned["$ref"].rpartition("/")[2])
@@ -80,7 +80,7 @@ def _clean(schema: Schema) -> Schema:
         del cleaned["anyOf"]
         cleaned = {**plain[0], "type": [plain[0]["type"], "null"], **cleaned}
     if cleaned.get("default", ...) is None and not is_nullable:
-        del cleaned["default"]  # the property is absent if it has no value
+        del cleaned["default"]  # responses omit the property if it has no value
     return cleaned
 
 
@@ -102,7 +102,10 @@ def _first_paragraph(docstring: str) -> str:
 
 
 def _rank(name: str) -> tuple[int, int]:
-    """Sort identity first and identifiers of external systems last; keep the order of the rest."""
+    """Return the sort key of a property.
+
+    Ids and timestamps come first, external identifiers last.
+    """
     if name in _FIRST:
         return 0, _FIRST.index(name)
     return (2 if name in IDENTIFIERS else 1), 0

@@ -1,4 +1,4 @@
-"""Run the operator command line in process."""
+"""Run the operator command line in the test process."""
 
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from chalicelib.services.accounts.manage import create_account
 
 
 def run(*arguments: str | Path) -> Any:
-    """Run ``python -m admin`` with these arguments and return the result.
+    """Run ``python -m admin`` with these arguments and return its exit code and output.
 
-    Unhandled exceptions are raised.
+    Unhandled exceptions are raised to the test.
     """
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception and not isinstance(result.exception, SystemExit):

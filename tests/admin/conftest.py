@@ -7,5 +7,5 @@ from admin.definitions import save
 
 @pytest.fixture(autouse=True)
 def _single_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Moto copies all tables in a transaction and is not safe for concurrent threads.
+    # Run without threads: for a transaction, Moto copies all tables, which is not thread-safe.
     monkeypatch.setattr(save, "MAX_WRITERS", 1)

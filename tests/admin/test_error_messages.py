@@ -1,4 +1,4 @@
-"""Errors of the service and of AWS, printed as one line."""
+"""The command line prints errors of the service and of AWS as one line."""
 
 from collections.abc import Iterator
 
@@ -63,7 +63,7 @@ def test_error_is_printed_as_one_line(error: Exception, line: str) -> None:
     assert "\n" not in message
 
 
-def test_connection_error_names_custom_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_error_message_contains_custom_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
     assert one_line_message(unavailable_aws()).startswith(
         "The endpoint http://127.0.0.1:4566 does not"

@@ -1,4 +1,4 @@
-"""Terminal output: control characters in data are escaped."""
+"""The command line escapes control characters in the data that it prints."""
 
 from unicodedata import category
 
@@ -24,12 +24,16 @@ VISIBLE = r"a\x1b]0;owned\x07b\x9b2Jc\x0dd\x00e\x7ff"
 
 
 @pytest.mark.parametrize("character", "\u2028\u2029\u202a\u202e\u2066\u2069", ids=ascii)
-def test_direction_control_is_escaped(character: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unicode_direction_control_is_escaped(
+    character: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     results().print(f"a{character}b")
     assert capsys.readouterr().out == f"a\\u{ord(character):04x}b\n"
 
 
-def test_joiners_and_scripts_are_printed_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
+def test_emoji_and_right_to_left_text_are_printed_unchanged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     family = "👩\u200d👧 Zoë עברית"
     results().print(family)
     assert capsys.readouterr().out == f"{family}\n"
@@ -56,7 +60,7 @@ def test_line_breaks_and_markup_are_printed_unchanged(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("cloud")
-def test_workflow_test_response_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workflow_test_escapes_receiver_response(monkeypatch: pytest.MonkeyPatch) -> None:
     account = new_account()
     workflow = add_workflow(account)
     monkeypatch.setattr(deliveries, "post", Receiver([response_with(202, excerpt=HOSTILE)]).post)
@@ -66,7 +70,7 @@ def test_workflow_test_response_is_escaped(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("cloud")
-def test_delivery_response_is_escaped(receiver: Receiver, time: Time) -> None:
+def test_deliveries_show_escapes_receiver_response(receiver: Receiver, time: Time) -> None:
     seeded = seed_account()
     add_workflow(seeded.account_id)
     receiver.responses = [response_with(410, excerpt=HOSTILE)]

@@ -1,4 +1,4 @@
-"""The benchmark's in-process importer completes an import."""
+"""The benchmark's in-process importer completes an import and counts its AWS requests."""
 
 from benchmarks.batch_cost import batch_of, import_in_process
 from benchmarks.consumed_capacity import consumed_capacity
@@ -6,11 +6,13 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.storage.dynamodb.table import connection
 
 
-def test_import_makes_at_most_three_requests_per_chunk(cloud: None) -> None:
+def test_import_sends_at_most_three_aws_requests_per_chunk(cloud: None) -> None:
     import_in_process(batch_of(1))
     with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
-        import_in_process(batch_of(120))  # three chunks
+        import_in_process(batch_of(120))  # the rows of three chunks
     assert calls["dynamodb.TransactWriteItems"] == 3
-    assert calls["dynamodb.BatchGetItem"] == 3 + 1  # one more to read the progress
+    assert (
+        calls["dynamodb.BatchGetItem"] == 3 + 1
+    )  # one request per chunk, and one that reads the progress
     assert consumed.rows >= 3 * 3
     assert consumed.read_units_by_size >= 120 + 3 * 3

@@ -27,7 +27,7 @@ def test_row_size_counts_names_and_values(row: dict[str, Any], size: int) -> Non
     assert row_bytes(row) == size
 
 
-def test_only_reads_inside_block_are_counted(cloud: None) -> None:
+def test_only_reads_inside_context_are_counted(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
     accounts.save(account)
     with consumed_capacity(connection().client) as consumed:

@@ -1,4 +1,4 @@
-"""All contenders make the same AWS requests and return the same responses."""
+"""All contenders send the same AWS requests and return the same responses."""
 
 from collections.abc import Iterator
 
@@ -33,6 +33,6 @@ def test_contenders_return_same_responses_as_app(comparison: Running) -> None:
     assert calls == CALLS
 
 
-def test_contenders_are_measurable(comparison: Running) -> None:
+def test_every_contender_uses_measurable_cpu_time(comparison: Running) -> None:
     contenders, _ = comparison
     assert all(contender.cpu_us("customer", times=2) > 0 for contender in contenders)

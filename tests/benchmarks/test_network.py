@@ -10,7 +10,9 @@ from botocore.httpsession import URLLib3Session
 from benchmarks.network import network
 
 
-def test_requests_inside_block_are_counted_and_delayed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_aws_requests_inside_context_are_counted_and_delayed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(URLLib3Session, "send", lambda _session, request: request.headers)
     session: Any = URLLib3Session()
     first = SimpleNamespace(headers={"X-Amz-Target": b"DynamoDB_20120810.GetItem"})

@@ -1,4 +1,4 @@
-"""The row-by-row importer fills only unset fields."""
+"""The row-by-row importer creates customers and fills only unset fields of existing ones."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ def customers(dynamodb: Any, account_id: str) -> list[dict[str, Any]]:
     return [item for item in items if item["accountId"]["S"] == account_id]
 
 
-def test_new_pairs_and_rows_without_pair_create_customers(dynamodb: Any) -> None:
+def test_row_with_new_pair_or_without_pair_creates_customer(dynamodb: Any) -> None:
     import_rows(dynamodb, "new", [{"email": "a@example.com"}, {"phoneNumber": "+336"}, {}, {}])
     assert len(customers(dynamodb, "new")) == 4
 
 
-def test_row_with_known_pair_fills_unset_fields(dynamodb: Any) -> None:
+def test_row_with_known_pair_fills_unset_fields_of_customer(dynamodb: Any) -> None:
     row = {"email": "a@example.com", "firstName": "Zoé"}
     import_rows(dynamodb, "known", [row, row | {"firstName": "Ann", "metadata": {"table": "1"}}])
     (customer,) = customers(dynamodb, "known")

@@ -1,4 +1,4 @@
-"""The webhook receivers in the documentation, run as processes."""
+"""Tests of the example receivers in docs/examples, each run as a separate process."""
 
 import json
 import os
@@ -77,21 +77,23 @@ def test_duplicate_webhook_is_accepted_and_processed_once(example: Example) -> N
 
 
 @pytest.mark.parametrize("age_s", [-290, 290])
-def test_timestamp_within_five_minutes_is_accepted(example: Example, age_s: int) -> None:
+def test_webhook_with_timestamp_within_five_minutes_is_accepted(
+    example: Example, age_s: int
+) -> None:
     assert example.send(age_s=age_s) == 204
 
 
 @pytest.mark.parametrize("age_s", [-310, 310])
-def test_old_and_future_timestamps_are_rejected(example: Example, age_s: int) -> None:
+def test_webhook_with_old_or_future_timestamp_is_rejected(example: Example, age_s: int) -> None:
     assert example.send(age_s=age_s) == 401
 
 
-def test_changed_body_is_rejected(example: Example) -> None:
+def test_webhook_with_changed_body_is_rejected(example: Example) -> None:
     assert example.send(sent=BODY.replace(b"f", b"g")) == 401
     assert example.send(sent=BODY + b" ") == 401
 
 
-def test_wrong_secret_and_missing_signature_are_rejected(example: Example) -> None:
+def test_webhook_with_wrong_or_missing_signature_is_rejected(example: Example) -> None:
     assert example.send(key="other") == 401
     assert example.send(signature="") == 401
     assert example.send(signature="sha256=") == 401

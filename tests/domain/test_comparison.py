@@ -1,10 +1,10 @@
-"""Comparison operators: at least comparator true and comparator false result for each."""
+"""The comparison operators, each with at least one true and one false result."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.comparison import Combination, Comparator, as_number, evaluate, listed
+from chalicelib.domain.comparison import Combination, Comparator, as_number, evaluate, parse_list
 
 texts = st.text(max_size=8) | st.decimals(allow_nan=False, allow_infinity=False).map(str)
 
@@ -82,7 +82,7 @@ def test_numbers_are_compared_numerically(left: int, right: int) -> None:
 
 
 @given(st.lists(st.sampled_from(Comparator)), texts, st.lists(texts, max_size=3))
-def test_comparison_of_any_text_returns_boolean(
+def test_every_comparator_accepts_any_text(
     comparators: list[Comparator], expected: str, values: list[str]
 ) -> None:
     assert all(
@@ -97,10 +97,10 @@ def test_unsupported_number_format_is_not_parsed(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[1, 2]", "[" * 100_000, '["a"'])
 def test_text_that_is_not_json_array_of_strings_is_split_at_commas(text: str) -> None:
-    assert listed(text) == [item.strip() for item in text.split(",")]
+    assert parse_list(text) == [item.strip() for item in text.split(",")]
 
 
-def test_combination_and_requires_all_and_or_requires_any_result() -> None:
+def test_and_requires_all_results_and_or_requires_any() -> None:
     assert Combination.AND.of([True, True])
     assert not Combination.AND.of([True, False])
     assert Combination.OR.of([False, True])

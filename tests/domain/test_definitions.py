@@ -1,4 +1,4 @@
-"""Parsing of definitions in two stages: schema, then rules."""
+"""Parsing of definitions in two stages: schema validation, then rule validation."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -77,7 +77,7 @@ def test_schema_error_message_states_allowed_values(definition: Any, error: Inpu
     assert errors_of(definition) == [error]
 
 
-def test_normalization_trims_strings_and_removes_nulls_at_every_depth() -> None:
+def test_parsing_trims_strings_and_removes_nulls_at_every_depth() -> None:
     definition = {"notes": {"a": [" x ", {"b": None, "c": "\u2003y"}], "d": None}}
     assert parse_definition(definition, NormalizedBox).notes == {"a": ["x", {"c": "y"}]}
 

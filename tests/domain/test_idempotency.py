@@ -1,4 +1,4 @@
-"""The record id and the input hash that an idempotency key determines."""
+"""The record id and the input hash that are derived from a request with an idempotency key."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ INPUT = {"firstName": "Zoé", "metadata": {"a": 1, "b": [1, None]}}
 ORIGIN = origin_of("account", "create", "key", INPUT)
 
 
-def test_origin_without_key_has_new_id_and_no_hash() -> None:
+def test_origin_without_key_has_random_id_and_no_hash() -> None:
     first, second = (origin_of("account", "create", None, INPUT) for _ in range(2))
     assert first.record_id != second.record_id
     assert first.input_hash is second.input_hash is None
@@ -36,7 +36,7 @@ def test_same_key_and_input_return_same_origin(same_input: Any) -> None:
         ("account", "create", ""),
     ],
 )
-def test_record_id_depends_on_owner_endpoint_and_key(scope: tuple[str, str, str]) -> None:
+def test_record_id_depends_on_account_endpoint_and_key(scope: tuple[str, str, str]) -> None:
     origin = origin_of(*scope, INPUT)
     assert origin.record_id != ORIGIN.record_id
     assert origin.input_hash == ORIGIN.input_hash
@@ -53,13 +53,13 @@ def test_record_id_depends_on_owner_endpoint_and_key(scope: tuple[str, str, str]
         INPUT | {"metadata": {"a": 1, "b": [None, 1]}},
     ],
 )
-def test_input_hash_depends_on_input_only(other_input: Any) -> None:
+def test_different_input_changes_only_input_hash(other_input: Any) -> None:
     origin = origin_of("account", "create", "key", other_input)
     assert origin.record_id == ORIGIN.record_id
     assert origin.input_hash != ORIGIN.input_hash
 
 
-def test_reused_key_with_another_input_is_rejected() -> None:
+def test_key_reused_with_different_input_is_rejected() -> None:
     ORIGIN.check_same_input(ORIGIN.input_hash)
     for stored_hash in (None, "0" * 64):
         with pytest.raises(IdempotencyKeyReused):
@@ -67,11 +67,11 @@ def test_reused_key_with_another_input_is_rejected() -> None:
 
 
 @pytest.mark.parametrize("key", [None, " ", "~", "k" * 255])
-def test_valid_key_is_returned_unchanged(key: str | None) -> None:
+def test_valid_idempotency_key_is_returned_unchanged(key: str | None) -> None:
     assert read_key(key) == key
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "\x1f", "\x7f", "é", "key\n"])
-def test_invalid_key_is_rejected(key: str) -> None:
+def test_invalid_idempotency_key_is_rejected(key: str) -> None:
     with pytest.raises(InvalidInput):
         read_key(key)

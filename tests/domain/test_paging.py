@@ -1,4 +1,4 @@
-"""Page numbers, positions and totals in list responses."""
+"""The position range, the page numbers and the totals of list responses."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_total_pages_includes_last_partial_page(
 
 
 @pytest.mark.parametrize(("page", "item_count"), [(1, 10), (3, 5), (4, 0), (MAX_PAGE, 0)])
-def test_meta_describes_requested_page_past_end(page: int, item_count: int) -> None:
+def test_meta_of_page_past_end_contains_page_number_and_totals(page: int, item_count: int) -> None:
     meta = page_meta(PageRequest(page=page), item_count, 25)
     assert (meta.current_page, meta.item_count) == (page, item_count)
     assert (meta.total_items, meta.items_per_page, meta.total_pages) == (25, 10, 3)
@@ -36,7 +36,7 @@ def test_meta_describes_requested_page_past_end(page: int, item_count: int) -> N
     ("limit", "page", "positions"),
     [(1, 1, (1, 1)), (10, 1, (1, 10)), (10, 2, (11, 20)), (100, 3, (201, 300))],
 )
-def test_page_positions_follow_limit_and_page_number(
+def test_page_positions_are_computed_from_limit_and_page_number(
     limit: int, page: int, positions: tuple[int, int]
 ) -> None:
     request = PageRequest(limit=limit, page=page)

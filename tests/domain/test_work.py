@@ -1,4 +1,4 @@
-"""The shards of unfinished work, and the due time of its next attempt."""
+"""The shard of an unfinished work record, and the due time of the record's next attempt."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,23 +19,23 @@ ACCOUNTS = [derived_id("account", str(n)) for n in range(200)]
 OWNERS = [derived_id("owner", str(n)) for n in range(200)]
 
 
-def test_open_shards_include_every_used_shard_except_parked() -> None:
+def test_open_shards_include_all_shards_except_parked() -> None:
     used = {shard_of(account, owner, "0") for account in ACCOUNTS for owner in OWNERS}
     assert used == set(open_shards())
     assert len(open_shards()) == 16
     assert PARKED_SHARD not in open_shards()
 
 
-def test_account_uses_two_shards() -> None:
+def test_records_of_account_are_distributed_to_two_shards() -> None:
     for account in ACCOUNTS:
         assert len({shard_of(account, owner, "0") for owner in OWNERS}) == 2
 
 
-def test_records_of_owner_use_both_shards() -> None:
+def test_chunks_of_one_import_are_distributed_to_two_shards() -> None:
     assert len({shard_of(ACCOUNTS[0], OWNERS[0], str(part)) for part in range(50)}) == 2
 
 
-def test_shard_assignment_is_deterministic() -> None:
+def test_record_is_always_assigned_to_same_shard() -> None:
     assert [shard_of("a", "o", part) for part in "1234"] == ["open-6", "open-6", "open-6", "open-7"]
 
 
@@ -43,7 +43,7 @@ def test_shard_assignment_is_deterministic() -> None:
     ("claims", "delay_s"),
     [(0, 30), (1, 60), (2, 120), (6, 1920), (7, 3600), (8, 3600), (30, 3600)],
 )
-def test_delay_after_failure_doubles_up_to_one_hour(claims: int, delay_s: int) -> None:
+def test_delay_after_each_failure_doubles_up_to_one_hour(claims: int, delay_s: int) -> None:
     assert due_after_failure(NOW, claims) == NOW.timestamp() + delay_s
 
 
@@ -51,7 +51,7 @@ def test_delay_after_failure_doubles_up_to_one_hour(claims: int, delay_s: int) -
     ("due", "delay"),
     [(first_due, timedelta(minutes=2)), (due_after_requeue, timedelta(minutes=5))],
 )
-def test_queued_work_is_due_after_fixed_delay(due: object, delay: timedelta) -> None:
+def test_created_or_requeued_work_is_due_after_fixed_delay(due: object, delay: timedelta) -> None:
     assert due(NOW) == (NOW + delay).timestamp()  # type: ignore[operator]
 
 

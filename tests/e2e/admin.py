@@ -1,4 +1,4 @@
-"""The operator command line, run against the cloud."""
+"""Run the operator command line against the local cloud."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from tests.e2e.cloud import Cloud
 
 
 def admin(cloud: Cloud, *arguments: str) -> str:
-    """Run the operator command line and return its output."""
+    """Run the operator command line and return its output without surrounding white space."""
     result = subprocess.run(
         [sys.executable, "-m", "admin", *arguments],
         env=cloud.environment(),
@@ -15,4 +15,4 @@ def admin(cloud: Cloud, *arguments: str) -> str:
         capture_output=True,
         text=True,
     )
-    return result.stdout
+    return result.stdout.strip()

@@ -1,4 +1,4 @@
-"""A headless Chromium, and pages of another origin for it to open."""
+"""A headless Chromium, and a server for pages whose origin differs from that of the gateway."""
 
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ def chromium() -> str:
 
 @contextmanager
 def open_page() -> Iterator[Page]:
-    """Open an empty page in a new browser."""
+    """Start a new browser with an empty page and yield the page."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
@@ -39,7 +39,7 @@ def open_page() -> Iterator[Page]:
 
 @contextmanager
 def serve(html: str) -> Iterator[str]:
-    """Serve a page on a separate origin and return its URL."""
+    """Serve an HTML page on a new origin and yield its URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""A running local cloud: its address, its AWS clients and its function processes."""
+"""The address, the AWS clients and the function processes of a running local cloud."""
 
 import subprocess
 import urllib.parse
@@ -24,9 +24,9 @@ class Cloud:
     """A running local cloud.
 
     Attributes:
-        demo: base URL, credentials and ids of the demo data.
-        folder: the folder of the cloud's state, log and functions.
-        stage: the stage that the cloud runs.
+        demo: the base URL, the credentials and the ids of the demo data.
+        folder: the folder with the state, the log and the functions of the local cloud.
+        stage: the name of the deployed stage.
     """
 
     demo: Mapping[str, Any]
@@ -35,32 +35,32 @@ class Cloud:
 
     @property
     def base_url(self) -> str:
-        """The address of the gateway, without a path."""
+        """The scheme, host and port of the gateway, without a path."""
         return str(self.demo["baseUrl"])
 
     @property
     def port(self) -> int:
-        """The emulator's port."""
+        """The port of the emulator."""
         port = urllib.parse.urlsplit(self.base_url).port
         assert port is not None
         return port
 
     @property
     def endpoint(self) -> str:
-        """The AWS endpoint of the emulator."""
+        """The URL that AWS clients use as endpoint."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def emulator(self) -> Emulator:
-        """The process of the emulator."""
+        """The process id of the emulator."""
         return Emulator(self.port, self.folder)
 
     def environment(self, stage: str = STAGE) -> dict[str, str]:
-        """Return the environment for a process that uses this cloud as AWS."""
+        """Return environment variables that make a process use this cloud instead of AWS."""
         return local_identity.environment(self.port, stage)
 
     def client(self, service: str) -> Any:
-        """Return a boto3 client of this cloud with all permissions."""
+        """Return a boto3 client of this cloud that has all permissions."""
         return boto3.client(
             service,  # type: ignore[call-overload]
             endpoint_url=self.endpoint,
@@ -74,7 +74,7 @@ class Cloud:
         """Return the ids of the processes that run functions.
 
         Args:
-            function: the logical name, for example ``APIHandler``; empty selects all functions.
+            function: the logical name of one function, for example ``APIHandler``; empty for all.
         """
         substrings = (
             str(self.emulator.temporary),
@@ -90,7 +90,7 @@ class Cloud:
         ]
 
     def resource_name(self, name: str) -> str:
-        """Return the full name of a table or queue."""
+        """Return the full name of a table or queue, which contains the stage."""
         return f"feedback-{self.stage}-{name}"
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Fixtures for tests of a running local cloud. ``make e2e`` starts one for them.
+"""Fixtures for tests of a running local cloud. ``make e2e`` starts a local cloud for them.
 
-``E2E_DEMO`` is the path of the demo description of a running cloud, in the cloud's folder.
+To test another running local cloud, set ``E2E_DEMO`` to the path of its ``demo.json`` file.
 """
 
 import json
@@ -38,7 +38,7 @@ def cloud() -> Any:
 
 @pytest.fixture(scope="module")
 def forms(cloud: Cloud) -> PublicForms:
-    """Return a client of the demo's forms."""
+    """Return a client of the public forms of the demo account."""
     return PublicForms(cloud)
 
 
@@ -52,7 +52,7 @@ def receiver_process(tmp_path: Path) -> Iterator[ReceiverProcess]:
 
 @pytest.fixture
 def new_importer(cloud: Cloud) -> Iterator[Callable[[], Importer]]:
-    """Return a function that creates an account and returns its importer."""
+    """Return a function that creates an account and returns an import client for it."""
     with ExitStack() as clients:
         yield lambda: create_importer(cloud, clients)
 
@@ -65,13 +65,13 @@ def openapi_schema(cloud: Cloud) -> Any:
 
 @pytest.fixture(scope="module")
 def credentials(cloud: Cloud) -> dict[str, str]:
-    """Return the credential headers of the demo's partner."""
+    """Return the request headers with the demo partner's credentials."""
     return {"X-API-KEY": cloud.demo["apiKey"], "X-API-SECRET": cloud.demo["apiSecret"]}
 
 
 @pytest.fixture(scope="module")
 def deployment(cloud: Cloud) -> str:
-    """Deploy a separate stage with a firewall and return the output of the deployment."""
+    """Deploy a separate stage with a firewall and return the output of the command."""
     functions = cloud.client("lambda").list_functions()["Functions"]
     if f"feedback-{DEPLOYED_STAGE}" in {function["FunctionName"] for function in functions}:
         pytest.skip("An earlier run deployed this stage; the emulator deploys it only once.")

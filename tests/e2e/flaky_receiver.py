@@ -1,8 +1,8 @@
-"""A webhook receiver in a process that can be killed: ``python -m … PORT LOG``.
+"""A webhook receiver that a test can kill. It runs as a process: ``python -m … PORT LOG``.
 
-It writes each request to the log before it responds. The path selects the response: ``/flaky``
-fails the first attempt of a third of the webhooks, ``/silent`` never responds and logs the end of
-the connection as ``/silent/ended``, and every other path responds with 200.
+It writes each request to the log before it responds. The path of the URL selects the response:
+``/flaky`` fails the first attempt of a third of the webhooks, ``/silent`` never responds and logs
+the end of the connection as ``/silent/ended``, and every other path responds with 200.
 """
 
 import json
@@ -16,7 +16,7 @@ from uuid import UUID
 
 
 class Receiver(ThreadingHTTPServer):
-    """The receiver. After a restart, it reads the ids of earlier requests from its log."""
+    """The HTTP server. After a restart, it reads the ids of earlier webhooks from its log."""
 
     request_queue_size = 256
     daemon_threads = True
@@ -29,23 +29,23 @@ class Receiver(ThreadingHTTPServer):
         self.lock = threading.Lock()
 
     def record(self, line: dict[str, Any]) -> None:
-        """Write a line to the log, with the current time."""
+        """Write a line with the current time to the log."""
         with self.lock:
             self.log.write(json.dumps(line | {"at": time.time()}) + "\n")
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A webhook request."""
+    """The handler of one webhook request."""
 
     server: Receiver
 
     def do_POST(self) -> None:
-        """Log the webhook and respond by its path and id."""
+        """Log the webhook and send the response that its path and its id select."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         webhook_id = self.headers["X-Service-Webhook-Id"]
         if self.path.startswith("/silent"):
             self.server.record({"id": webhook_id, "path": "/silent"})
-            self.rfile.read(1)  # until the sender closes the connection
+            self.rfile.read(1)  # block until the sender closes the connection
             self.server.record({"id": webhook_id, "path": "/silent/ended"})
             return
         with self.server.lock:
@@ -63,13 +63,13 @@ class Handler(BaseHTTPRequestHandler):
                 "body": body.decode(),
             }
         )
-        time.sleep(0.02)  # so that a kill interrupts some responses
+        time.sleep(0.02)  # long enough for a kill to interrupt some responses
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Write nothing to stderr."""
+        """Disable the server's default log on standard error."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A partner who imports customers through the gateway."""
+"""A partner's client that imports customers through the gateway."""
 
 import os
 import re
@@ -14,17 +14,20 @@ from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
 MAX_WAIT_S = 420
-"""Maximum duration of an import. After a kill, a message is redelivered only after 90 seconds."""
+"""Maximum duration of an import.
+
+SQS redelivers the messages of a killed function after 90 seconds.
+"""
 
 
 @dataclass(frozen=True)
 class Importer:
-    """A partner with a separate account."""
+    """A partner's client with its own new account."""
 
     http: httpx.Client
 
     def post(self, path: str, body: Any) -> Any:
-        """Send a request and return the response body. Retry after a server error."""
+        """Send a request and return the response body. Send it again after a server error."""
         headers = {"Idempotency-Key": os.urandom(8).hex()}
         for _ in range(8):
             response = self.http.post(path, json=body, headers=headers)
@@ -32,7 +35,9 @@ class Importer:
                 assert response.status_code == 201, response.text
                 return response.json()
             time.sleep(0.5)
-        raise AssertionError(f"{path} keeps failing: {response.status_code} {response.text}")
+        raise AssertionError(
+            f"All requests to {path} failed: {response.status_code} {response.text}"
+        )
 
     def import_rows(self, rows: list[dict[str, Any]]) -> str:
         """Send a batch and return the id of the import."""
@@ -43,17 +48,20 @@ class Importer:
         return self.http.get("/partners/customer/batch", params={"id": import_id}).json()
 
     def finish(self, import_id: str) -> Any:
-        """Wait until an import has ended and return its progress."""
+        """Wait until the import is completed or failed, and return its progress."""
         deadline = time.monotonic() + MAX_WAIT_S
         while time.monotonic() < deadline:
             progress = self.progress(import_id)
             if progress.get("completedAt"):
                 return progress
             time.sleep(0.5)
-        raise AssertionError(f"the import does not end: {progress}")
+        raise AssertionError(f"The import did not end: {progress}")
 
     def all_customers(self) -> list[dict[str, Any]]:
-        """Return every customer in list order. Check that the pages match the total."""
+        """Return all customers in list order.
+
+        Check that their number equals the total in the pages.
+        """
         first = self.list_page(1)
         pages = range(2, first["meta"]["totalPages"] + 1)
         with ThreadPoolExecutor(4) as pool:

@@ -1,4 +1,4 @@
-"""A client of the running cloud's forms: views, example answers and submission counts."""
+"""A client of the public forms that reads views, builds valid answers and awaits counts."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from chalicelib.domain.forms.field_types import FieldType
 from tests.e2e.cloud import Cloud
 
 WAIT_S = 300
-"""Maximum wait for a condition, long enough for a slow machine."""
+"""Maximum time to wait for a condition, long enough for a slow machine."""
 
 _EXAMPLES = {
     **{field_type.value: field_type.rules.example for field_type in FieldType},
@@ -20,7 +20,7 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class PublicForms:
-    """The demo's forms in the public view and in the partner view."""
+    """A client that reads the public and the partner views of the demo's forms."""
 
     cloud: Cloud
 
@@ -38,10 +38,10 @@ class PublicForms:
             params = {"survey": survey, "tracker": tracker}
             if self.cloud.http.get("/public/survey", params=params).status_code == 200:
                 return str(tracker)
-        raise AssertionError("every tracker of the demo is used")
+        raise AssertionError("All trackers of the demo are used.")
 
     def answers(self, view: Any) -> list[dict[str, Any]]:
-        """Return an answer for every field of a view, including conditional fields."""
+        """Return a valid answer for every field of a public view, including conditional fields."""
         return [
             {
                 "id": field["id"],
@@ -51,7 +51,7 @@ class PublicForms:
         ]
 
     def submissions(self, kind: str, form_id: str) -> int:
-        """Return the submission count in the partner view."""
+        """Return the submission count that the partner view of the form shows."""
         demo = self.cloud.demo
         headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
         response = self.cloud.http.get(f"/partners/{kind}", params={"id": form_id}, headers=headers)
@@ -64,7 +64,7 @@ class PublicForms:
 
 
 def wait_until(evaluate: Callable[[], bool], within_s: float = WAIT_S) -> None:
-    """Wait until the condition is true."""
+    """Wait until the condition returns true; fail after the maximum time."""
     deadline = time.monotonic() + within_s
     while not evaluate():
         assert time.monotonic() < deadline, "the condition did not become true in time"

@@ -45,7 +45,7 @@ class ReceiverProcess:
         return f"http://127.0.0.1:{self.port}{path}"
 
     def paths(self) -> list[str]:
-        """Return the path of each line of the log, in order."""
+        """Return the request path of each line of the log, in log order."""
         return [line["path"] for line in self.lines()]
 
     def lines(self) -> list[dict[str, Any]]:

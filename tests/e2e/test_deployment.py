@@ -1,4 +1,4 @@
-"""A complete deployment of a separate stage to the emulator."""
+"""A complete deployment of a second stage to the emulator."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def test_deployment_prints_gateway_url(deployment: str) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_stage_functions_have_their_roles(cloud: Cloud) -> None:
+def test_every_function_of_stage_has_its_own_role(cloud: Cloud) -> None:
     functions = {f["FunctionName"]: f for f in cloud.client("lambda").list_functions()["Functions"]}
     handler = functions[f"feedback-{STAGE}"]
     assert handler["Environment"]["Variables"]["STAGE"] == STAGE
@@ -30,7 +30,7 @@ def test_stage_functions_have_their_roles(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_event_sources_accept_partial_batch_responses(cloud: Cloud) -> None:
+def test_queue_event_sources_accept_partial_batch_responses(cloud: Cloud) -> None:
     mappings = cloud.client("lambda").list_event_source_mappings()["EventSourceMappings"]
     of_stage = [m for m in mappings if f":feedback-{STAGE}-" in m["EventSourceArn"]]
     for mapping in of_stage:
@@ -93,5 +93,5 @@ def test_repeated_update_of_data_stack_is_unchanged(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_deployment_does_not_affect_running_stage(cloud: Cloud) -> None:
+def test_deployment_of_second_stage_does_not_affect_running_stage(cloud: Cloud) -> None:
     assert cloud.http.get("/openapi.json").status_code == 200

@@ -1,11 +1,11 @@
-"""Responses of the gateway, from the app or generated as problem details."""
+"""Responses that the gateway forwards from the app, and errors that it generates itself."""
 
 import pytest
 
 from tests.e2e.cloud import Cloud
 
 
-def test_app_responds_through_gateway(cloud: Cloud) -> None:
+def test_gateway_forwards_request_to_app(cloud: Cloud) -> None:
     response = cloud.http.get("/openapi.json")
     assert response.status_code == 200
     assert response.json()["openapi"].startswith("3.1")

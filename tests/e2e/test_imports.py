@@ -1,4 +1,4 @@
-"""Imports through the gateway: concurrent, and with functions killed during the import."""
+"""Imports through the gateway: duplicate batches, concurrent imports, and killed functions."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def rows(count: int, name: str) -> list[dict[str, Any]]:
 
 
 def kill(cloud: Cloud, function: str) -> int:
-    """Kill a function's processes and return the number of killed processes."""
+    """Kill the processes of a function and return the number of killed processes."""
     processes = cloud.function_processes(function)
     for process in processes:
         os.kill(process, signal.SIGKILL)
@@ -35,7 +35,7 @@ def outcome_counts(progress: Any) -> dict[str, int]:
     return {name: progress[name] for name in ("created", "filled", "unchanged", "failed")}
 
 
-def test_batch_is_imported_once_per_idempotency_key(
+def test_batches_with_same_idempotency_key_are_imported_once(
     new_importer: Callable[[], Importer],
 ) -> None:
     importer = new_importer()
@@ -53,7 +53,7 @@ def test_batch_is_imported_once_per_idempotency_key(
     assert customers[0]["company"] == "Lumen"
 
 
-def test_concurrent_imports_with_killed_functions_lose_no_row(
+def test_concurrent_imports_lose_no_row_when_functions_are_killed(
     cloud: Cloud, new_importer: Callable[[], Importer]
 ) -> None:
     large, *small = (new_importer() for _ in range(3))
@@ -96,7 +96,7 @@ def test_concurrent_imports_with_killed_functions_lose_no_row(
 
 
 def positions(cloud: Cloud, partner: Importer) -> list[int]:
-    """Read the positions of the partner's customers from the table."""
+    """Return the list positions of the partner's customers, read from the table."""
     customer_id = partner.list_page(1)["items"][0]["id"]
     dynamodb = cloud.client("dynamodb")
     positions_by_account: dict[str, list[int]] = {}

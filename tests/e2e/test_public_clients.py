@@ -88,7 +88,7 @@ def as_indexed_parts(fields: Any) -> Parts:
 
 @pytest.mark.parametrize("encoding", [as_json_array, as_json_objects, as_indexed_parts])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_contact_form_accepts_submission(
+def test_contact_form_accepts_submission_through_gateway(
     forms: PublicForms, tmp_path: Path, client: Any, encoding: Any
 ) -> None:
     form_id = forms.cloud.demo["contactFormId"]
@@ -101,7 +101,9 @@ def test_contact_form_accepts_submission(
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_survey_accepts_submission(forms: PublicForms, tmp_path: Path, client: Any) -> None:
+def test_survey_accepts_submission_through_gateway(
+    forms: PublicForms, tmp_path: Path, client: Any
+) -> None:
     survey_id = forms.cloud.demo["surveyId"]
     view = forms.view("survey", survey_id)
     before = forms.submissions("survey", survey_id)

@@ -1,4 +1,4 @@
-"""Concurrent submissions while functions are killed: each is stored and counted exactly once."""
+"""Concurrent submissions while functions are killed: each submission is stored and counted once."""
 
 import contextlib
 import json
@@ -25,11 +25,15 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Shares of accepted submissions after which processes are killed."""
+"""Fractions of the submissions: when a fraction is accepted, function processes are killed."""
 KILLED_AT_ONCE = 4
-"""Number of processes to kill per function. The emulator replaces one in one to two seconds."""
+"""Number of processes of each function to kill at once.
 
-# Work of a killed process becomes due after minutes, so the sweep runs with a clock that is ahead.
+The emulator replaces a process in 1 to 2 s.
+"""
+
+# Sweep with a clock that is six minutes ahead, because the work of a killed process becomes due
+# only after some minutes.
 _SWEEP = """
 from datetime import timedelta
 from chalicelib.domain import clock
@@ -43,11 +47,11 @@ sweep(FEEDBACK)
 
 @dataclass
 class Load:
-    """The clients' results.
+    """The results of all submitting clients.
 
     Attributes:
         accepted: number of accepted submissions by form id.
-        retried: number of failed requests that were retried, by error.
+        retried: number of failed requests that a client sent again, by error.
         killed: number of killed processes by function.
     """
 
@@ -59,7 +63,7 @@ class Load:
 
 @dataclass(frozen=True)
 class OpenForm:
-    """A public form."""
+    """A form that accepts public submissions."""
 
     kind: str
     id: str
@@ -68,7 +72,7 @@ class OpenForm:
 
 @contextmanager
 def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Kill processes of both functions at each share of accepted submissions in `KILLED_AT`."""
+    """Kill processes of both functions each time that a fraction in `KILLED_AT` is accepted."""
     finished = threading.Event()
 
     def kill() -> None:
@@ -91,7 +95,7 @@ def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
 
 
 def open_forms(forms: PublicForms) -> list[OpenForm]:
-    """Return the public forms of the demo's account."""
+    """Return the forms of the demo account that accept public submissions."""
     demo = forms.cloud.demo
     headers = {"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]}
     public_forms = []
@@ -104,7 +108,7 @@ def open_forms(forms: PublicForms) -> list[OpenForm]:
 
 
 def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, load: Load) -> None:
-    """Submit with an idempotency key and retry until the submission is accepted."""
+    """Submit valid answers with an idempotency key, and retry until the submission is accepted."""
     answers = forms.answers(form.view)
     emails = {f["id"] for f in form.view["fields"] if f["type"] == "EMAIL"}
     for answer in answers:
@@ -127,11 +131,11 @@ def submit(forms: PublicForms, http: httpx.Client, form: OpenForm, number: int, 
         assert response.status_code >= 500, response.text
         load.retried[str(response.status_code)] += 1
         time.sleep(random.uniform(0.5, 2))
-    raise AssertionError("the submission is never accepted")
+    raise AssertionError("The submission was not accepted.")
 
 
 def feedback_rows(cloud: Cloud) -> list[dict[str, Any]]:
-    """Return all feedback rows without their JSON content."""
+    """Return all feedback rows without their compressed JSON attribute."""
     pages = (
         cloud.client("dynamodb")
         .get_paginator("scan")
@@ -167,7 +171,7 @@ def sweep_ahead_of_time(cloud: Cloud) -> None:
     subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
 
 
-def test_every_accepted_submission_is_stored_and_counted(forms: PublicForms) -> None:
+def test_every_accepted_submission_is_stored_and_counted_once(forms: PublicForms) -> None:
     cloud, load = forms.cloud, Load()
     available = open_forms(forms)
     assert len(available) >= 3

@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOT
 
 
 def run(cloud: Cloud, part: str) -> str:
-    """Run the only code block that contains this text and return its output."""
+    """Run the only code block of the README that contains this text, and return its output."""
     (block,) = (block for block in BLOCKS if part in block)
     demo = cloud.demo
     environment = os.environ | {
@@ -33,13 +33,13 @@ def run(cloud: Cloud, part: str) -> str:
     return result.stdout
 
 
-def test_first_request_returns_documented_response(cloud: Cloud) -> None:
+def test_first_request_in_readme_returns_documented_response(cloud: Cloud) -> None:
     response = json.loads(run(cloud, "/partners/customer/list"))
     assert response["meta"]["totalItems"] >= 260
     assert len(response["items"][0]) == 36
 
 
-def test_survey_submission_sends_signed_webhook(cloud: Cloud) -> None:
+def test_survey_submission_in_readme_sends_signed_webhook(cloud: Cloud) -> None:
     received = cloud.folder / "webhooks.jsonl"
     before = len(received.read_text().splitlines()) if received.exists() else 0
     assert json.loads(run(cloud, "/public/survey/submit")) == {"redirectTo": ""}

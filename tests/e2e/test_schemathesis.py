@@ -1,4 +1,4 @@
-"""The deployed service conforms to its OpenAPI document for generated requests."""
+"""Responses of the deployed service to generated requests conform to its OpenAPI document."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 from tests import schemathesis_hooks
 from tests.e2e.cloud import Cloud
 
-# For an unsupported method, the gateway responds with 404 and without an Allow header.
+# The gateway responds to an unsupported method with 404, not 405, and without an Allow header.
 NOT_CHECKED = "unsupported_method,allow_header_conformance"
 
 KNOWN = {
@@ -28,7 +28,7 @@ def test_openapi_server_url_is_gateway_address(openapi_schema: Any, cloud: Cloud
     assert openapi_schema.get_base_url() == cloud.base_url
 
 
-def test_generated_requests_conform_to_openapi(
+def test_responses_to_generated_requests_conform_to_openapi(
     cloud: Cloud, credentials: dict[str, str], tmp_path: Path
 ) -> None:
     sent = [part for name, value in credentials.items() for part in ("-H", f"{name}: {value}")]
@@ -49,7 +49,7 @@ def test_generated_requests_conform_to_openapi(
 
 
 @pytest.mark.parametrize(("path", "name"), KNOWN.items())
-def test_existing_records_conform_to_openapi(
+def test_responses_with_demo_resources_conform_to_openapi(
     openapi_schema: Any, cloud: Cloud, credentials: dict[str, str], path: str, name: str
 ) -> None:
     case = openapi_schema[path]["GET"].Case(query={"id": cloud.demo[name]})

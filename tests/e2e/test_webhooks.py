@@ -1,4 +1,4 @@
-"""Webhooks end to end, also while the receiver and functions are killed."""
+"""End-to-end delivery of webhooks, also while the receiver and functions are killed."""
 
 import base64
 import contextlib
@@ -29,7 +29,7 @@ from tests.e2e.receiver_process import ReceiverProcess, free_port
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 1000)
 ACTIONS = 3
-MAX_WAIT_S = 900  # a killed attempt is retried only after its lease ends
+MAX_WAIT_S = 900  # an attempt of a killed function is retried only after its lease ends
 
 _SWEEP = """
 from chalicelib.services.work.kinds import ALL_WORK
@@ -62,7 +62,7 @@ class Tenant:
                 return
             assert response.status_code >= 500, response.text
             time.sleep(1)
-        raise AssertionError("the submission is never accepted")
+        raise AssertionError("The submission was not accepted.")
 
 
 def tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:
@@ -121,9 +121,11 @@ def rows_of(cloud: Cloud, execution_id: str) -> list[dict[str, Any]]:
 
 
 def sweep_ahead_of_time(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bool) -> None:
-    """Run a sweep immediately, as if the retry delays of pending executions had ended.
+    """Make pending executions due, so that retries do not wait for their delays, then run a sweep.
 
-    With ``stalled``, executions whose message was lost with a killed function are due as well.
+    Args:
+        stalled: whether executions without a retry delay are made due as well. Such an execution
+            makes no progress if its message was lost with a killed function.
     """
     table = cloud.client("dynamodb")
     is_due = "attribute_exists(account_id)" if stalled else "not_before > :now"
@@ -282,7 +284,8 @@ def test_unresponsive_receiver_does_not_delay_other_accounts(
     lines = receiver_process.lines()
     print(f"\nhealthy webhooks after {delays_s} s")  # noqa: T201 - report measurements
     ended = {line["id"] for line in lines if line["path"] == "/silent/ended"}
-    # Without isolation, the other account would wait for the first attempt of every silent webhook.
+    # If accounts were not isolated, every silent webhook would have ended an attempt before the
+    # webhooks of the other account were delivered.
     assert len(ended) < actions * submissions
     assert {row["state"] for row in executions(cloud, silent.id)} == {"PENDING"}
     wait_until(

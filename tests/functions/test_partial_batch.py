@@ -24,7 +24,7 @@ class RecordPointer:
 
 
 def record(message_id: str, group: str = "a", receive_count: int = 1) -> dict[str, Any]:
-    """Return a record as Lambda passes it to a function."""
+    """Return an SQS record in the format in which Lambda passes it to a function."""
     return {
         "messageId": message_id,
         "body": encode(RecordPointer(group, message_id)),
@@ -44,36 +44,36 @@ def failing_on(*record_ids: str, processed: list[str]) -> Callable[[Message[Reco
     return process
 
 
-def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **more: Any) -> list[str]:
-    """Process records and return the ids of the messages reported as failed."""
+def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **options: Any) -> list[str]:
+    """Process the records and return the ids of the messages that are reported as failed."""
     event = SQSEvent({"Records": records}, None)
-    response = process_batch(event, queue, RecordPointer, *args, **more)
+    response = process_batch(event, queue, RecordPointer, *args, **options)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
-def test_fifo_failure_returns_later_messages_of_its_group() -> None:
+def test_fifo_failure_also_fails_later_messages_of_same_group() -> None:
     processed: list[str] = []
     records = [record("1"), record("2"), record("3", "b"), record("4"), record("5", "b")]
     assert failed(records, FIFO, failing_on("2", processed=processed)) == ["2", "4"]
     assert processed == ["1", "2", "3", "5"]
 
 
-def test_invalid_fifo_message_returns_later_messages_of_its_group() -> None:
+def test_invalid_fifo_message_also_fails_later_messages_of_same_group() -> None:
     processed: list[str] = []
     records = [record("1"), record("2") | {"body": "{"}, record("3"), record("4", "b")]
     assert failed(records, FIFO, failing_on(processed=processed)) == ["2", "3"]
     assert processed == ["1", "4"]
 
 
-@pytest.mark.parametrize("more", [{}, {"run": deliver_concurrently}])
-def test_standard_queue_failure_returns_only_that_message(more: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [{}, {"run": deliver_concurrently}])
+def test_standard_queue_reports_only_messages_that_failed(options: dict[str, Any]) -> None:
     processed: list[str] = []
     records = [record("1"), record("2"), record("3") | {"body": "[]"}, record("4")]
-    assert failed(records, STANDARD, failing_on("2", processed=processed), **more) == ["2", "3"]
+    assert failed(records, STANDARD, failing_on("2", processed=processed), **options) == ["2", "3"]
     assert sorted(processed) == ["1", "2", "4"]
 
 
-def test_prepared_message_is_not_processed_again() -> None:
+def test_message_processed_by_prepare_is_not_processed_again() -> None:
     processed: list[str] = []
 
     def prepare(messages: Sequence[Message[RecordPointer]]) -> Collection[RecordPointer]:
@@ -86,7 +86,7 @@ def test_prepared_message_is_not_processed_again() -> None:
     assert processed == ["2"]
 
 
-def test_pointer_is_unchanged_by_encoding() -> None:
+def test_decoded_pointer_equals_encoded_pointer() -> None:
     pointer = RecordPointer("a", "r", ("x", "y"))
     assert encode(pointer) == '{"accountId": "a", "recordId": "r", "parts": ["x", "y"]}'
     assert decode(RecordPointer, encode(pointer)) == pointer
@@ -105,6 +105,6 @@ def test_pointer_is_unchanged_by_encoding() -> None:
         '{"accountId": "a", "recordId": "r", "parts": [7]}',
     ],
 )
-def test_invalid_body_is_rejected(body: str) -> None:
+def test_invalid_message_body_is_rejected(body: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - any
         decode(RecordPointer, body)

@@ -1,4 +1,4 @@
-"""The sweep function sweeps all kinds of work in turn while time remains."""
+"""The sweep function sweeps one kind of work after the other until little time remains."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ EVENT = dict.fromkeys(
 
 
 class Context:
-    """A Lambda context with little remaining time after a number of calls."""
+    """A Lambda context that reports enough remaining time for ``calls`` calls, then too little."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
@@ -38,21 +38,21 @@ class Context:
 
 
 def sweep_once(calls: int) -> None:
-    """Run the function with enough remaining time for this number of calls."""
+    """Run the sweep function. It finds enough remaining time at its first ``calls`` checks."""
     with allowed("sweep"):
         sweep(CloudWatchEvent(EVENT, Context(calls)))
 
 
 def make_overdue(account_id: str, count: int) -> None:
-    """Create executions that were due an hour ago."""
+    """Create ``count`` executions that have been due for an hour."""
     definition, long_ago = workflow(), clock.now() - timedelta(hours=1)
     (action,) = definition.actions
     causes = [feedback(account_id=account_id) for _ in range(count)]
     executions.create([new_execution(definition, action, cause, long_ago) for cause in causes])
 
 
-def in_another_group(account_id: str) -> str:
-    """Return the id of an account whose work is in other shards."""
+def account_in_other_shards(account_id: str) -> str:
+    """Return the id of an account whose work uses other shards than that of this account."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
     return other
@@ -62,9 +62,9 @@ def queued_for(account_id: str) -> int:
     return len(WEBHOOK_QUEUE.queued_messages(account_id))
 
 
-def test_backlog_of_one_account_does_not_delay_others(account: str) -> None:
+def test_backlog_of_one_account_does_not_delay_other_accounts(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
-    other = in_another_group(account)
+    other = account_in_other_shards(account)
     make_overdue(other, 1)
     sweep_kind(WEBHOOKS)
     assert queued_for(other) == 1
@@ -73,7 +73,7 @@ def test_backlog_of_one_account_does_not_delay_others(account: str) -> None:
     assert queued_for(other) == 0
 
 
-def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
+def test_sweep_requeues_all_overdue_work_if_time_allows(account: str) -> None:
     make_overdue(account, 2 * MAX_PER_SHARD + 20)
     sweep_once(10_000)
     assert queued_for(account) == 2 * MAX_PER_SHARD + 20
@@ -81,7 +81,7 @@ def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
     assert queued_for(account) == 0
 
 
-def test_sweep_stops_when_little_time_remains_and_next_sweep_continues(account: str) -> None:
+def test_sweep_stops_before_timeout_and_next_sweep_continues(account: str) -> None:
     make_overdue(account, 30)
     sweep_once(12)
     first = queued_for(account)
@@ -90,7 +90,7 @@ def test_sweep_stops_when_little_time_remains_and_next_sweep_continues(account: 
     assert first + queued_for(account) == 30
 
 
-def test_failure_of_one_kind_does_not_stop_other_kinds(
+def test_failed_sweep_of_one_kind_of_work_does_not_stop_other_kinds(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_overdue(account, 1)

@@ -1,4 +1,4 @@
-"""`make` creates its environments on any supported Python. Python, pip and uv are stubs."""
+"""`make` creates its environments with any supported Python. Stubs replace Python, pip and uv."""
 
 import os
 import shutil
@@ -50,13 +50,16 @@ esac
 
 @dataclass(frozen=True)
 class Machine:
-    """A copy of the project on a machine with only stubs and a few commands."""
+    """A copy of the project, on a PATH that contains only the stubs and a few system commands."""
 
     project: Path
     stubs: Path
 
     def make(self, target: str = ".venv/.requirements", **variables: str) -> tuple[int, str]:
-        """Run make. Return its exit status and standard error, without lines written by make."""
+        """Run make.
+
+        Return its exit status, and standard error without the lines that make itself writes.
+        """
         result = subprocess.run(
             [shutil.which("make") or "make", target],
             cwd=self.project,
@@ -77,7 +80,7 @@ class Machine:
 
     @property
     def calls(self) -> list[str]:
-        """Return the calls of pip and uv so far."""
+        """Return the calls of the pip and uv stubs so far."""
         log = self.project / "log"
         return log.read_text().splitlines() if log.exists() else []
 
@@ -104,12 +107,12 @@ VENV: Final = "uv venv --quiet --clear --python 3.11 .venv"
 SYNC: Final = "uv pip sync --quiet --require-hashes --python .venv/bin/python requirements-dev.txt"
 
 
-def test_first_run_installs_uv_and_creates_environment(machine: Machine) -> None:
+def test_first_make_run_installs_uv_and_creates_environment(machine: Machine) -> None:
     assert machine.make() == (0, "")
     assert machine.calls == [INSTALL_UV, VENV, SYNC]
 
 
-def test_second_run_installs_nothing(machine: Machine) -> None:
+def test_second_make_run_installs_nothing(machine: Machine) -> None:
     machine.make()
     assert machine.make() == (0, "")
     assert machine.calls == [INSTALL_UV, VENV, SYNC]
@@ -124,7 +127,7 @@ def test_changed_requirements_are_installed_into_same_environment(machine: Machi
     assert machine.calls == [INSTALL_UV, VENV, SYNC, SYNC]
 
 
-def test_emulator_has_its_own_environment(machine: Machine) -> None:
+def test_emulator_is_installed_into_separate_environment(machine: Machine) -> None:
     assert machine.make(".tools/ministack/.requirements") == (0, "")
     assert machine.calls == [
         INSTALL_UV,

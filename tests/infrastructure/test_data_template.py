@@ -1,4 +1,4 @@
-"""Guarantees of the data stack for every table, queue and alarm."""
+"""Properties that every table, queue and alarm of the data stack must have."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def test_table_is_retained_after_stack_deletion(table: str) -> None:
 
 
 @pytest.mark.parametrize("resource", [*TABLES, *QUEUES])
-def test_resource_name_contains_stage(resource: str) -> None:
+def test_table_and_queue_names_contain_stage(resource: str) -> None:
     properties = RESOURCES[resource]["Properties"]
     name = properties.get("TableName") or properties["QueueName"]
     assert name["Fn::Sub"].startswith("feedback-${Stage}-")
@@ -71,7 +71,8 @@ def test_queue_has_dead_letter_queue_of_same_type(queue: str) -> None:
     redrive = QUEUES[queue]["Properties"]["RedrivePolicy"]
     dead = redrive["deadLetterTargetArn"]["Fn::GetAtt"][0]
     assert is_fifo(queue) == is_fifo(dead)
-    # A worker parks a record after eight failures, so the queue must deliver messages more often.
+    # A worker parks a record after eight failures, so the queue must deliver a message more than
+    # eight times before it moves the message to the dead-letter queue.
     assert redrive["maxReceiveCount"] > 8
 
 
@@ -80,7 +81,7 @@ def test_queue_has_dead_letter_queue_of_same_type(queue: str) -> None:
     [(q, "ApproximateNumberOfMessagesVisible") for q in sorted(DEAD)]
     + [(q, "ApproximateAgeOfOldestMessage") for q in sorted(set(QUEUES) - DEAD)],
 )
-def test_queue_has_alarm(queue: str, metric: str) -> None:
+def test_every_queue_has_alarm(queue: str, metric: str) -> None:
     watched = [
         (alarm["Properties"]["Dimensions"][0]["Value"]["Fn::GetAtt"][0])
         for alarm in ALARMS.values()
@@ -90,7 +91,7 @@ def test_queue_has_alarm(queue: str, metric: str) -> None:
 
 
 @pytest.mark.parametrize("alarm", ALARMS)
-def test_alarm_notifies_topic(alarm: str) -> None:
+def test_every_alarm_notifies_alarm_topic(alarm: str) -> None:
     assert ALARMS[alarm]["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
 
 
@@ -215,7 +216,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.usefixtures("aws")
-def test_stack_creates_tables_and_second_deployment_is_unchanged() -> None:
+def test_second_deployment_of_data_stack_changes_nothing() -> None:
     assert data_stack.deploy("test") == "created"
     tables = boto3.client("dynamodb").list_tables()["TableNames"]
     assert len(tables) == len(TABLES)
@@ -249,7 +250,7 @@ def test_stack_is_updated_when_its_content_changes() -> None:
 
 
 @pytest.mark.usefixtures("aws")
-def test_rejected_stack_raises_error() -> None:
+def test_stack_rejected_by_cloudformation_raises_error() -> None:
     template = data_stack.TEMPLATE.read_text()
     with pytest.raises(DeploymentError, match=r"CloudFormation rejected the stack small: .*Stage"):
         stacks.deploy("small", "1", template=template)

@@ -1,4 +1,4 @@
-"""The function manifest: completeness, least privilege, and match with the app."""
+"""The function manifest is complete, grants minimal permissions and matches the app."""
 
 import json
 import re
@@ -145,7 +145,7 @@ def test_functions_cannot_create_log_groups_without_expiry() -> None:
             assert "CreateLogGroup" not in json.dumps(generate.policy(function, stage))
 
 
-def test_aws_stage_policies_contain_no_emulator_actions() -> None:
+def test_only_emulated_stages_grant_emulator_specific_actions() -> None:
     for stage in STAGES:
         text = "".join(json.dumps(generate.policy(function, stage)) for function in FUNCTIONS)
         assert ("MessageBatch" in text) == stage.is_emulated

@@ -1,4 +1,4 @@
-"""Each import rule in pyproject.toml detects a violation added by a test."""
+"""The import rules in pyproject.toml: the project satisfies each, and each detects a violation."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -57,7 +57,7 @@ VIOLATIONS: Final = (
     ("app", "web.query", "app"),
     ("app", "admin.main", "app"),
 )
-"""The contract's id, the importing module (of chalicelib or admin), and the imported module."""
+"""Violations to add: rule id, importing module (in chalicelib or admin), and imported module."""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ CONTRACTS: Final = {
 }
 
 
-def test_every_import_rule_has_test_violation() -> None:
+def test_every_import_rule_is_tested_with_violation() -> None:
     assert {rule for rule, _, _ in VIOLATIONS} == set(CONTRACTS)
 
 

@@ -1,4 +1,4 @@
-"""Every requirement is pinned with hashes, and no file names a package registry."""
+"""Requirements are pinned with hashes, and no requirements file contains a package registry."""
 
 import re
 from pathlib import Path
@@ -17,12 +17,12 @@ LOCKED: Final = re.compile(r"[a-z0-9][a-z0-9-]*==[0-9][0-9a-z.]*( --hash=sha256:
 
 
 def requirements(text: str) -> list[str]:
-    """Return the requirements of a file, each on one line."""
+    """Return the requirements in a file, each joined to one line."""
     return re.sub(r" \\\n *", " ", text).splitlines()
 
 
 def unlocked(text: str) -> list[str]:
-    """Return the lines that are not a pinned requirement with hashes."""
+    """Return the lines that are not pinned requirements with hashes."""
     return [line for line in requirements(text) if not LOCKED.fullmatch(line)]
 
 
@@ -52,6 +52,6 @@ def test_unpinned_requirement_is_detected(line: str) -> None:
     assert unlocked(locked + line + "\n") == [line]
 
 
-def test_shipped_requirements_are_subset_of_dev_requirements() -> None:
+def test_deployed_requirements_are_subset_of_development_requirements() -> None:
     shipped, tested = (requirements((ROOT / name).read_text()) for name in FILES[:2])
     assert set(shipped) <= set(tested)

@@ -1,4 +1,4 @@
-"""Certificates for test receivers, signed by a test authority or self-signed."""
+"""Certificates of test receivers: signed by a test authority, or self-signed."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ _RECEIVER = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
 
 @cache
 def authority() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
-    """Return key and certificate of the test authority."""
+    """Return the private key and the certificate of the test authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     builder = _builder(key, _AUTHORITY).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
@@ -27,13 +27,13 @@ def authority() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
 
 
 def client_tls() -> ssl.SSLContext:
-    """Return a context that trusts only the test authority and checks host names."""
+    """Return a client TLS context that trusts only the test authority and checks host names."""
     pem = authority()[1].public_bytes(serialization.Encoding.PEM).decode()
     return ssl.create_default_context(cadata=pem)
 
 
 def server_tls(name: str, *, self_signed: bool = False, expired: bool = False) -> ssl.SSLContext:
-    """Return the TLS context of a receiver with a certificate for this host name or address."""
+    """Return a server TLS context with a certificate for this host name or IP address."""
     key = ec.generate_private_key(ec.SECP256R1())
     try:
         subject: x509.GeneralName = x509.IPAddress(ip_address(name))

@@ -1,4 +1,4 @@
-"""Webhook receivers on loopback sockets whose behaviour a test defines."""
+"""Webhook receivers on loopback sockets. Each test defines how its receiver behaves."""
 
 import contextlib
 import socket
@@ -20,7 +20,7 @@ class Receiver:
     Attributes:
         requests: the bytes read from each connection.
         connections: the number of accepted connections.
-        ended: set at the end of the test to end every wait.
+        ended: set at the end of the test, so that behaviours that wait return.
     """
 
     port: int
@@ -42,13 +42,13 @@ class Receiver:
             ),
             0,
         )
-        while len(body) < length and (more := connection.recv(65536)):
-            body += more
+        while len(body) < length and (chunk := connection.recv(65536)):
+            body += chunk
         self.requests.append(head + b"\r\n\r\n" + body)
         return self.requests[-1]
 
     def trickle(self, connection: socket.socket, data: bytes, pause_s: float = 0.01) -> None:
-        """Send byte by byte until the test ends or the connection is closed."""
+        """Send the data byte by byte until the test ends or the peer closes the connection."""
         for byte in data:
             if self.ended.wait(pause_s):
                 return
@@ -59,13 +59,13 @@ class Receiver:
 def receiving(
     behave: Callable[[Receiver, socket.socket], None], tls: ssl.SSLContext | None = None
 ) -> Iterator[Receiver]:
-    """Run a receiver that handles each connection in a separate thread."""
+    """Run a receiver that handles each connection with this behaviour in a separate thread."""
     listener = socket.create_server(("127.0.0.1", 0))
     receiver = Receiver(listener.getsockname()[1])
     threads: list[threading.Thread] = []
 
     def serve(connection: socket.socket) -> None:
-        # The test checks the sender, so errors of the receiver are ignored.
+        # Ignore errors of the receiver, because the test checks only the sender.
         with contextlib.suppress(OSError), connection:
             connection.settimeout(5)
             if tls is None:
@@ -90,7 +90,7 @@ def receiving(
         yield receiver
     finally:
         receiver.ended.set()
-        # Closing alone does not end a blocked accept().
+        # Shut the socket down first: close() does not end a blocked accept().
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         accepting.join()
@@ -110,6 +110,6 @@ def responding_with(response: bytes) -> Callable[[Receiver, socket.socket], None
 
 
 def reset(connection: socket.socket) -> None:
-    """Close the connection with a reset."""
+    """Close the connection with a TCP reset."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

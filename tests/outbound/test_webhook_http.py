@@ -45,12 +45,12 @@ def send(
 
 
 def network_resolving_to(*addresses: str) -> Network:
-    """Return a network in which every host name resolves to these addresses."""
+    """Return a network object that resolves every host name to these addresses."""
     resolved = [ip_address(address) for address in addresses]
     return Network(lambda _host, _port: resolved, client_tls, connect_s=0.5, attempt_s=1)
 
 
-def test_request_is_sent_once_with_exact_body() -> None:
+def test_request_is_sent_once_with_unchanged_body() -> None:
     with receiving(responding_with(OK)) as receiver:
         response = send(receiver)
     assert response == WebhookResponse(response.duration_ms, True, 200, excerpt="OK")
@@ -118,7 +118,7 @@ def test_interim_responses_are_skipped() -> None:
 @pytest.mark.parametrize(
     "retry_after", ["120", "0", "-1", "soon", "Sun, 01 Mar 2026 12:10:00 GMT", ""]
 )
-def test_retry_after_is_returned_unparsed(retry_after: str) -> None:
+def test_retry_after_header_is_returned_unparsed(retry_after: str) -> None:
     response_head = f"HTTP/1.1 429 X\r\nRetry-After: {retry_after}\r\nContent-Length: 0\r\n\r\n"
     with receiving(responding_with(response_head.encode())) as receiver:
         assert send(receiver).retry_after == (retry_after or None)
@@ -147,7 +147,7 @@ def trickle_interim_headers(receiver: Receiver, connection: socket.socket) -> No
 @pytest.mark.parametrize(
     "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_interim_headers]
 )
-def test_missing_status_is_reported_as_ambiguous_timeout(behave: object) -> None:
+def test_response_without_status_is_reported_as_ambiguous_timeout(behave: object) -> None:
     with receiving(behave) as receiver:  # type: ignore[arg-type]
         response = send(receiver)
     assert response.error is WebhookFailure.TIMEOUT
@@ -155,7 +155,7 @@ def test_missing_status_is_reported_as_ambiguous_timeout(behave: object) -> None
     assert 200 <= response.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_unread_large_request_times_out() -> None:
+def test_large_request_times_out_if_receiver_does_not_read() -> None:
     with receiving(hang_before_reading) as receiver:
         response = send(receiver, body=b"x" * 20_000_000)
     assert response.error is WebhookFailure.TIMEOUT
@@ -166,7 +166,7 @@ def test_unread_large_request_times_out() -> None:
 @pytest.mark.parametrize(
     "framing", [b"", b"Content-Length: 60000\r\n", b"Content-Encoding: gzip\r\n"]
 )
-def test_slow_body_is_cut_off_at_deadline_without_losing_status(framing: bytes) -> None:
+def test_slow_response_body_is_cut_off_at_deadline_and_status_is_returned(framing: bytes) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 202 Accepted\r\n" + framing + b"\r\n")
@@ -181,7 +181,7 @@ def test_slow_body_is_cut_off_at_deadline_without_losing_status(framing: bytes) 
         assert set(response.excerpt) == {"a"}
 
 
-def test_slow_chunked_body_is_cut_off_at_deadline() -> None:
+def test_slow_chunked_response_body_is_cut_off_at_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -194,7 +194,7 @@ def test_slow_chunked_body_is_cut_off_at_deadline() -> None:
 
 
 @pytest.mark.parametrize("rest", [b"", b"b" * 60_000], ids=["hangs", "trickles"])
-def test_incomplete_body_is_awaited_for_one_second(rest: bytes) -> None:
+def test_sender_waits_one_second_for_incomplete_response_body(rest: bytes) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\nThanks")
@@ -216,7 +216,7 @@ def test_incomplete_body_is_awaited_for_one_second(rest: bytes) -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n",
     ],
 )
-def test_endless_body_is_cut_off_immediately(start: bytes) -> None:
+def test_endless_response_body_is_cut_off_before_deadline(start: bytes) -> None:
     sent = 0
 
     def behave(receiver: Receiver, connection: socket.socket) -> None:
@@ -272,14 +272,14 @@ def test_endless_data_before_status_is_reported_as_bad_answer(
     ],
     ids=["no headers", "cut off", "without end", "too many", "too long"],
 )
-def test_invalid_headers_do_not_change_status(status: int, headers: bytes) -> None:
+def test_status_is_returned_despite_invalid_response_headers(status: int, headers: bytes) -> None:
     with receiving(responding_with(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
         response = send(receiver, network=Network())
     assert response == WebhookResponse(response.duration_ms, True, status)
     assert receiver.connections == 1
 
 
-def test_reset_during_headers_does_not_change_status() -> None:
+def test_status_is_returned_despite_reset_during_headers() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\nX-A: b\r\n")
@@ -291,7 +291,7 @@ def test_reset_during_headers_does_not_change_status() -> None:
     assert response == WebhookResponse(response.duration_ms, True, 200)
 
 
-def test_slow_headers_are_cut_off_at_deadline_without_losing_status() -> None:
+def test_slow_response_headers_are_cut_off_at_deadline_and_status_is_returned() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
@@ -303,7 +303,7 @@ def test_slow_headers_are_cut_off_at_deadline_without_losing_status() -> None:
     assert 200 <= response.duration_ms < 200 + TOLERANCE_MS
 
 
-def test_endless_headers_do_not_change_status() -> None:
+def test_status_is_returned_despite_endless_headers() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\n")
@@ -316,7 +316,7 @@ def test_endless_headers_do_not_change_status() -> None:
     assert response.duration_ms < 5000
 
 
-def test_bare_cr_in_header_does_not_start_another_header() -> None:
+def test_carriage_return_in_header_does_not_start_new_header() -> None:
     response_head = b"HTTP/1.1 503 X\r\nX-A: b\rRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
     with receiving(responding_with(response_head)) as receiver:
         response = send(receiver)
@@ -337,7 +337,7 @@ PARTS_WITHIN_PARTS = b"".join(
     ],
     ids=["messages", "parts"],
 )
-def test_nested_message_in_header_is_not_parsed(interim: bytes, header: bytes) -> None:
+def test_mime_message_in_response_header_is_not_parsed(interim: bytes, header: bytes) -> None:
     before = interim and interim + header + b"\r\n"
     after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
     with receiving(responding_with(before + after + b"\r\nOK")) as receiver:
@@ -347,7 +347,7 @@ def test_nested_message_in_header_is_not_parsed(interim: bytes, header: bytes) -
 
 
 @pytest.mark.parametrize(("length", "expected_length"), [(1024, 1024), (1025, 1024)])
-def test_excerpt_is_cut_at_1024_characters(length: int, expected_length: int) -> None:
+def test_response_excerpt_is_cut_at_1024_characters(length: int, expected_length: int) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
     with receiving(responding_with(head + b"a" * length)) as receiver:
         assert send(receiver).excerpt == "a" * expected_length
@@ -361,12 +361,14 @@ def test_retry_after_is_cut_at_100_characters(length: int, expected_length: int)
 
 
 @pytest.mark.parametrize(("extra_bytes", "status"), [(0, 204), (1, None)])
-def test_status_is_accepted_within_128_kilobytes(extra_bytes: int, status: int | None) -> None:
+def test_status_is_accepted_within_first_128_kilobytes_of_response(
+    extra_bytes: int, status: int | None
+) -> None:
     final = b"HTTP/1.1 204 No Content\r\n"
     interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
-    room = 128 * 1024 - len(final) + extra_bytes
-    # The last interim response is padded to the remaining size.
-    copies, padding = divmod(room - 2 * len(interim), len(interim))
+    interim_bytes = 128 * 1024 - len(final) + extra_bytes
+    # Pad the last interim response so that the interim responses have exactly the requested size.
+    copies, padding = divmod(interim_bytes - 2 * len(interim), len(interim))
     padded = interim[:-2] + b"x: " + b"a" * (len(interim) + padding - 5) + b"\r\n\r\n"
     before = interim * copies + padded
     assert len(before + final) == 128 * 1024 + extra_bytes
@@ -384,7 +386,7 @@ def test_status_is_accepted_within_128_kilobytes(extra_bytes: int, status: int |
         ("deflate", zlib.compress(b"a" * 50_000_000)),
     ],
 )
-def test_decompression_bomb_is_decoded_up_to_limit(
+def test_compressed_response_is_decompressed_only_up_to_limit(
     encoding: str, packed: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded_bytes = 0
@@ -463,7 +465,7 @@ def test_non_http_response_is_reported_as_bad_answer(invalid_response: bytes) ->
     assert response.is_ambiguous
 
 
-def test_reset_after_request_is_ambiguous_and_not_retried() -> None:
+def test_reset_after_request_is_reported_as_ambiguous_and_not_retried() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         receiver.read_request(connection)
         reset(connection)
@@ -475,10 +477,10 @@ def test_reset_after_request_is_ambiguous_and_not_retried() -> None:
     assert receiver.connections == 1
 
 
-def test_reset_before_request_is_reported_and_not_retried() -> None:
+def test_reset_before_request_is_reported_as_error_and_not_retried() -> None:
     with receiving(lambda _receiver, connection: reset(connection)) as receiver:
         response = send(receiver, body=b"x" * 5_000_000)
-    # The reset arrives either during the TCP handshake or later.
+    # The sender can receive the reset during the TCP handshake or later.
     if response.was_sent:
         assert response.error is WebhookFailure.CONNECTION_LOST
     else:
@@ -499,7 +501,7 @@ def test_response_before_end_of_request_is_accepted() -> None:
     assert response.status == 413
 
 
-def test_refused_connection_sends_nothing() -> None:
+def test_refused_connection_is_reported_as_not_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     response = send(Receiver(port))
@@ -507,7 +509,7 @@ def test_refused_connection_sends_nothing() -> None:
     assert not response.was_sent
 
 
-def test_full_backlog_is_reported_as_connect_timeout() -> None:
+def test_unaccepted_connection_is_reported_as_connect_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]
@@ -535,7 +537,7 @@ def test_full_backlog_is_reported_as_connect_timeout() -> None:
         ("fd00:ec2::254",),
     ],
 )
-def test_forbidden_address_prevents_every_connection(
+def test_host_with_any_private_address_is_never_connected(
     addresses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connections: list[object] = []
@@ -586,7 +588,7 @@ def test_second_address_is_tried_when_first_refuses_connection() -> None:
     assert receiver.connections == 1
 
 
-def test_host_without_address_sends_nothing() -> None:
+def test_host_without_address_is_reported_as_not_sent() -> None:
     def fail(_host: str, _port: int) -> Sequence[Address]:
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
@@ -627,16 +629,16 @@ def test_environment_proxies_are_not_used(monkeypatch: pytest.MonkeyPatch) -> No
         ("https://a.example/", {"Host": "b.example"}),
     ],
 )
-def test_invalid_request_is_not_resolved(url: str, headers: dict[str, str]) -> None:
+def test_host_of_invalid_request_is_not_resolved(url: str, headers: dict[str, str]) -> None:
     def fail(_host: str, _port: int) -> Sequence[Address]:
-        raise AssertionError("resolved")
+        raise AssertionError("The host name was resolved.")
 
     response = post(url, headers, BODY, allow_private=False, network=Network(fail))
     assert response.error is WebhookFailure.BAD_REQUEST
     assert not response.was_sent
 
 
-def test_tls_checks_host_name_and_sends_it() -> None:
+def test_tls_sends_host_name_and_checks_it_in_certificate() -> None:
     names: list[str | None] = []
     tls = server_tls("a.example")
     tls.sni_callback = lambda _socket, name, _context: names.append(name)
@@ -658,7 +660,7 @@ def test_tls_checks_host_name_and_sends_it() -> None:
     ],
     ids=["self-signed", "other host", "IP address", "expired"],
 )
-def test_invalid_certificate_prevents_sending(tls: ssl.SSLContext, reason: str) -> None:
+def test_request_is_not_sent_if_certificate_is_invalid(tls: ssl.SSLContext, reason: str) -> None:
     with receiving(responding_with(OK), tls) as receiver:
         response = send(
             receiver, host="a.example", scheme="https", network=network_resolving_to("127.0.0.1")
@@ -669,7 +671,7 @@ def test_invalid_certificate_prevents_sending(tls: ssl.SSLContext, reason: str) 
     assert BODY not in b"".join(receiver.requests)
 
 
-def test_system_trust_store_rejects_unknown_authority() -> None:
+def test_certificate_of_unknown_authority_is_rejected_by_default() -> None:
     network = replace(network_resolving_to("127.0.0.1"), tls=system_tls)
     with receiving(responding_with(OK), server_tls("a.example")) as receiver:
         response = send(receiver, host="a.example", scheme="https", network=network)
@@ -689,7 +691,7 @@ def test_receiver_without_tls_gets_no_request(first: bytes) -> None:
     assert not response.was_sent
 
 
-def test_slow_handshake_times_out_at_deadline() -> None:
+def test_slow_tls_handshake_times_out_at_deadline() -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
         connection.recv(4096)
         receiver.trickle(connection, b"\x16\x03\x03\x3f\x00" + b"\x02" * 10_000)

@@ -1,4 +1,4 @@
-"""AWS faults, injected into one request of a test."""
+"""Inject AWS faults into a request that a test selects by its index."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 
 class InjectedFault(StrEnum):
-    """The way in which a request fails."""
+    """The kinds of faults: how a request fails."""
 
     ACCESS_DENIED = "access denied"
     THROTTLED = "throttled"
@@ -26,16 +26,16 @@ class InjectedFault(StrEnum):
 
 
 class Killed(BaseException):
-    """The process is killed. The service must not catch this."""
+    """Simulates that the process is killed. The service must not catch this exception."""
 
 
 _NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
-"""Requests that a process sends once (GetQueueUrl) or that only tests send."""
+"""Operations that are not recorded: they are sent once per process, or only by tests."""
 
 
 @dataclass
 class Requests:
-    """The operations of the recorded requests, in order."""
+    """The operations of the recorded AWS requests, in order."""
 
     operations: list[str]
 
@@ -44,7 +44,7 @@ class Requests:
 def inject_fault(
     patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
-    """Record AWS requests in the block. Inject the fault into the request with this index."""
+    """Record the AWS requests in the block, and make the request with this index fail."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])
 
@@ -90,8 +90,8 @@ def _fail(
     return send(arguments)
 
 
-def _error(operation: str, code: str, **more: Any) -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": code}, **more}, operation)  # type: ignore[typeddict-item]
+def _error(operation: str, code: str, **fields: Any) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": code}, **fields}, operation)  # type: ignore[typeddict-item]
 
 
 def _partial_batch_write(arguments: dict[str, Any], send: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A clock that a test moves ahead."""
+"""A clock that a test can move ahead."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ class Time:
 
 
 def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    """Replace the service's clock with a movable one and disable its retry delays."""
+    """Replace the service's clock with one that the test can move. Disable the retry delays."""
     movable_time, real = Time(), clock.now
     monkeypatch.setattr(clock, "now", lambda: movable_time.now(real))
     monkeypatch.setattr("chalicelib.storage.dynamodb.transactions.time.sleep", lambda _: None)

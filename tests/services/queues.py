@@ -1,6 +1,6 @@
-"""Queues whose messages a test receives and delivers to the function that the queue triggers.
+"""Queues for tests: receive messages and pass them to the function that the queue triggers.
 
-The function runs with the permissions of its policy only.
+The function has only the permissions of its policy.
 """
 
 import json
@@ -39,7 +39,10 @@ class FunctionQueue:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def deliver(self, bodies: Sequence[str], receive_count: int = 1) -> list[str]:
-        """Deliver messages in one event. Return those that the function reports as failed."""
+        """Invoke the function with the messages in one event.
+
+        Return the messages that it reports as failed.
+        """
         event: dict[str, Any] = {
             "Records": [
                 {
@@ -56,7 +59,10 @@ class FunctionQueue:
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
 
     def deliver_all(self, account_id: str, batch_size: int = 10) -> None:
-        """Deliver the account's messages. Deliver failed and killed batches up to twice more."""
+        """Deliver the account's messages in batches.
+
+        Deliver a batch that fails or is killed twice more.
+        """
         pending = self.queued_messages(account_id)
         for receive_count in (1, 2, 3):
             failed: list[str] = []

@@ -1,4 +1,4 @@
-"""The repository of customers."""
+"""The repository of customers on moto."""
 
 from datetime import UTC, datetime
 
@@ -20,7 +20,7 @@ def build_customer(**fields: object) -> Customer:
     return Customer(**{"id": new_id(), "created_at": NOW, "updated_at": NOW, **fields})  # type: ignore[arg-type]
 
 
-def test_find_returns_customer_as_created() -> None:
+def test_find_returns_created_customer() -> None:
     account = new_id()
     customer = build_customer(
         first_name="ليلى",
@@ -40,7 +40,7 @@ def test_find_does_not_return_customer_of_another_account() -> None:
     assert customers.find(new_id(), customer.id) is None
 
 
-def test_pages_list_customers_in_creation_order() -> None:
+def test_list_returns_customers_in_creation_order() -> None:
     account = new_id()
     ids = [customers.create(account, build_customer(first_name=str(n)))[0].id for n in range(7)]
     pages = [customers.page(account, PageRequest(limit=3, page=n)) for n in (1, 2, 3, 4)]
@@ -48,7 +48,7 @@ def test_pages_list_customers_in_creation_order() -> None:
     assert {total for _, total in pages} == {7}
 
 
-def test_create_with_existing_id_adds_no_customer() -> None:
+def test_create_with_existing_id_does_not_add_customer() -> None:
     account = new_id()
     customer = build_customer(email="a@example.test")
     customers.create(account, customer)
@@ -67,7 +67,7 @@ def test_find_by_pair_returns_oldest_customer() -> None:
     assert customers.find_by_pair(account, pair) == oldest.id
 
 
-def test_replace_keeps_position_and_total() -> None:
+def test_replacing_customer_does_not_change_position_and_total() -> None:
     account = new_id()
     first = customers.create(account, build_customer(email="a@example.test"))[0]
     customers.create(account, build_customer())

@@ -1,4 +1,4 @@
-"""The repository of feedback: creation outside and inside a transaction."""
+"""The repository of feedback: creation with and without a transaction."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ EACH_CREATE_FUNCTION = pytest.mark.parametrize(
 
 @EACH_CREATE_FUNCTION
 @pytest.mark.parametrize(("input_hash", "customer_id"), [(None, None), ("a1", "c1")])
-def test_find_returns_feedback_as_created(
+def test_find_returns_created_feedback(
     create: Create, input_hash: str | None, customer_id: str | None
 ) -> None:
     submitted = build_feedback(customer_id)

@@ -1,4 +1,4 @@
-"""Fixtures for tests of the app over HTTP, in process."""
+"""Fixtures for in-process tests of the app's HTTP interface."""
 
 from collections.abc import Iterator
 from io import StringIO
@@ -25,19 +25,19 @@ def client(cloud: None) -> Iterator[Client]:
 
 @pytest.fixture
 def partner(client: Client) -> Partner:
-    """Create an account and return its partner."""
+    """Create an account and return a client with its credentials."""
     return new_partner(client)
 
 
 @pytest.fixture
 def loaded(partner: Partner) -> LoadedAccount:
-    """Create an account with one record of each kind."""
+    """Create an account with one resource of each kind."""
     return load_records(partner)
 
 
 @pytest.fixture(scope="module")
 def warm(client: Client) -> LoadedAccount:
-    """Create an account whose credentials and names are cached, shared by the tests of a module."""
+    """Create an account shared by the tests of a module. Cache its credentials and names."""
     loaded = load_records(new_partner(client))
     loaded.partner.get(loaded.paths["contact form"])
     return loaded
@@ -45,7 +45,7 @@ def warm(client: Client) -> LoadedAccount:
 
 @pytest.fixture(scope="module")
 def known(client: Client) -> Partner:
-    """Create an account shared by the tests of a module, and return its partner."""
+    """Create an account shared by the tests of a module, and return a client for it."""
     return new_partner(client)
 
 

@@ -1,4 +1,4 @@
-"""An account with one record of each kind."""
+"""An account with one resource of each kind."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from tests.web.partner_client import Partner
 
 @dataclass(frozen=True)
 class LoadedAccount:
-    """The account's partner, and the path of each record by kind."""
+    """A client with the account's credentials, and the URL path of each resource by kind."""
 
     partner: Partner
     brand_id: str

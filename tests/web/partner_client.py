@@ -1,4 +1,4 @@
-"""A partner's HTTP client of the app, in process."""
+"""An HTTP client with a partner's credentials that calls the app in process."""
 
 import json
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Response:
     """An HTTP response.
 
     Attributes:
-        headers: by lower-case name.
+        headers: the header values by lower-case name.
     """
 
     status: int
@@ -32,7 +32,10 @@ class Response:
 
     @property
     def errors(self) -> list[tuple[str, str]]:
-        """Return pointer and code of each error. Check the problem details."""
+        """Return the pointer and code of each error.
+
+        Check that the body is a valid problem details object.
+        """
         assert self.headers["content-type"] == "application/problem+json"
         assert self.json["status"] == self.status == 400
         assert self.json["faultCount"] >= len(self.json["errors"])
@@ -42,7 +45,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Partner:
-    """The partner of an account."""
+    """A client with the credentials of one account."""
 
     client: Client
     account_id: str
@@ -52,7 +55,10 @@ class Partner:
         return self._send("GET", path, b"", headers or {})
 
     def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Response:
-        """Send a body as JSON, or unchanged if its type is bytes."""
+        """Send a request and return the response.
+
+        A body of type bytes is sent unchanged, others as JSON.
+        """
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self._send("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
 
@@ -68,7 +74,7 @@ class Partner:
 
 
 def new_partner(client: Client) -> Partner:
-    """Create an account and return its partner."""
+    """Create an account and return a client with its credentials."""
     account = create_account("Maison Lumen", new_id())
     credential, secret = issue_key(account.id)
     return Partner(client, account.id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret})

@@ -31,12 +31,12 @@ REVIEW_PAGE = "https://reviews.example.com/new?place=1"
 
 
 def fields() -> dict[str, str]:
-    """Return new ids for the fields of `questions`, by key."""
+    """Return a new field id for each key that `questions` uses."""
     return {key: new_id() for key in ("what", "note", "mail", "phone", "nps")}
 
 
 def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
-    """Return a required choice, a text, an email address, a phone number and a rating."""
+    """Return definitions of a required choice, a text, an e-mail, a phone and a rating field."""
     return [
         select("what", "Food", "Price", id=ids["what"], required=True, verticalIndex=0),
         field("note", "LONG_TEXT", id=ids["note"], verticalIndex=1),
@@ -48,7 +48,7 @@ def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class SeededAccount:
-    """The ids of one account's records.
+    """An account with forms: the ids of its resources, and methods to change them.
 
     Attributes:
         fields: field ids by key; all forms of the account have the same fields.
@@ -64,12 +64,18 @@ class SeededAccount:
     fields: dict[str, str]
 
     def answers(self, **values: str) -> list[dict[str, Any]]:
-        """Return answers by field key. The required answer has a default."""
+        """Build submitted answers from values by field key.
+
+        The required field has a default value.
+        """
         answers = {"what": "Food", **values}
         return [{"id": self.fields[key], "values": [value]} for key, value in answers.items()]
 
     def tracker(self, survey_id: str | None = None, **purchase: Any) -> str:
-        """Issue a tracker of the private survey for a new purchase of the customer."""
+        """Create a purchase of the customer and a tracker for it.
+
+        Default: a tracker of the private survey.
+        """
         definition = {"customerId": self.customer_id, **purchase}
         saved_purchase = record_purchase(
             self.account_id, purchase_definition(self.store_id, **definition)
@@ -78,7 +84,7 @@ class SeededAccount:
         return issue_tracker(self.account_id, survey, saved_purchase.id, "SMS").id
 
     def contact_form(self, **definition: Any) -> None:
-        """Replace the contact form."""
+        """Replace the definition of the contact form."""
         save_contact_form(
             self.account_id,
             form_factories.contact_form(
@@ -90,7 +96,7 @@ class SeededAccount:
         clear_caches()
 
     def survey(self, survey_id: str | None = None, **definition: Any) -> None:
-        """Replace the public survey, or the survey with this id."""
+        """Replace the definition of the public survey, or of the survey with this id."""
         target = {
             "type": "STORE",
             "targetId": self.store_id,

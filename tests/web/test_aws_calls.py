@@ -1,4 +1,4 @@
-"""AWS requests per endpoint, without contention and with warm caches."""
+"""The AWS requests that each endpoint sends without contention and with warm caches."""
 
 from collections.abc import Callable
 
@@ -48,13 +48,13 @@ def cost_of(send: SendRequest, loaded: LoadedAccount) -> dict[str, int]:
         "customers page past the end",
     ],
 )  # fmt: skip
-def test_read_endpoint_makes_expected_aws_requests(
+def test_read_endpoint_sends_expected_aws_requests(
     warm: LoadedAccount, send: SendRequest, cost: dict[str, int]
 ) -> None:
     assert cost_of(send, warm) == cost
 
 
-def test_last_page_makes_same_requests_as_first_page(partner: Partner) -> None:
+def test_last_page_sends_same_aws_requests_as_first_page(partner: Partner) -> None:
     for _ in range(12):
         save_customer(partner.account_id, customer_definition())
     partner.post("/partners/customer/list", {})

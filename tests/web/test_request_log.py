@@ -1,4 +1,4 @@
-"""The log line of a request."""
+"""The log line that the app writes for each request."""
 
 import json
 from io import StringIO
@@ -40,7 +40,7 @@ def test_log_line_contains_metrics(partner: Partner, log: StringIO) -> None:
     assert metric_fields <= line.keys()
 
 
-def test_message_is_logged_unchanged(log: StringIO) -> None:
+def test_message_that_looks_like_json_is_logged_as_string(log: StringIO) -> None:
     logger.info('{"looks": "like JSON"}')
     (line,) = lines_of(log)
     assert line["message"] == '{"looks": "like JSON"}'

@@ -9,12 +9,12 @@ from hashlib import sha256
 from typing import Final
 
 _SECRET_BYTES: Final = 32
-_API_KEY_FORM: Final = re.compile(r"fk_[0-9a-f]{24}")
+_API_KEY_PATTERN: Final = re.compile(r"fk_[0-9a-f]{24}")
 
 
 @dataclass(frozen=True)
 class Account:
-    """One tenant of the service. Every other record belongs to one account."""
+    """A tenant of the service. Every other record belongs to exactly one account."""
 
     id: str
     name: str
@@ -23,13 +23,13 @@ class Account:
 
 @dataclass(frozen=True)
 class Credential:
-    """A partner's API key with the hash of its secret.
+    """A partner's API key and the hash of the secret that belongs to it.
 
     Attributes:
         api_key: the public identifier that partners send as ``X-API-KEY``.
         secret_hash: SHA-256 of the secret, in hexadecimal. The secret has 256 random bits, so a
-            slow hash would add nothing.
-        label: the operator's name for the key.
+            slow password hash would not make it safer.
+        label: a name by which operators recognize the key.
     """
 
     api_key: str
@@ -40,23 +40,26 @@ class Credential:
     revoked_at: datetime | None = None
 
     def accepts(self, secret: str) -> bool:
-        """Return whether the secret matches and the key is not revoked, in constant time."""
-        same = hmac.compare_digest(self.secret_hash, hash_of(secret))
-        return same and self.revoked_at is None
+        """Return True if the secret matches and the key is not revoked.
+
+        Secrets are compared in constant time.
+        """
+        matches = hmac.compare_digest(self.secret_hash, hash_of(secret))
+        return matches and self.revoked_at is None
 
 
 @dataclass(frozen=True)
 class SigningSecrets:
-    """An account's webhook signing secrets with their start times.
+    """An account's webhook signing secrets, each with the time from which it signs webhooks.
 
     Attributes:
-        by_start: pairs of start time and secret, earliest first.
+        by_start: pairs of start time and secret, earliest start time first.
     """
 
     by_start: tuple[tuple[datetime, str], ...]
 
     def active(self, at: datetime) -> str | None:
-        """Return the secret that is active at this time, or None."""
+        """Return the secret that signs webhooks at this time, or None if there is none."""
         return next((secret for start, secret in reversed(self.by_start) if start <= at), None)
 
     def __repr__(self) -> str:
@@ -65,11 +68,11 @@ class SigningSecrets:
 
 def is_api_key(text: str) -> bool:
     """Return whether the text has the format of an API key."""
-    return bool(_API_KEY_FORM.fullmatch(text))
+    return bool(_API_KEY_PATTERN.fullmatch(text))
 
 
 def new_api_key() -> str:
-    """Generate an API key: ``fk_`` and 24 hexadecimal digits."""
+    """Generate an API key: ``fk_`` followed by 24 hexadecimal digits."""
     return f"fk_{secrets.token_hex(12)}"
 
 
@@ -79,7 +82,7 @@ def new_secret() -> str:
 
 
 def hash_of(secret: str) -> str:
-    """Return the stored form of a secret."""
+    """Return the SHA-256 hash of a secret in hexadecimal."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -90,4 +93,8 @@ NO_CREDENTIAL: Final = Credential(
     label="",
     created_at=datetime.min.replace(tzinfo=UTC),
 )
-"""Accepts no secret. Compared instead of an unknown key, so that both cases take the same time."""
+"""A credential that accepts no secret.
+
+If an API key is unknown, authentication compares the secret with this credential, so that requests
+with known and unknown keys take the same time.
+"""

@@ -1,4 +1,4 @@
-"""Brands and stores: the places of purchases and the targets of forms and surveys."""
+"""Brands and stores. Purchases are made in stores; forms and surveys target brands and stores."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from chalicelib.domain.schema import Identifier, Input, Resource
 
 
 class PlaceKind(StrEnum):
-    """The kind of a place, which is also the type of a survey's target."""
+    """Kind of a place: brand or store. Also the type of a survey target."""
 
     BRAND = "BRAND"
     STORE = "STORE"
@@ -52,7 +52,7 @@ class StoreDefinition(BrandDefinition):
 
 
 def place_id_conflict() -> InputError:
-    """Build the error for a brand that has the id of a store, or a store that has a brand's id."""
+    """Return the input error for an id that is used by both a brand and a store."""
     detail = "A brand and a store cannot have the same id."
     return InputError(json_pointer("id"), "duplicate", detail)
 
@@ -65,16 +65,16 @@ class Directory:
 
     @classmethod
     def of(cls, places: Iterable[Place]) -> "Directory":
-        """Return the directory of these places, in the given order."""
+        """Create a directory of these brands and stores and preserve their order."""
         return cls(tuple(places))
 
     @cached_property
     def by_id(self) -> dict[str, Place]:
-        """The places by id."""
+        """The brands and stores by id."""
         return {place.id: place for place in self.places}
 
     def name_of(self, place_id: str) -> str:
-        """Return the current name of the place, or ``""`` if it does not exist."""
+        """Return the current name of the brand or store, or ``""`` if it does not exist."""
         place = self.by_id.get(place_id)
         return place.name if place else ""
 
@@ -102,7 +102,8 @@ def parse_store_definition(definition: Any, directory: Directory) -> StoreDefini
         directory: the account's brands and stores.
 
     Raises:
-        InvalidInput: the shape is invalid or the brand does not belong to the account.
+        InvalidInput: the definition does not match the model, or the brand does not belong to the
+            account.
     """
 
     def rule_errors(store: StoreDefinition) -> Iterator[InputError]:

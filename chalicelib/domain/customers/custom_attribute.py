@@ -31,9 +31,11 @@ class CustomAttributeValue(Resource):
     attribute: str = Field(description="The attribute's name.", examples=["Favourite dish"])
     type: AttributeType = Field(description="Type of the attribute's values.")
     auto_detected: bool = Field(description="Whether the value was detected automatically.")
-    from_possible_value: str = Field(description="The selected option, if any.")
-    text: str = Field(description="Text of the value; empty if it has none.")
-    rating: str = Field(description="Rating of the value; empty if it has none.")
+    from_possible_value: str = Field(
+        description="The selected option; empty if no option is selected."
+    )
+    text: str = Field(description="Text of the value; empty if the value has no text.")
+    rating: str = Field(description="Rating of the value; empty if the value has no rating.")
     value: str = Field(description="The value as a string.")
 
 
@@ -50,7 +52,10 @@ class CustomAttributeDefinition(Input):
     id: Identifier | None = None
 
     def value_of(self, owner_id: str, now: datetime) -> CustomAttributeValue:
-        """Build the stored value. Its id is derived from its owner and its name."""
+        """Build the attribute value that is saved with its owner, a customer or a purchase.
+
+        An omitted id is derived from the owner's id and the attribute's name.
+        """
         return CustomAttributeValue(
             **self.model_dump(by_alias=False, exclude={"id"}),
             id=self.id or derived_id(owner_id, "attribute", self.attribute),

@@ -37,7 +37,7 @@ from chalicelib.domain.schema import (
     Identifier,
     Input,
     JsonObject,
-    LeftOutWhenNone,
+    OmittedWhenNone,
     Resource,
     Timestamp,
 )
@@ -55,9 +55,9 @@ _DESCRIPTION: Final = "The account's notes about the customer."
 _COMPANY: Final = "The company that the customer belongs to."
 _FIRST_NAME: Final = "First name."
 _LAST_NAME: Final = "Last name."
-_PHONE_NUMBER: Final = "Phone number as it was sent."
-_EMAIL: Final = "E-mail address as it was sent."
-_CIVILITY: Final = "Civility, for example a title."
+_PHONE_NUMBER: Final = "Phone number, stored as sent."
+_EMAIL: Final = "E-mail address, stored as sent."
+_CIVILITY: Final = "Civility, such as a title."
 _EMAIL_OPTIN: Final = "Whether the customer accepts e-mails."
 _SMS_OPTIN: Final = "Whether the customer accepts SMS messages."
 
@@ -69,7 +69,7 @@ def _trimmed(value: Any) -> Any:
 def _without_nulls(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {key: member for key, member in value.items() if member is not None}
+    return {key: item for key, item in value.items() if item is not None}
 
 
 ImportMetadata = Annotated[
@@ -86,7 +86,7 @@ def _identifier_fields(kind: Any) -> dict[str, Any]:
     return {
         platform.identifier: (
             kind,
-            Field(default=None, description=f"Identifier in {platform.source} ({platform.kind})."),
+            Field(default=None, description=f"Customer id in {platform.source} ({platform.kind})."),
         )
         for platform in PLATFORMS
         if platform.identifies_customers
@@ -104,7 +104,7 @@ class Tag(Resource):
 
 
 class _Person(Resource):
-    """The fields of a customer without external identifiers."""
+    """The fields that customers and their definitions share, without the external identifiers."""
 
     id: Identifier
     created_at: Timestamp
@@ -113,8 +113,10 @@ class _Person(Resource):
     company: str | None = Field(default=None, description=_COMPANY)
     first_name: str | None = Field(default=None, description=_FIRST_NAME)
     last_name: str | None = Field(default=None, description=_LAST_NAME)
-    display_name: str | None = Field(default=None, description="Usually the first and last name.")
-    language: Annotated[Language | None, LeftOutWhenNone] = Field(
+    display_name: str | None = Field(
+        default=None, description="Display name; by default, the first and last name."
+    )
+    language: Annotated[Language | None, OmittedWhenNone] = Field(
         default=None,
         exclude_if=lambda value: value is None,
         description="The customer's language. Absent if it is unknown.",
@@ -135,22 +137,22 @@ if TYPE_CHECKING:
     class _IdentifiedPerson(_Person):
         pass
 
-    class _GivenIdentifiers(Input):
+    class _IdentifierInput(Input):
         pass
 
-    class MetadataDocument(Input):
-        """Customer metadata by source in a definition."""
+    class MetadataDefinition(Input):
+        """The metadata of a customer definition, by source."""
 
 else:
-    # The 13 external identifiers are generated from the platform table.
+    # The fields for the 13 external identifiers are generated from the platform table.
     _IdentifiedPerson = create_model(
         "_IdentifiedPerson", __base__=_Person, **_identifier_fields(str | None)
     )
-    _GivenIdentifiers = create_model(
-        "_GivenIdentifiers", __base__=Input, **_identifier_fields(Text | None)
+    _IdentifierInput = create_model(
+        "_IdentifierInput", __base__=Input, **_identifier_fields(Text | None)
     )
-    MetadataDocument = create_model(
-        "MetadataDocument",
+    MetadataDefinition = create_model(
+        "MetadataDefinition",
         __base__=Input,
         **{
             key: ((ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject) | None, None)
@@ -160,7 +162,7 @@ else:
 
 
 class CustomerType(StrEnum):
-    """Derived from the customer's purchases and feedback."""
+    """Type of a customer, derived from the customer's purchases and feedback."""
 
     UNKNOWN = "Unknown"
     PURCHASER = "Purchaser"
@@ -171,8 +173,8 @@ class CustomerType(StrEnum):
 _METADATA_SCHEMA: Final = {
     "type": "object",
     "description": (
-        "Data by source. `import` is a map of strings; every other field mirrors a record of "
-        "the external system and is passed through unchanged."
+        "Customer data by source. `import` is a map of strings. Every other field contains the "
+        "customer's record in that external system, unchanged."
     ),
     "properties": {
         key: {
@@ -188,11 +190,14 @@ _METADATA_SCHEMA: Final = {
 class Customer(_IdentifiedPerson):
     """A customer.
 
-    `type` and `averageFeedbackRating` are computed from counts that are stored but not returned.
+    `type` is computed from the numbers of purchases and feedback records.
+    `averageFeedbackRating` is computed from `rating_sum` and `rating_count`, which responses omit.
     """
 
-    feedback_count: int = Field(default=0, description="Number of feedbacks given.")
-    purchase_count: int = Field(default=0, description="Number of purchases made.")
+    feedback_count: int = Field(
+        default=0, description="Number of feedback records of the customer."
+    )
+    purchase_count: int = Field(default=0, description="Number of purchases of the customer.")
     data_sources: tuple[DataSource, ...] = Field(
         default=(DataSource("Import"),), description="Sources of the customer's data."
     )
@@ -207,10 +212,10 @@ class Customer(_IdentifiedPerson):
     rating_count: int = Field(default=0, exclude=True)
     declared_type: CustomerType | None = Field(default=None, exclude=True)
 
-    @computed_field(description="Whether the customer purchased, reviewed, or both.")  # type: ignore[prop-decorator]
+    @computed_field(description="Whether the customer made purchases, gave feedback, or both.")  # type: ignore[prop-decorator]
     @property
     def type(self) -> CustomerType | None:
-        """Computed from the counts; without any, the type declared by a definition."""
+        """The type computed from the counts. If both are 0, the type from the definition."""
         if self.purchase_count and self.feedback_count:
             return CustomerType.BOTH
         if self.purchase_count:
@@ -224,7 +229,7 @@ class Customer(_IdentifiedPerson):
     )
     @property
     def average_feedback_rating(self) -> str | None:
-        """The mean of the customer's ratings as a decimal string, or None without ratings."""
+        """The mean of the customer's ratings as a decimal string; None if there are no ratings."""
         if not self.rating_count:
             return None
         mean = Decimal(self.rating_sum) / self.rating_count
@@ -238,10 +243,10 @@ class CustomerPage(Resource):
     meta: PageMeta
 
 
-class CustomerBody(_GivenIdentifiers):
-    """A customer as sent by a partner.
+class CustomerBody(_IdentifierInput):
+    """A customer in a partner's request body.
 
-    No field is required on its own, but at least one must be given. An empty string means absent.
+    Every field is optional, but at least one must have a value. An empty string is not a value.
     """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
@@ -270,13 +275,13 @@ class CustomerBody(_GivenIdentifiers):
     email_optin: bool | None = Field(default=None, description=_EMAIL_OPTIN)
 
     @classmethod
-    def _is_given(cls, value: Any) -> bool:
+    def _is_set(cls, value: Any) -> bool:
         return value is not None and _trimmed(value) != ""
 
     @model_validator(mode="after")
-    def _hold_something(self) -> Self:
+    def _require_value(self) -> Self:
         if not any(value or value is False for _, value in self):
-            raise PydanticCustomError("empty", "There is nothing in it.")
+            raise PydanticCustomError("empty", "Provide at least one field.")
         return self
 
 
@@ -289,15 +294,15 @@ class TagDefinition(Input):
 
 
 class CustomerDefinition(CustomerBody):
-    """A customer definition: the fields of the partner's body and fields that only operators set.
+    """A customer definition: the fields of `CustomerBody` and fields that only operators can set.
 
     Attributes:
-        metadata: records by source, under the 24 metadata keys.
-        type: only ``Unknown`` can be declared; every other type is computed.
+        metadata: metadata by source, with one optional property for each of the 24 sources.
+        type: only ``Unknown`` can be set; the service computes every other type.
     """
 
     id: Identifier
-    metadata: MetadataDocument | None = None  # type: ignore[assignment]
+    metadata: MetadataDefinition | None = None  # type: ignore[assignment]
     tags: list[TagDefinition] = Field(default_factory=list, max_length=100)
     attributes: list[CustomAttributeDefinition] = Field(default_factory=list, max_length=100)
     data_sources: list[Annotated[DataSource, Field(strict=False)]] | None = None
@@ -306,29 +311,29 @@ class CustomerDefinition(CustomerBody):
 
 
 def joined_name(first_name: str | None, last_name: str | None) -> str | None:
-    """Join first and last name with a space. Return None if both are missing."""
+    """Return the first and the last name, joined with a space, or None if both are missing."""
     return " ".join(name for name in (first_name, last_name) if name) or None
 
 
 def customer_from_body(
-    body: CustomerBody, customer_id: str, now: datetime, **known: Any
+    body: CustomerBody, customer_id: str, now: datetime, **overrides: Any
 ) -> Customer:
     """Build a new customer from a partner's body.
 
-    ``known`` contains fields that replace or complete those of the body.
+    ``overrides`` are customer fields. They take precedence over the fields of the body.
 
     Raises:
-        InputTooLarge: the customer's JSON would exceed `MAX_CUSTOMER_BYTES`.
+        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`.
     """
-    given = {
+    fields = {
         name: value
         for name in CustomerBody.model_fields
         if name != "metadata" and (value := getattr(body, name)) is not None
     }
-    given.setdefault("display_name", joined_name(body.first_name, body.last_name))
+    fields.setdefault("display_name", joined_name(body.first_name, body.last_name))
     metadata = {IMPORT_METADATA_KEY: body.metadata} if body.metadata else {}
     customer = Customer(
-        **{"metadata": metadata, **given, **known},
+        **{"metadata": metadata, **fields, **overrides},
         id=customer_id,
         created_at=now,
         updated_at=now,
@@ -338,20 +343,19 @@ def customer_from_body(
     return customer
 
 
-def _records_of(metadata: MetadataDocument | None) -> dict[str, Any]:
+def _records_of(metadata: MetadataDefinition | None) -> dict[str, Any]:
     records = metadata.model_dump(exclude_none=True) if metadata else {}
     if not records.get(IMPORT_METADATA_KEY, True):
-        del records[
-            IMPORT_METADATA_KEY
-        ]  # an empty map counts as absent, so that an import can fill it
+        # An import sets the property `import` only if it is absent, so omit it if it is empty.
+        del records[IMPORT_METADATA_KEY]
     return records
 
 
 def build_customer(definition: CustomerDefinition, now: datetime) -> Customer:
-    """Return the customer to save.
+    """Build the customer to save from a definition.
 
     Raises:
-        InputTooLarge: the customer is larger than `MAX_CUSTOMER_BYTES`.
+        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`.
     """
     tags = tuple(
         Tag(
@@ -363,7 +367,7 @@ def build_customer(definition: CustomerDefinition, now: datetime) -> Customer:
         )
         for tag in definition.tags
     )
-    known: dict[str, Any] = {
+    overrides: dict[str, Any] = {
         "metadata": _records_of(definition.metadata),
         "tags": tags,
         "attributes": tuple(a.value_of(definition.id, now) for a in definition.attributes),
@@ -371,5 +375,5 @@ def build_customer(definition: CustomerDefinition, now: datetime) -> Customer:
         "declared_type": definition.type,
     }
     if definition.data_sources is not None:
-        known["data_sources"] = tuple(definition.data_sources)
-    return customer_from_body(definition, definition.id, now, **known)
+        overrides["data_sources"] = tuple(definition.data_sources)
+    return customer_from_body(definition, definition.id, now, **overrides)

@@ -1,4 +1,4 @@
-"""Imports: the batch of a partner, its chunks, and its progress."""
+"""Imports: the batch that a partner sends, the chunks of the batch, and the import's progress."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -18,16 +18,22 @@ MAX_ROWS: Final = 10_000
 MAX_LISTED_ERRORS: Final = 1_000
 
 MAX_CHUNK_ACTIONS: Final = 98
-"""Writes per chunk. A transaction allows 100; the counter and the chunk's record need two."""
+"""Maximum number of customer writes per chunk.
+
+A DynamoDB transaction allows 100 writes. Each import transaction also updates the customer counter
+and the chunk record, which leaves 98 writes.
+"""
 
 MAX_CHUNK_BYTES: Final = 300_000
-"""JSON bytes of a chunk's rows. The record stays under 400 KB. With the customers that it changes,
-at most 32 KB each, the transaction stays under 3 MB of the allowed 4 MB.
+"""Maximum size of a chunk's rows as JSON.
+
+The chunk record stays below the DynamoDB limit of 400 KB per item. With the customers that the
+chunk changes, at most 32 KB each, the transaction stays below the limit of 4 MB.
 """
 
 
 class ImportStatus(StrEnum):
-    """Status of an import."""
+    """Status of an import, as returned by the API."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
@@ -36,7 +42,7 @@ class ImportStatus(StrEnum):
 
 
 class ChunkState(StrEnum):
-    """State of a chunk."""
+    """Processing state of a chunk of an import."""
 
     PENDING = work.PENDING
     DONE = "DONE"
@@ -44,10 +50,10 @@ class ChunkState(StrEnum):
 
 
 class BatchBody(Input):
-    """A batch of customers. Each row is validated on its own."""
+    """A batch of customers. Each row is validated separately."""
 
     batch: Annotated[list[Any], ItemsDescribedAs(CustomerBody)] = Field(
-        min_length=1, max_length=MAX_ROWS, description="The rows, in the order of processing."
+        min_length=1, max_length=MAX_ROWS, description="The rows. They are processed in this order."
     )
 
 
@@ -57,54 +63,56 @@ class RowInputError(Resource):
     pointer: str = Field(
         description="JSON pointer into the request body.", examples=["/batch/3/email"]
     )
-    code: str = Field(description="The broken rule, for programs.", examples=["invalid_email"])
-    detail: str = Field(description="Explanation for people.")
+    code: str = Field(description="Machine-readable error code.", examples=["invalid_email"])
+    detail: str = Field(description="Human-readable explanation.")
 
 
 class RejectedRow(Resource):
-    """A row that was rejected."""
+    """A row that failed validation and is not imported."""
 
     index: int = Field(description="Index of the row in the batch, from 0.")
     errors: tuple[RowInputError, ...] = Field(
-        description="Validation errors; only the first of each row if the batch has over 1,000."
+        description="Validation errors of the row. After 1,000 errors in the batch, only the first"
+        " error of each further row is listed."
     )
 
 
 class AcceptedBatch(Resource):
-    """An accepted batch. It is stored and will be imported."""
+    """The response to an accepted batch, whose valid rows are stored and queued for import."""
 
     id: Identifier
     status: ImportStatus
-    row_count: int = Field(description="Rows that were queued.")
-    rejected: tuple[RejectedRow, ...] = Field(description="Rows that were not queued.")
+    row_count: int = Field(description="Number of rows queued for import.")
+    rejected: tuple[RejectedRow, ...] = Field(description="Rows that failed validation.")
 
 
 class RowError(Resource):
-    """An accepted row that could not be imported."""
+    """The error of an accepted row that could not be imported."""
 
     index: int = Field(description="Index of the row in the batch, from 0.")
-    code: str = Field(description="Error code, for programs.", examples=["too_large"])
-    detail: str = Field(description="Explanation, for people.")
+    code: str = Field(description="Machine-readable error code.", examples=["too_large"])
+    detail: str = Field(description="Human-readable explanation.")
 
 
 class ImportProgress(Resource):
-    """Progress of an import. At the end the four counts add up to `rowCount`."""
+    """Progress of an import.
+
+    When the import ends, the four counts add up to `rowCount`.
+    """
 
     id: Identifier
     status: ImportStatus
-    row_count: int = Field(description="Rows that were queued.")
-    created: int = Field(description="Rows that created a customer.")
-    filled: int = Field(description="Rows that filled fields of a customer.")
-    unchanged: int = Field(description="Rows that changed nothing.")
-    failed: int = Field(description="Rows that failed.")
+    row_count: int = Field(description="Number of rows queued for import.")
+    created: int = Field(description="Number of rows that created a customer.")
+    filled: int = Field(description="Number of rows that filled null fields of a customer.")
+    unchanged: int = Field(description="Number of rows that changed nothing.")
+    failed: int = Field(description="Number of rows that failed.")
     errors: tuple[RowError, ...] = Field(
         description="Errors of failed rows, at most the first 1,000."
     )
     created_at: Timestamp
     updated_at: Timestamp
-    completed_at: Timestamp | None = Field(
-        description="Time of the last processed row; null before."
-    )
+    completed_at: Timestamp | None = Field(description="Time when the import ended; null before.")
 
 
 @dataclass(frozen=True)
@@ -112,9 +120,10 @@ class ImportHeader:
     """The header of an accepted import.
 
     Attributes:
-        edition: identifies the accepted chunks. Chunks of another edition belong to a request that
-            did not finish.
-        input_hash: hash of the input, to compare requests with the same idempotency key.
+        edition: the chunks of the accepted batch have the same edition as the header. Chunks with
+            another edition were stored by a request that failed before it accepted the batch.
+        input_hash: hash of the batch. Requests with the same idempotency key must have the same
+            hash.
     """
 
     id: str
@@ -131,7 +140,7 @@ class ChunkProgress:
     """Progress of one chunk.
 
     Attributes:
-        ended_at: when it was imported or parked, otherwise None.
+        ended_at: time when the chunk was imported or parked; None before.
     """
 
     state: ChunkState
@@ -145,11 +154,13 @@ class ChunkProgress:
 
 @dataclass(frozen=True)
 class ChunkPointer:
-    """The content of a chunk's queue message.
+    """The content of the queue message that triggers the import of a chunk.
 
     Attributes:
-        pairs: digests of the chunk's pairs, so that one request reads the chunk and the pairs.
-        queued_at: epoch milliseconds, so that each message has its own deduplication id.
+        pairs: digests of the pairs of e-mail and phone number in the chunk. Because they are in the
+            message, one database request can read both the chunk and the records of the pairs.
+        queued_at: time of queueing in epoch milliseconds. It makes the deduplication id unique if
+            the same chunk is queued again.
     """
 
     account_id: str
@@ -160,31 +171,31 @@ class ChunkPointer:
 
 
 def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
-    """Split the groups into chunks that fit one transaction and one record, in order."""
+    """Split the row groups, in order, into chunks that fit into a transaction and a record."""
     chunks: list[tuple[RowGroup, ...]] = []
-    packed: list[RowGroup] = []
+    chunk: list[RowGroup] = []
     actions = size = 0
     for group in groups:
-        # A new customer takes one write, and its pair another.
-        own_actions, own_size = 2 if group.pair else 1, len(groups_to_json([group]))
-        if packed and (
-            actions + own_actions > MAX_CHUNK_ACTIONS or size + own_size > MAX_CHUNK_BYTES
+        # A group writes the customer and, if it has a pair, also the record of the pair.
+        group_actions, group_size = 2 if group.pair else 1, len(groups_to_json([group]))
+        if chunk and (
+            actions + group_actions > MAX_CHUNK_ACTIONS or size + group_size > MAX_CHUNK_BYTES
         ):
-            chunks.append(tuple(packed))
-            packed, actions, size = [], 0, 0
-        packed.append(group)
-        actions, size = actions + own_actions, size + own_size
-    return [*chunks, tuple(packed)] if packed else chunks
+            chunks.append(tuple(chunk))
+            chunk, actions, size = [], 0, 0
+        chunk.append(group)
+        actions, size = actions + group_actions, size + group_size
+    return [*chunks, tuple(chunk)] if chunk else chunks
 
 
 def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
-    """Serialize the groups for the chunk's record."""
+    """Serialize row groups to the JSON that is stored in the chunk record."""
     document = [[group.pair, [[row.index, row.fields] for row in group.rows]] for group in groups]
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
-    """Parse the groups of a chunk's record."""
+    """Parse the row groups from the JSON of a chunk record."""
     return tuple(
         RowGroup(pair, tuple(GroupRow(index, fields) for index, fields in rows))
         for pair, rows in json.loads(document)
@@ -193,11 +204,11 @@ def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
 
 def progress_of(header: ImportHeader, chunks: Sequence[ChunkProgress]) -> ImportProgress:
     """Compute the progress of an import from the progress of its chunks."""
-    ended = [chunk.ended_at for chunk in chunks if chunk.ended_at]
+    end_times = [chunk.ended_at for chunk in chunks if chunk.ended_at]
     errors = sorted((error for chunk in chunks for error in chunk.errors), key=lambda e: e.index)
     status = status_of(chunks)
-    over = status in (ImportStatus.COMPLETED, ImportStatus.FAILED)
-    last = max(ended, default=header.created_at)
+    has_ended = status in (ImportStatus.COMPLETED, ImportStatus.FAILED)
+    last_change = max(end_times, default=header.created_at)
     return ImportProgress(
         id=header.id,
         status=status,
@@ -208,13 +219,13 @@ def progress_of(header: ImportHeader, chunks: Sequence[ChunkProgress]) -> Import
         failed=sum(chunk.failed for chunk in chunks),
         errors=tuple(errors[:MAX_LISTED_ERRORS]),
         created_at=header.created_at,
-        updated_at=last,
-        completed_at=last if over else None,
+        updated_at=last_change,
+        completed_at=last_change if has_ended else None,
     )
 
 
 def status_of(chunks: Sequence[ChunkProgress]) -> ImportStatus:
-    """Return the status of an import with these chunks."""
+    """Derive the status of an import from the states of its chunks."""
     states = {chunk.state for chunk in chunks}
     if ChunkState.PENDING in states:
         return ImportStatus.QUEUED if len(states) == 1 else ImportStatus.RUNNING

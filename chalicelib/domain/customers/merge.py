@@ -1,7 +1,7 @@
-"""Fill rule of imports: the effect of a row on the customer of its pair.
+"""Fill rule of imports: rows create a customer or fill the null fields of an existing customer.
 
-The rows of one pair form one group, in row order, with one joint effect: a created customer or
-filled fields. The effect includes the outcome of each row.
+The rows with the same pair of e-mail and phone number form a group, in row order. The effect of a
+group is the customer to create or the fields to fill, with the outcome of each row.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,15 +13,15 @@ from chalicelib.domain.customers.customer import CustomerBody, joined_name
 from chalicelib.domain.customers.pair import pair_of
 
 Fields = dict[str, Any]
-"""Customer values by field name. The import's metadata is one field."""
+"""Customer values by field name. The metadata of a row counts as one field."""
 
 IMPORT_METADATA: Final = "import_metadata"
-_MAX_UNFOLDED: Final = 100_000
+_MAX_GROUP_LENGTH: Final = 100_000
 _NEVER_FILLED: Final = frozenset({"email_optin", "sms_optin"})
 
 
 class RowOutcome(StrEnum):
-    """Outcome of one row."""
+    """Outcome of importing one row."""
 
     CREATED = "created"
     FILLED = "filled"
@@ -35,7 +35,7 @@ class GroupRow:
 
     Attributes:
         index: the row's index in the batch, from 0.
-        fields: the row's values.
+        fields: the row's values by field name.
     """
 
     index: int
@@ -44,7 +44,9 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """The rows of one pair in row order. A row without a pair forms its own group.
+    """The rows with the same pair of e-mail and phone number, in row order.
+
+    A row without a pair forms a group of its own.
 
     Attributes:
         pair: the digest of the pair, or None.
@@ -61,11 +63,12 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class GroupEffect:
-    """The effect of a group on the customer of its pair.
+    """The effect of a row group on the customer that its pair identifies.
 
     Attributes:
         creates: whether the group creates the customer.
-        fields: the values of the new customer or the filled values; may be empty.
+        fields: the values of the new customer, or the values that fill null fields of the existing
+            customer; may be empty.
         outcomes: the outcome of each row, in row order.
     """
 
@@ -75,23 +78,24 @@ class GroupEffect:
 
 
 def fields_of(body: CustomerBody) -> Fields:
-    """Return the row's values by field. Without a display name, the joined name is used.
+    """Return the values of an import row by field name.
 
-    Opt-ins are included; they apply only if the row creates the customer.
+    The display name defaults to the first and last name. Opt-ins are included, but they apply only
+    if the row creates the customer.
     """
-    given = {
+    fields = {
         name: value
         for name in CustomerBody.model_fields
         if name != "metadata" and (value := getattr(body, name)) is not None
     }
-    display_name = given.get("display_name") or joined_name(body.first_name, body.last_name)
+    display_name = fields.get("display_name") or joined_name(body.first_name, body.last_name)
     if display_name:
-        given["display_name"] = display_name
+        fields["display_name"] = display_name
     if body.metadata:
-        given[IMPORT_METADATA] = body.metadata
+        fields[IMPORT_METADATA] = body.metadata
     if body.language:
-        given["language"] = body.language.value
-    return given
+        fields["language"] = body.language.value
+    return fields
 
 
 def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
@@ -105,57 +109,61 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
 
 
 def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
-    """Return the rows. If they exceed one record, keep only each value's first occurrence.
+    """Return the rows of a group, without duplicate fields if their text exceeds the length limit.
 
-    This bounds thousands of rows to the size of one customer. The only loss: a row cannot supply a
-    value again after an earlier row with the same value failed.
+    A field is a duplicate if an earlier row of the group sets it. Without duplicates, thousands of
+    rows have about the size of one customer. This changes the outcome only if the earlier row
+    fails: then no later row can set the removed field.
     """
-    if sum(text_length(row.fields) for row in rows) <= _MAX_UNFOLDED:
+    if sum(text_length(row.fields) for row in rows) <= _MAX_GROUP_LENGTH:
         return tuple(rows)
-    folded: list[GroupRow] = []
-    given_before: set[str] = set()
+    bounded: list[GroupRow] = []
+    earlier_names: set[str] = set()
     for row in rows:
-        known = given_before | _NEVER_FILLED if folded else given_before
-        fresh = {name: value for name, value in row.fields.items() if name not in known}
-        folded.append(GroupRow(row.index, fresh))
-        given_before.update(fresh)
-    return tuple(folded)
+        removed = earlier_names | _NEVER_FILLED if bounded else earlier_names
+        fields = {name: value for name, value in row.fields.items() if name not in removed}
+        bounded.append(GroupRow(row.index, fields))
+        earlier_names.update(fields)
+    return tuple(bounded)
 
 
 def text_length(fields: Fields) -> int:
-    """Return the approximate number of characters of these fields, names included."""
+    """Return the approximate length of the fields' names and values in characters."""
     return sum(len(name) + len(str(value)) for name, value in fields.items())
 
 
 def effect_of(
     group: RowGroup,
     existing: Iterable[str] | None,
-    fits: Callable[[Fields], bool] = lambda _: True,
+    is_within_limit: Callable[[Fields], bool] = lambda _: True,
 ) -> GroupEffect:
-    """Compute the effect of a group on a customer with these fields set, or None for no customer.
+    """Compute the effect of a group on the customer that its pair identifies.
 
-    ``fits`` decides whether the customer may have the fields so far. A row that exceeds the limit
-    fails on its own.
+    Args:
+        existing: the names of the customer's fields that have a value; None if there is no
+            customer.
+        is_within_limit: returns whether the customer stays within the size limit if the group sets
+            these fields. A row that exceeds the limit fails; the other rows are still applied.
     """
     creates = False
     set_fields = set(existing or ())
     fields: Fields = {}
     outcomes = []
     for row in group.rows:
-        making = existing is None and not creates
-        fresh = {
+        is_new = existing is None and not creates
+        new_fields = {
             name: value
             for name, value in row.fields.items()
-            if making or (name not in set_fields and name not in _NEVER_FILLED)
+            if is_new or (name not in set_fields and name not in _NEVER_FILLED)
         }
-        if fresh and not fits(fields | fresh):
+        if new_fields and not is_within_limit(fields | new_fields):
             outcomes.append(RowOutcome.FAILED)
             continue
-        fields |= fresh
-        set_fields.update(fresh)
-        if making:
+        fields |= new_fields
+        set_fields.update(new_fields)
+        if is_new:
             creates = True
             outcomes.append(RowOutcome.CREATED)
         else:
-            outcomes.append(RowOutcome.FILLED if fresh else RowOutcome.UNCHANGED)
+            outcomes.append(RowOutcome.FILLED if new_fields else RowOutcome.UNCHANGED)
     return GroupEffect(creates, fields, tuple(outcomes))

@@ -5,29 +5,29 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-_PHONE_FILLING: Final = re.compile(r"[\s.\-()\[\]{}‐-―−]")
+_PHONE_SEPARATORS: Final = re.compile(r"[\s.\-()\[\]{}‐-―−]")
 
 
 @dataclass(frozen=True)
 class CustomerPair:
-    """A normalized e-mail address and phone number. A missing half is part of the pair."""
+    """A normalized e-mail address and phone number; either may be an empty string."""
 
     email: str
     phone_number: str
 
     @property
     def digest(self) -> str:
-        """Return a digest that is the same for equal pairs and reveals neither half."""
+        """Return a SHA-256 digest of the pair, for use as a key that contains no personal data."""
         return sha256(f"{len(self.email)}:{self.email}{self.phone_number}".encode()).hexdigest()
 
 
 def pair_of(email: str | None, phone_number: str | None) -> CustomerPair | None:
-    """Return the pair of these two, or None if both are missing.
+    """Return the pair of an e-mail address and a phone number, or None if both are missing.
 
-    The e-mail address is lower-cased. The phone number loses spaces, dots, dashes and brackets, and
-    a leading ``00`` becomes ``+``.
+    The e-mail address is lower-cased. Spaces, dots, dashes and brackets are removed from the phone
+    number, and a leading ``00`` is replaced by ``+``.
     """
-    phone = _PHONE_FILLING.sub("", phone_number or "")
+    phone = _PHONE_SEPARATORS.sub("", phone_number or "")
     if phone.startswith("00"):
         phone = "+" + phone[2:]
     pair = CustomerPair((email or "").lower(), phone)

@@ -1,6 +1,7 @@
-"""The table of external platforms. All lists of platforms in the interface derive from it.
+"""Table of external platforms. All lists of platforms in the API are generated from it.
 
-A new platform is one new row. The seven neutral sources are not platforms.
+To add a platform, add a row. The seven `NEUTRAL_SOURCES`, such as `Email`, are data sources but not
+platforms.
 """
 
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ class Platform:
     """An external system that customers, purchases or feedback come from.
 
     Attributes:
-        source: its name as a data source, in PascalCase.
-        kind: the kind of system.
-        identifies_customers: whether customers have an identifier of this system.
-        describes_customers: whether customer metadata can contain this system's record.
+        source: the platform's name as a data source, in PascalCase.
+        kind: the kind of system, for the API reference.
+        identifies_customers: whether a customer has a field for the customer's id in this system.
+        describes_customers: whether the customer metadata has a property for the customer's record
+            in this system.
     """
 
     source: str
@@ -26,12 +28,12 @@ class Platform:
 
     @property
     def metadata_key(self) -> str:
-        """The platform's metadata key: its name in camelCase."""
+        """The name of the platform's property in the customer metadata: the source in camelCase."""
         return self.source[0].lower() + self.source[1:]
 
     @property
     def identifier(self) -> str:
-        """The customer field of its identifier: the name in camelCase followed by ``Id``."""
+        """The name of the customer field with the id in this system: the source and ``Id``."""
         return f"{self.metadata_key}Id"
 
 
@@ -75,4 +77,4 @@ METADATA_KEYS: Final = (
 
 _SOURCES: Final = (*NEUTRAL_SOURCES, *(platform.source for platform in PLATFORMS))
 DataSource = StrEnum("DataSource", {source: source for source in _SOURCES})  # type: ignore[misc]
-DataSource.__doc__ = "Where a customer, a purchase or a feedback came from."
+DataSource.__doc__ = "Source of a customer, a purchase or a feedback record."

@@ -1,4 +1,4 @@
-"""Validation of submitted answers, and the rating that they give."""
+"""Validate the answers of a submission and determine the rating that they contain."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ class SubmittedAnswer(Input):
     values: list[str] = Field(
         default=[],
         max_length=MAX_VALUES,
-        description="Values of the answer: one, or several if the field's type allows it.",
+        description="Values of the answer. Only some field types allow more than one value.",
     )
 
 
 class Answer(Resource):
-    """A valid answer to a visible field, with canonical values."""
+    """A valid answer to a visible field. Its values are in the form's original language."""
 
     field_id: str
     key: str
@@ -56,17 +56,20 @@ class ValidatedAnswers:
 class _Value(NamedTuple):
     text: str
     position: int
-    """Position in the submitted list, which can contain empty values."""
+    """Position in the submitted list, which also contains the ignored empty values."""
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """A form prepared for validation. Build it once per form and use it for all submissions.
+    """The data that is needed to validate the answers to a form.
+
+    Build it once per form and use it for all submissions.
 
     Attributes:
         fields: the form's fields by id, in display order: by row, then by position in the row.
         visibility: the conditions under which the fields are visible.
-        canonical_values: for each select field, the value in the form's language by translation.
+        canonical_values: for each select field, a map from each translated value to the value in
+            the form's original language.
     """
 
     fields: Mapping[str, SavedField]
@@ -88,30 +91,30 @@ class Questionnaire:
         )
 
     def validate(self, submitted: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
-        """Return the answers to visible fields and their rating.
+        """Validate submitted answers and return the answers to visible fields with the rating.
 
         Raises:
-            InvalidInput: with all errors of the submission; pointers start with ``/fields``.
+            InvalidInput: an answer is invalid. Lists every error; pointers start with ``/fields``.
         """
         errors = list(self._field_id_errors(submitted))
         positions = self._first_positions(submitted)
-        values = {field: self._values(submitted[place]) for field, place in positions.items()}
+        values = {field: self._values(submitted[position]) for field, position in positions.items()}
         visible = self.visibility.visible_fields(
-            {field: self._compared_values(field, given) for field, given in values.items()}
+            {field: self._compared_values(field, items) for field, items in values.items()}
         )
         answers = []
         for field in self.fields.values():
             if field.id not in visible:
                 continue
-            given = values.get(field.id)
-            if given:
-                errors.extend(_answer_errors(field, given, "fields", positions[field.id]))
+            field_values = values.get(field.id)
+            if field_values:
+                errors.extend(_answer_errors(field, field_values, "fields", positions[field.id]))
                 answers.append(
                     Answer(
                         field_id=field.id,
                         key=field.key,
                         type=field.type,
-                        values=[value.text for value in given],
+                        values=[value.text for value in field_values],
                     )
                 )
             elif field.required:
@@ -148,12 +151,12 @@ class Questionnaire:
         ]
 
     def _compared_values(self, field_id: str, values: Sequence[_Value]) -> list[str]:
-        """Return the values that dependencies compare.
+        """Return the values that field dependencies compare.
 
-        For a field that takes one value, that is the first value, even if several were submitted.
+        These are all values or, for a field that accepts only one value, the first value.
         """
-        several = self.fields[field_id].type.rules.takes_several_values
-        return [value.text for value in (values if several else values[:1])]
+        accepts_several = self.fields[field_id].type.rules.accepts_several_values
+        return [value.text for value in (values if accepts_several else values[:1])]
 
 
 def _canonical_values(form: SavedForm, field: SavedField) -> dict[str, str]:
@@ -170,8 +173,8 @@ def _answer_errors(
     field: SavedField, values: Sequence[_Value], *path: str | int
 ) -> Iterator[InputError]:
     count = len(values)
-    if count > 1 and not field.type.rules.takes_several_values:
-        # It is unknown which value the respondent means, so the values are not validated.
+    if count > 1 and not field.type.rules.accepts_several_values:
+        # It is unknown which of the values the respondent means, so none of them is validated.
         yield InputError(json_pointer(*path), "too_many", "Must have at most one value.")
         return
     if field.allow_max_replies and count > field.max_replies:

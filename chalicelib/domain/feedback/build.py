@@ -1,4 +1,4 @@
-"""Build the feedback of a submission."""
+"""Build the feedback record of a submission."""
 
 from datetime import datetime
 
@@ -20,10 +20,11 @@ def build_feedback(
     language: Language,
     created_at: datetime,
 ) -> Feedback:
-    """Return the feedback of a submission.
+    """Build the feedback record of a submission.
 
     Args:
-        context: for a contact form, only its store is used: the brand is the form's own.
+        context: the store, brand, purchase and channel. For a contact form, only the store is used;
+            the brand is that of the form.
     """
     tracker = context.tracker
     if isinstance(form, SavedSurvey):

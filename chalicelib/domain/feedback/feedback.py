@@ -1,4 +1,4 @@
-"""Feedback: an accepted submission and the state of its processing."""
+"""Feedback records: accepted submissions, with the data that their processing needs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,14 +18,14 @@ from chalicelib.domain.schema import Resource, Timestamp
 
 
 class FormKind(StrEnum):
-    """The kind of form that a feedback belongs to."""
+    """Kind of the form that was submitted."""
 
     CONTACT_FORM = "CONTACT_FORM"
     SURVEY = "SURVEY"
 
 
 class FeedbackState(StrEnum):
-    """The processing state of a feedback."""
+    """Processing state of a feedback record."""
 
     PENDING = work.PENDING
     DONE = "DONE"
@@ -36,7 +36,7 @@ SOURCES = {
     FormKind.CONTACT_FORM: DataSource("Site"),
     FormKind.SURVEY: DataSource("Survey"),
 }
-"""The data source of feedback, by kind of form."""
+"""Data source of a feedback record, by kind of form."""
 
 
 class Feedback(Resource):
@@ -44,9 +44,11 @@ class Feedback(Resource):
 
     Attributes:
         customer_id: the tracker's customer, or the customer that matches the answers.
-        context_id: the id of the tracker, else the store, else the brand, else the form.
-        rating: 0 to 10, None without a rating.
-        redirect_to: the review page in the response, ``""`` for none.
+        context_id: id of the tracker, store, brand or form: the first one that is set, in this
+            order.
+        rating: from 0 to 10; None if there is no rating.
+        redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
+            none.
     """
 
     id: str
@@ -73,17 +75,26 @@ class Feedback(Resource):
 
     @property
     def phone_number(self) -> str | None:
-        """Return the first phone number in the answers; None if it is too long for a customer."""
+        """Return the first phone number in the answers, or None.
+
+        A number that exceeds the length limit of a customer's phone number is ignored.
+        """
         number = self._first_identifier("phone_number")
         return number if number and len(number) <= MAX_TEXT else None
 
     @property
     def pair(self) -> CustomerPair | None:
-        """The pair that identifies the respondent, None if a tracker does."""
+        """The pair of e-mail and phone number that identifies the respondent.
+
+        None if the submission has a tracker, which identifies the customer.
+        """
         return None if self.tracker_id else pair_of(self.email, self.phone_number)
 
     def respondent(self) -> Customer:
-        """Return the customer to create if no customer matches; the same on every call."""
+        """Build the customer that is created for the respondent if no existing customer matches.
+
+        The id is derived from the feedback's id, so every call returns the same customer.
+        """
         return Customer(
             id=derived_id(self.id, "customer"),
             created_at=self.created_at,
@@ -107,7 +118,7 @@ class Feedback(Resource):
 
 @dataclass(frozen=True)
 class FeedbackPointer:
-    """The content of a queue message: the ids of a feedback and its account."""
+    """The content of a queue message: the ids of a feedback record and its account."""
 
     account_id: str
     feedback_id: str

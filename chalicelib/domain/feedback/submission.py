@@ -19,10 +19,10 @@ class ContactFormSubmission(Input):
         default=None, description="The store that the feedback is about."
     )
     brand: Identifier | None = Field(
-        default=None, description="The brand of the contact form. Not required."
+        default=None, description="The brand of the contact form. Optional."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, one item for each field."
+        default=[], max_length=MAX_ANSWERS, description="The answers, one item per field."
     )
 
 
@@ -40,7 +40,7 @@ class SurveySubmission(Input):
         default=None, description="The brand that the feedback is about, for a public survey."
     )
     fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, one item for each field."
+        default=[], max_length=MAX_ANSWERS, description="The answers, one item per field."
     )
 
 
@@ -48,6 +48,6 @@ class SurveySubmitted(Resource):
     """The response to a submission to a survey."""
 
     redirect_to: str = Field(
-        description="URL of a page for a public review; empty if there is none.",
+        description="Public review page to redirect the respondent to; empty if there is none.",
         examples=["https://reviews.example.com/new?place=1"],
     )

@@ -1,4 +1,4 @@
-"""Limit the submissions of one source to one form per time window."""
+"""Rate limit of submissions, per form, source address and time window."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,10 +11,10 @@ _IPV6_NETWORK_BITS: Final = 64
 
 @dataclass(frozen=True)
 class SubmissionLimit:
-    """The maximum number of submissions of a source to a form per window.
+    """The maximum number of submissions from a source address to a form per time window.
 
     Attributes:
-        maximum: 0 for no limit.
+        maximum: maximum number of submissions per time window; 0 means no limit.
     """
 
     maximum: int
@@ -23,11 +23,11 @@ class SubmissionLimit:
 
 @dataclass(frozen=True)
 class SubmissionWindow:
-    """The time window of a submission, for one form and one source.
+    """The time window in which submissions from one source address to one form are counted.
 
     Attributes:
-        key: the key of the counter: a digest, which does not reveal the address.
-        ends_at: Unix time in seconds.
+        key: the key of the counter. It is a digest, so that the address is not stored.
+        ends_at: end of the window, in epoch seconds.
     """
 
     key: str
@@ -37,16 +37,19 @@ class SubmissionWindow:
     def at(cls, now: datetime, window_s: int, form_id: str, address: str) -> "SubmissionWindow":
         """Return the current window for a form and a source address."""
         number = int(now.timestamp()) // window_s
-        counted = f"{form_id}/{_source(address)}/{window_s}/{number}"
-        return cls(sha256(counted.encode()).hexdigest(), (number + 1) * window_s)
+        scope = f"{form_id}/{_source(address)}/{window_s}/{number}"
+        return cls(sha256(scope.encode()).hexdigest(), (number + 1) * window_s)
 
     def seconds_left(self, now: datetime) -> int:
-        """Return the seconds until the next window starts, at least 1."""
+        """Return the number of seconds until the next window starts, at least 1."""
         return max(1, self.ends_at - int(now.timestamp()))
 
 
 def _source(address: str) -> str:
-    """Return the IPv4 address, or the /64 network of an IPv6 address, which one party controls."""
+    """Return the address whose submissions are counted together: IPv4 address or IPv6 /64 network.
+
+    A single subscriber usually controls all addresses of a /64 network.
+    """
     try:
         parsed = ip_address(address)
     except ValueError:

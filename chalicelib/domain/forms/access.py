@@ -1,4 +1,4 @@
-"""Check whether a form accepts a request: survey access, trackers, stores and brands."""
+"""Check whether a form accepts a request, depending on its settings, tracker, store and brand."""
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -30,11 +30,11 @@ def require_public(survey: SavedSurvey) -> None:
 
 
 def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:
-    """Return the tracker if it belongs to the survey and is unused.
+    """Return the tracker if it belongs to the survey and has not been used.
 
     Raises:
         NotFound: the tracker does not exist or belongs to another survey.
-        Conflict: the tracker is used.
+        Conflict: the tracker has already been used.
     """
     if tracker is None or tracker.survey_id != survey.id:
         raise NotFound("tracker")
@@ -50,18 +50,18 @@ def require_places(
     store_id: str | None,
     brand_id: str | None,
 ) -> None:
-    """Check that the store and the brand belong to the account, or to the contact form's brand.
+    """Check that the store and the brand exist; for a contact form, also that they match its brand.
 
     Raises:
-        InvalidInput: ``store`` or ``brand`` is unknown.
+        InvalidInput: the store or the brand is unknown.
     """
-    of_brand = form.brand_id if isinstance(form, SavedContactForm) else None
+    form_brand_id = form.brand_id if isinstance(form, SavedContactForm) else None
     errors = []
     if store_id:
         store = directory.store(store_id)
-        if store is None or of_brand not in (None, store.brand_id):
+        if store is None or form_brand_id not in (None, store.brand_id):
             errors.append(_unknown("store"))
-    if brand_id and (directory.brand(brand_id) is None or of_brand not in (None, brand_id)):
+    if brand_id and (directory.brand(brand_id) is None or form_brand_id not in (None, brand_id)):
         errors.append(_unknown("brand"))
     if errors:
         raise InvalidInput(errors)

@@ -11,14 +11,14 @@ from chalicelib.domain.forms.presentation import GeneralStyle
 from chalicelib.domain.schema import UuidText
 
 
-class _Aim(Part):
+class _BrandedForm(Part):
     brand_id: UuidText = Field(description="Identifier of the targeted brand.")
     general_style: GeneralStyle = Field(
-        default_factory=GeneralStyle, description="Style of the whole form."
+        default_factory=GeneralStyle, description="Style of the form."
     )
 
 
-class PartnerContactForm(_Aim, PartnerForm):
+class PartnerContactForm(_BrandedForm, PartnerForm):
     """A contact form in the partner view."""
 
     brand_name: str = Field(
@@ -27,7 +27,7 @@ class PartnerContactForm(_Aim, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """Build the view from the saved form's JSON and the current names and counts."""
+        """Build the view from the saved form's JSON and the current brand name and count."""
         form = cls.model_validate_json(saved)
         return form.model_copy(
             update={
@@ -37,5 +37,5 @@ class PartnerContactForm(_Aim, PartnerForm):
         )
 
 
-class SavedContactForm(_Aim, SavedForm):
+class SavedContactForm(_BrandedForm, SavedForm):
     """A contact form as saved."""

@@ -1,6 +1,6 @@
-"""Field types: one row per type, which defines the valid answers and how the system uses them.
+"""Table of field types. Each row defines the valid answers of a type and how the service uses them.
 
-To add a type, add a row. No other module branches on a type.
+To add a type, add a row. No other module contains code for a specific type.
 """
 
 import re
@@ -21,7 +21,7 @@ RespondentIdentifier = Literal["email", "phone_number"]
 
 @dataclass(frozen=True)
 class AnswerError:
-    """An input error without its pointer."""
+    """The code and detail of an input error. The caller adds the pointer."""
 
     code: str
     detail: str
@@ -29,12 +29,12 @@ class AnswerError:
 
 @dataclass(frozen=True)
 class AnswerFormat:
-    """The format of a text.
+    """The required format of an answer's value.
 
     Attributes:
-        description: noun phrase for the documentation and the error text.
-        is_valid: whether a text has the format.
-        error_code: code of the input error for any other text.
+        description: noun phrase for the API reference and the error message.
+        is_valid: returns whether a text has the format.
+        error_code: code of the input error for a text without this format.
     """
 
     description: str
@@ -48,22 +48,27 @@ class AnswerRules:
 
     Attributes:
         example: a valid answer; for a type whose options come from the field, an example option.
-        format: the format of a value.
-        options: the only valid values, each with its rating from 0 to 10; None if it has no rating.
-        options_from_field: whether the valid values are the field's own values.
-        takes_several_values: whether an answer can have more than one value.
-        identifies_by: the customer attribute that an answer contains; it identifies the respondent.
+        format: the required format of a value; None if every text is valid.
+        options: the only valid values, each with its rating (0 to 10, or None if it has no rating).
+            Empty if the type has no fixed values.
+        options_from_field: whether the field's `values` are the valid values.
+        accepts_several_values: whether an answer can have more than one value.
+        identifies_by: the customer attribute that an answer contains and that identifies the
+            respondent: e-mail or phone number; None for other types.
     """
 
     example: str
     format: AnswerFormat | None = None
     options: Mapping[str, int | None] = field(default_factory=dict)
     options_from_field: bool = False
-    takes_several_values: bool = False
+    accepts_several_values: bool = False
     identifies_by: RespondentIdentifier | None = None
 
     def value_error(self, value: str) -> AnswerError | None:
-        """Return the error of a value, or None. Does not check the field's own values."""
+        """Return the error of an invalid value, or None if the value is valid.
+
+        If the options come from the field's `values`, the caller compares the value with them.
+        """
         if self.options:
             if value in self.options:
                 return None
@@ -73,7 +78,7 @@ class AnswerRules:
         return AnswerError(self.format.error_code, f"Must be {self.format.description}.")
 
 
-# Built on first use: most functions validate no answers.
+# The adapter is built on first use, because most Lambda functions validate no answers.
 _EMAIL: Final = TypeAdapter[str](Email, config=ConfigDict(defer_build=True))
 _PHONE: Final = re.compile(r"\+?[0-9]{4,20}")
 _PHONE_SEPARATORS: Final = re.compile(r"[\s.()/-]+")
@@ -129,7 +134,7 @@ class FieldType(StrEnum):
     rules: AnswerRules
 
     def __new__(cls, value: str, rules: AnswerRules) -> Self:
-        """Attach the rules to the member."""
+        """Create the enum member and attach the rules to it."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.rules = rules
@@ -152,7 +157,7 @@ class FieldType(StrEnum):
     SINGLE_SELECT = "SINGLE_SELECT", AnswerRules(example="Service", options_from_field=True)
     MULTI_SELECT = (
         "MULTI_SELECT",
-        AnswerRules(example="Service", options_from_field=True, takes_several_values=True),
+        AnswerRules(example="Service", options_from_field=True, accepts_several_values=True),
     )
     CHECKBOX = "CHECKBOX", AnswerRules(example="true", options=_YES_OR_NO)
     NPS = "NPS", AnswerRules(example="10", options=_ZERO_TO_TEN)

@@ -10,7 +10,8 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.part import DatedPart, Part
 from chalicelib.domain.schema import UuidText
 
-# Definitions are validated in strict mode, which by default rejects the text of an enum member.
+# Definitions are validated in strict mode, which rejects an enum's string value unless it is
+# declared with `strict=False`.
 CombinationName = Annotated[Combination, Field(strict=False)]
 ComparatorName = Annotated[Comparator, Field(strict=False)]
 FieldTypeName = Annotated[FieldType, Field(strict=False)]
@@ -19,7 +20,7 @@ MAX_INDEX: Final = 2**31 - 1
 
 
 class FieldTraits(Part):
-    """The properties of a field that do not refer to other parts of the form."""
+    """The properties of a field that do not refer to other fields, groups or dependencies."""
 
     type: FieldTypeName = Field(
         description="Type of the field, which determines its valid answers.", examples=["TEXT"]
@@ -32,10 +33,14 @@ class FieldTraits(Part):
     )
     required: bool = Field(default=False, description="Whether an answer is required.")
     vertical_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Row of the field.", examples=[1]
+        default=0,
+        ge=0,
+        le=MAX_INDEX,
+        description="Row in which the field is displayed.",
+        examples=[1],
     )
     horizontal_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Position in the row.", examples=[0]
+        default=0, ge=0, le=MAX_INDEX, description="Position of the field in its row.", examples=[0]
     )
     values: list[str] = Field(
         default=[],
@@ -43,7 +48,7 @@ class FieldTraits(Part):
         examples=[["Service", "Food", "Price"]],
     )
     allow_custom_value: bool = Field(
-        default=False, description="Whether an answer can be a value that is not in `values`."
+        default=False, description="Whether a respondent may enter a value that is not in `values`."
     )
     allow_min_replies: bool = Field(default=False, description="Whether `minReplies` applies.")
     min_replies: int = Field(
@@ -63,13 +68,13 @@ class FieldTraits(Part):
     )
     operator: CombinationName = Field(
         default=Combination.AND,
-        description="How the results of the field's dependencies combine.",
+        description="Operator that combines the results of the field's dependencies.",
         examples=["$and"],
     )
 
     @property
     def options(self) -> Collection[str] | None:
-        """Return the only valid values, or None if the field accepts other text."""
+        """Return the list of all valid values, or None if the field also accepts other values."""
         if self.type.rules.options_from_field:
             return None if self.allow_custom_value else self.values
         return self.type.rules.options or None
@@ -80,14 +85,14 @@ class PartnerField(FieldTraits, DatedPart):
 
     group: str = Field(
         default="",
-        description="Identifier of the field's group; empty if the field has no group.",
+        description="Identifier of the field's group; empty if the field belongs to no group.",
         examples=["0d7c2c4e-5d3f-4f0e-8f0a-3b1f5a2f7c10"],
     )
     dependencies: list[UuidText] = Field(
-        default=[], description="Dependencies that determine whether this field is visible."
+        default=[], description="Identifiers of the dependencies that show or hide this field."
     )
     dependency_of: list[UuidText] = Field(
-        default=[], description="Dependencies that evaluate this field's answer."
+        default=[], description="Identifiers of the dependencies that evaluate this field's answer."
     )
 
 
@@ -113,24 +118,28 @@ class SavedFieldGroup(PartnerFieldGroup):
 
 
 class ExpectedValue(Part):
-    """One comparison of a dependency."""
+    """A comparison of the answer with an expected value."""
 
     operator: ComparatorName = Field(
         default=Comparator.EQ,
-        description="How the answer and the value are compared.",
+        description="Operator that compares the answer with the value.",
         examples=["$eq"],
     )
     value: str = Field(description="Value to compare the answer with.", examples=["Service"])
 
 
 class FieldDependency(DatedPart):
-    """A condition on the answer to one field that determines whether another is visible."""
+    """A condition that shows or hides a field, depending on the answer to another field."""
 
-    field: UuidText = Field(description="The field that is visible or hidden.")
-    depends_on_field: UuidText = Field(description="The field whose answer is evaluated.")
+    field: UuidText = Field(description="Identifier of the field to show or hide.")
+    depends_on_field: UuidText = Field(
+        description="Identifier of the field whose answer is evaluated."
+    )
     operator: CombinationName = Field(
         default=Combination.AND,
-        description="How the results of the comparisons combine.",
+        description="Operator that combines the results of the comparisons.",
         examples=["$and"],
     )
-    depends_on_field_values: list[ExpectedValue] = Field(description="Comparisons with the answer.")
+    depends_on_field_values: list[ExpectedValue] = Field(
+        description="Comparisons of the answer with expected values."
+    )

@@ -1,7 +1,7 @@
-"""The common parts of contact forms and surveys.
+"""The properties that contact forms and surveys share.
 
-A form is saved as one JSON document that contains the data of every view. Its structure is that of
-the partner view, which is parsed directly from the document; the public view needs more fields.
+A form is saved as one JSON document with the properties of every view. The partner view is parsed
+directly from this document and ignores the properties that only the public view needs.
 """
 
 from collections.abc import Mapping
@@ -23,16 +23,18 @@ from chalicelib.domain.language import Language
 
 
 class Form(DatedPart):
-    """Fields that are the same in every view and in the saved form."""
+    """Properties that the partner view and the saved form share."""
 
     name: str = Field(description="Internal name of the form.", examples=["After your visit"])
     description: str | None = Field(
         default=None, description="Internal description.", examples=["Shown on the website"]
     )
-    language: Language = Field(description="Language of the form's own texts.", examples=["en"])
+    language: Language = Field(
+        description="Language of the form's original texts.", examples=["en"]
+    )
     enabled: bool = Field(description="Whether the form accepts submissions.")
     auto_translate: bool = Field(
-        description="Whether the form is shown in the respondent's language if it is translated."
+        description="Whether to show the form in the respondent's language if a translation exists."
     )
     header: Header = Field(default_factory=Header, description="Texts above the fields.")
     body: Body = Field(default_factory=Body, description="Texts of the form body.")
@@ -49,7 +51,7 @@ class Form(DatedPart):
 
 
 class PartnerImages(Part):
-    """The images of every form in the partner view."""
+    """The images of a form in the partner view."""
 
     logo: PartnerImage | None = Field(default=None, description="Logo above the form.")
     footer_logo: PartnerImage | None = Field(default=None, description="Logo in the footer.")
@@ -60,7 +62,7 @@ class PartnerImages(Part):
 
 
 class Images(Part):
-    """The images of every form with all their fields."""
+    """The images of a form with all image properties."""
 
     logo: Image | None = Field(default=None, description="Logo above the form.")
     footer_logo: Image | None = Field(default=None, description="Logo in the footer.")
@@ -71,7 +73,7 @@ class Images(Part):
 
 
 class PartnerForm(PartnerImages, Form):
-    """The common fields of the partner views."""
+    """Properties that the partner views of contact forms and surveys share."""
 
     submission_count: int = Field(
         default=0, ge=0, description="Number of submissions.", examples=[128]
@@ -83,7 +85,7 @@ class PartnerForm(PartnerImages, Form):
 
 
 class SavedForm(Images, Form):
-    """The common fields of saved forms."""
+    """Properties that saved contact forms and surveys share."""
 
     fields: list[SavedField]
     field_groups: list[SavedFieldGroup]

@@ -1,4 +1,7 @@
-"""Images of a form in the partner and the public shape."""
+"""Images of a form.
+
+The partner view has one model; the saved form and the public view share another.
+"""
 
 from pydantic import ConfigDict, Field
 
@@ -6,7 +9,7 @@ from chalicelib.domain.forms.part import Part
 
 
 class Image(Part):
-    """An image with all its fields: the saved and the public shape."""
+    """An image with all its properties, as saved and in the public view."""
 
     content_type: str = Field(
         default="", description="Media type of the image.", examples=["image/png"]
@@ -30,11 +33,13 @@ class Image(Part):
     external_id: str = Field(
         default="", description="Identifier in an external system.", examples=["img-2041"]
     )
-    key: str = Field(default="", description="Key in the image store.", examples=["forms/logo.png"])
+    key: str = Field(
+        default="", description="Storage key of the image.", examples=["forms/logo.png"]
+    )
 
 
 class PartnerImage(Part):
-    """An image in the partner shape: size and height are strings, width is a number."""
+    """An image in the partner view: size and height are strings, width is a number."""
 
     model_config = ConfigDict(strict=False, coerce_numbers_to_str=True)
 

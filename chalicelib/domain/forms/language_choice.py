@@ -1,7 +1,7 @@
 """Choose the language of a public view.
 
-Requests name languages as language ranges (RFC 4647). A form has its texts in its own language and
-in the languages of its translations.
+A request specifies languages as language ranges (RFC 4647). A form has texts in its original
+language and in the languages of its translations.
 """
 
 from collections.abc import Collection, Iterator
@@ -9,7 +9,8 @@ from typing import Final
 
 from chalicelib.domain.language import Language
 
-# Codes that browsers send for languages that have another code in `Language`.
+# Language codes that browsers send, mapped to the different code of the same language in
+# `Language`.
 _OTHER_CODES: Final = {
     "fil": "tl",
     "in": "id",
@@ -26,42 +27,44 @@ _LANGUAGES: Final = {str(language).lower(): language for language in Language}
 
 
 def choose_language(
-    own: Language,
+    original: Language,
     translations: Collection[Language],
     *,
-    asked_for: str | None = None,
+    requested_range: str | None = None,
     accept_language: str | None = None,
 ) -> Language:
-    """Return the best match among the form's languages, by default the form's own language.
+    """Return the language of the form that best matches the request.
+
+    If no language matches, return the original language.
 
     Args:
-        own: the form's own language.
+        original: the language of the form's original texts.
         translations: the languages of the form's translations.
-        asked_for: a language range that takes precedence over ``accept_language``.
+        requested_range: a language range that takes precedence over ``accept_language``.
         accept_language: the value of an ``Accept-Language`` header.
     """
-    ranges = [asked_for] if asked_for else accepted_ranges(accept_language or "")
-    for wanted in ranges:
-        if wanted == "*":
-            return own
-        for language in _lookup(wanted):
-            if language is own or language in translations:
+    ranges = [requested_range] if requested_range else accepted_ranges(accept_language or "")
+    for language_range in ranges:
+        if language_range == "*":
+            return original
+        for language in _lookup(language_range):
+            if language is original or language in translations:
                 return language
-    return own
+    return original
 
 
 def accepted_ranges(accept_language: str) -> list[str]:
     """Return the language ranges of an ``Accept-Language`` header, highest weight first.
 
-    Malformed ranges and ranges with ``q=0`` are left out.
+    Malformed ranges and ranges with ``q=0`` are ignored.
     """
     weighted: list[tuple[float, str]] = []
     for item in accept_language.split(","):
-        wanted, _, parameter = (part.strip() for part in item.partition(";"))
+        language_range, _, parameter = (part.strip() for part in item.partition(";"))
         weight = _weight(parameter)
-        if wanted and weight > 0:
-            weighted.append((weight, wanted))
-    return [wanted for _, wanted in sorted(weighted, key=lambda pair: -pair[0])]
+        if language_range and weight > 0:
+            weighted.append((weight, language_range))
+    return [language_range for _, language_range in sorted(weighted, key=lambda pair: -pair[0])]
 
 
 def _weight(parameter: str) -> float:
@@ -76,9 +79,9 @@ def _weight(parameter: str) -> float:
     return weight if name.strip().lower() == "q" and 0 <= weight <= 1 else 0.0
 
 
-def _lookup(wanted: str) -> Iterator[Language]:
+def _lookup(language_range: str) -> Iterator[Language]:
     """Yield the languages that match a range, most specific first: ``fr-CA``, then ``fr``."""
-    subtags = wanted.lower().replace("_", "-").split("-")[:8]
+    subtags = language_range.lower().replace("_", "-").split("-")[:8]
     for length in range(len(subtags), 0, -1):
         tag = "-".join(subtags[:length])
         language = _LANGUAGES.get(_OTHER_CODES.get(tag, tag))

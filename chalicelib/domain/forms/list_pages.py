@@ -1,4 +1,4 @@
-"""List pages of contact forms and surveys."""
+"""Response models: one page of a list of contact forms or surveys."""
 
 from chalicelib.domain.forms.contact_form import PartnerContactForm
 from chalicelib.domain.forms.survey import PartnerSurvey

@@ -1,7 +1,7 @@
 """Base classes for the parts of a saved form: defaults for unset fields, ids and timestamps.
 
-A form is saved rarely and read often, so its timestamps are stored as the response text: reading a
-form parses no timestamp.
+Forms are read much more often than they are saved. Their timestamps are therefore stored in the
+format of the response, so that reading a form parses no timestamps.
 """
 
 from pydantic import ConfigDict, Field
@@ -10,19 +10,23 @@ from chalicelib.domain.schema import Resource, TimestampText, UuidText
 
 
 class Part(Resource):
-    """A part of a form. Unset fields are returned with their defaults.
+    """A part of a form. Responses contain the default values of unset fields.
 
-    Types are strict, so that definitions can contain the same parts.
+    Validation is strict, because form definitions from operators also contain these models.
     """
 
-    # Most parts are only parsed inside a form; their own validators would slow down cold starts.
+    # Pydantic builds no separate validators, which would slow down cold starts: most parts are only
+    # parsed within a form.
     model_config = ConfigDict(
         strict=True, defer_build=True, json_schema_serialization_defaults_required=True
     )
 
 
 class DatedPart(Part):
-    """A part with an id. Its timestamps survive a replacement of the form."""
+    """A part with an id and timestamps.
+
+    It retains its id and creation time if the form is replaced.
+    """
 
     id: UuidText = Field(description="Unique identifier.")
     created_at: TimestampText = Field(description="Time of creation.")

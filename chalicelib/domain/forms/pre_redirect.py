@@ -1,4 +1,7 @@
-"""The question before a survey whose answer can redirect the respondent to another site."""
+"""The pre-redirect question of a survey.
+
+Depending on the answer, the respondent is redirected to another site.
+"""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -25,7 +28,7 @@ def _text(description: str, example: str) -> Any:
 
 
 class ColoredText(Part):
-    """A text and its colour."""
+    """A text with a colour."""
 
     text: str = _text("The text.", "How satisfied are you?")
     color: str = _text("Hexadecimal colour.", "#1f2933")
@@ -39,21 +42,21 @@ class RedirectButton(ColoredText):
 
 
 class NpsTexts(Part):
-    """Texts of a 0 to 10 scale."""
+    """Texts of a question with a scale from 0 to 10."""
 
-    start_text: str = _text("Text at 0.", "Not at all likely")
-    end_text: str = _text("Text at 10.", "Very likely")
+    start_text: str = _text("Text beside the value 0.", "Not at all likely")
+    end_text: str = _text("Text beside the value 10.", "Very likely")
     topic: str = _text("The question.", "Would you recommend us?")
 
 
 class CsatStarTexts(Part):
-    """Texts of a five-star scale."""
+    """Texts of a question with a five-star scale."""
 
     topic: str = _text("The question.", "How many stars do we deserve?")
 
 
 class CsatSmileyTexts(Part):
-    """Texts of a five-smiley scale."""
+    """Texts of a question with a five-smiley scale."""
 
     one: str = _text("Text of the first smiley.", "Very bad")
     two: str = _text("Text of the second smiley.", "Bad")
@@ -64,7 +67,7 @@ class CsatSmileyTexts(Part):
 
 
 class BinaryTexts(Part):
-    """Texts of a choice between two values."""
+    """Texts of a question with two options."""
 
     satisfied: str = _text("Text of the positive option.", "I am happy")
     unsatisfied: str = _text("Text of the negative option.", "I am not happy")
@@ -72,19 +75,19 @@ class BinaryTexts(Part):
 
 
 class PreRedirectConfig(Part):
-    """The question before the survey and the threshold of the redirect."""
+    """The question before the survey and the rating from which respondents are redirected."""
 
     type: PreRedirectTypeName = Field(
         description="Type of the satisfaction question.", examples=["NPS"]
     )
     threshold: int = Field(
         default=0,
-        description="Rating, scaled to 0 to 10, from which the respondent is redirected.",
+        description="Minimum rating, on a scale from 0 to 10, to redirect the respondent.",
         examples=[8],
     )
     text: ColoredText = Field(default_factory=ColoredText, description="Text above the question.")
     button: RedirectButton = Field(
-        default_factory=RedirectButton, description="Button that redirects."
+        default_factory=RedirectButton, description="Button that opens the external site."
     )
     nps: NpsTexts = Field(default_factory=NpsTexts, description="Texts of an `NPS` question.")
     csat_star: CsatStarTexts = Field(

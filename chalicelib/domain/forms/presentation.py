@@ -1,4 +1,4 @@
-"""Style and texts of a form around its fields.
+"""The style of a form and the texts that do not belong to a field.
 
 A colour is ``#`` with 3, 4, 6 or 8 hexadecimal digits, or ``""`` if unset.
 """
@@ -19,7 +19,8 @@ class Radius(StrEnum):
     PILL = "PILL"
 
 
-# Definitions are parsed strictly; a strict enum would not accept its string value.
+# Definitions are validated in strict mode, which rejects an enum's string value unless it is
+# declared with `strict=False`.
 RadiusName = Annotated[Radius, Field(strict=False)]
 
 
@@ -36,7 +37,9 @@ def _position(of: str) -> Any:
 
 
 def _radius(of: str) -> Any:
-    return Field(default=Radius.SHARP, description=f"Corners of {of}.", examples=["SHARP"])
+    return Field(
+        default=Radius.SHARP, description=f"Shape of the corners of {of}.", examples=["SHARP"]
+    )
 
 
 class Font(Part):
@@ -73,7 +76,7 @@ class GeneralStyle(Part):
 
 
 class SurveyStyle(GeneralStyle):
-    """Style of a survey: the style of a form, and of stars and cards."""
+    """Style of a survey: the style of a form, with additional properties for stars and cards."""
 
     zone_color: str = _colour("the answer zone", "#f5f7fa")
     star_background_color: str = _colour("empty stars", "#ffffff")
@@ -111,9 +114,9 @@ class Footer(Part):
 
 
 class Submission(Part):
-    """The thank-you view after the submission."""
+    """The thank-you page, shown after submission."""
 
-    title: str = _text("Title.", "Thank you!")
+    title: str = _text("Title of the page.", "Thank you!")
     subtitle: str = _text("Line below the title.", "Your answer has reached the team.")
     title_color: str = _colour("the title", "#1f2933")
     subtitle_color: str = _colour("the subtitle", "#52606d")

@@ -6,7 +6,10 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 
 
 def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | None:
-    """Return the enabled target for the context's store, else for its brand, else None."""
+    """Return the survey's enabled target for the store or, if there is none, for the brand.
+
+    Return None if neither is an enabled target.
+    """
     for kind, place in ((PlaceKind.STORE, context.store), (PlaceKind.BRAND, context.brand)):
         for target in survey.targets:
             if place and target.enabled and target.type is kind and target.target_id == place.id:
@@ -15,16 +18,16 @@ def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | Non
 
 
 def external_url(survey: SavedSurvey, context: SurveyContext) -> str:
-    """Return the review page of the matching target, ``""`` if there is none."""
+    """Return the URL of the matching target's review page, or ``""`` if there is none."""
     target = matching_target(survey, context)
     return target.new_review_uri if target else ""
 
 
 def redirect_to(survey: SavedSurvey, context: SurveyContext, rating: int | None) -> str:
-    """Return the review page to redirect the respondent to after submission, ``""`` for none.
+    """Return the URL to redirect the respondent to after submission, or ``""`` for no redirect.
 
     Args:
-        rating: 0 to 10, None if the submission has no rating.
+        rating: from 0 to 10; None if the submission has no rating.
     """
     if not survey.post_redirect or survey.post_redirect_threshold is None:
         return ""

@@ -18,7 +18,7 @@ from chalicelib.domain.schema import UuidText
 
 
 class Channel(StrEnum):
-    """The channel through which a survey reaches a customer; ``LINK`` for a public survey."""
+    """The channel through which a survey is sent; ``LINK`` for a public survey."""
 
     EMAIL = "EMAIL"
     SMS = "SMS"
@@ -34,7 +34,8 @@ class ResolicitationMode(StrEnum):
     SURVEY = "SURVEY"
 
 
-# Definitions are parsed strictly; a strict enum would not accept its string value.
+# Definitions are validated in strict mode, which rejects an enum's string value unless it is
+# declared with `strict=False`.
 ChannelName = Annotated[Channel, Field(strict=False)]
 ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
 TargetType = Annotated[PlaceKind, Field(strict=False)]
@@ -48,7 +49,7 @@ class Target(DatedPart):
     """A brand or store that a survey targets, as saved."""
 
     type: TargetType = Field(
-        description="Whether it is a brand or a store.", examples=[PlaceKind.BRAND]
+        description="Whether the target is a brand or a store.", examples=[PlaceKind.BRAND]
     )
     enabled: bool = Field(description="Whether surveys are sent for this target.")
     target_id: UuidText = Field(description="Identifier of the brand or store.")
@@ -57,16 +58,16 @@ class Target(DatedPart):
     )
 
 
-def _present_name(saved: str, target: ValidationInfo) -> str:
+def _current_name(saved: str, target: ValidationInfo) -> str:
     names: Directory | None = target.context
-    # A target with an invalid id has no entry.
+    # Pydantic adds only valid values to `data`, so the target id is missing if it is invalid.
     return names.name_of(target.data.get("target_id", "")) if names else saved
 
 
 class PartnerTarget(Target):
     """A brand or store that a survey targets, in the partner view."""
 
-    target_name: Annotated[str, AfterValidator(_present_name)] = Field(
+    target_name: Annotated[str, AfterValidator(_current_name)] = Field(
         default="",
         validate_default=True,
         description="Current name of the brand or store.",
@@ -86,9 +87,11 @@ class ExternalDnsConfig(Part):
     """The DNS records that let the service send e-mail for a domain."""
 
     dkim: DnsRecord = Field(
-        default_factory=DnsRecord, description="Record that verifies signatures."
+        default_factory=DnsRecord, description="DKIM record, which verifies signatures."
     )
-    return_path: DnsRecord = Field(default_factory=DnsRecord, description="Record for bounces.")
+    return_path: DnsRecord = Field(
+        default_factory=DnsRecord, description="Record of the return path, for bounces."
+    )
 
 
 class SupportEmail(DatedPart):
@@ -112,16 +115,16 @@ class SupportEmail(DatedPart):
 
 
 class _Sending(Part):
-    """Sending rules and redirects of a survey, the same in every view and in the saved survey."""
+    """Properties that the partner view and the saved survey share, such as sending rules."""
 
     general_style: SurveyStyle = Field(
-        default_factory=SurveyStyle, description="Style of the whole survey."
+        default_factory=SurveyStyle, description="Style of the survey."
     )
     publicly_available: bool = Field(
         description="Whether the survey can be requested publicly without a tracker."
     )
     support_email: SupportEmail | None = Field(
-        default=None, description="Sender address of the survey, if any."
+        default=None, description="Support address of the survey; null if there is none."
     )
     sending_channels: list[ChannelName] = Field(
         default=[],
@@ -149,15 +152,15 @@ class _Sending(Part):
         description="Enables redirection to external satisfaction surveys before submission.",
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
-        default=None, description="Question before the survey, if any."
+        default=None, description="Question before the survey; null if there is none."
     )
     post_redirect: bool = Field(default=False, description="Enables redirection after submission.")
     post_redirect_threshold: int | None = Field(
         default=None,
         ge=0,
         le=10,
-        description="Rating from which the customer is redirected after submitting; 0 means "
-        "always. Null if `postRedirect` is false.",
+        description="Minimum rating to redirect the respondent after submission; 0 redirects "
+        "every respondent. Null if `postRedirect` is false.",
         examples=[8],
     )
 
@@ -173,7 +176,7 @@ class PartnerSurvey(_Sending, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """Build the view from the saved survey's JSON and the current names and counts."""
+        """Build the view from the saved survey's JSON and the current target names and count."""
         survey = cls.model_validate_json(saved, context=directory)
         return survey.model_copy(update={"submission_count": submission_count})
 

@@ -12,10 +12,10 @@ class SurveyContext:
     """The context in which a survey is shown or submitted.
 
     Attributes:
-        store: the store that the survey is about, None if unknown.
+        store: the store that the survey is about; None if unknown.
         brand: the store's brand, or the brand that the survey is about; None if unknown.
-        order: the external id of the purchase, ``""`` without a purchase.
-        send_mode: the channel that the survey was sent on.
+        order: the external id of the purchase; ``""`` if there is no purchase.
+        send_mode: the channel through which the survey was sent.
         tracker: None for a survey without a tracker.
     """
 
@@ -36,10 +36,10 @@ class SurveyContext:
         send_mode: Channel = Channel.LINK,
         tracker: Tracker | None = None,
     ) -> "SurveyContext":
-        """Return the context for a store or a brand.
+        """Create the context for a store or a brand.
 
-        The brand of the store takes precedence over ``brand_id``. A store or a brand that the
-        directory does not contain is left out; the caller validates them.
+        The brand of the store takes precedence over ``brand_id``. An unknown store or brand is
+        ignored; the caller validates both.
         """
         store = directory.store(store_id) if store_id else None
         brand_id = store.brand_id if store else brand_id
@@ -48,7 +48,7 @@ class SurveyContext:
 
     @classmethod
     def of_tracker(cls, directory: Directory, tracker: Tracker, order: str = "") -> "SurveyContext":
-        """Return the context that the tracker defines."""
+        """Create the context of a tracker with the tracker's store and channel."""
         return cls.at(
             directory,
             store_id=tracker.store_id,
@@ -59,7 +59,10 @@ class SurveyContext:
 
     @property
     def store_id(self) -> str | None:
-        """The tracker's store, even if the directory does not contain it; else the store."""
+        """The id of the store.
+
+        With a tracker, the tracker's store id, even if that store no longer exists.
+        """
         if self.tracker:
             return self.tracker.store_id
         return self.store.id if self.store else None

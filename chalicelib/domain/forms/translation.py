@@ -1,13 +1,15 @@
-"""The texts of a form in further languages.
+"""Translations of a form's texts.
 
-A form has texts in its own ``language``. Its ``translations`` map further languages to texts:
+The form's original texts are in the language ``language``. ``translations`` maps other languages to
+translated texts:
 
     "translations": {"fr": {"header": {"title": "Votre visite ?"},
                             "fields": {"what": {"label": "Quoi ?", "values": ["Service", "Prix"]}},
                             "groups": {"visit": {"name": "Votre visite"}}}}
 
-Fields and groups are named by their keys. Translated values have the order of ``values`` and must
-be complete. An absent or empty text is shown in the form's own language.
+``fields`` and ``groups`` map the key of each field or group to its translation. Translated
+``values`` have the same number and order as the original ones. If a translation is absent or empty,
+respondents see the original text.
 """
 
 from typing import Any
@@ -71,7 +73,7 @@ class FormTranslation(Part):
 
 
 class TextTranslation(Part):
-    """A text without its colour, which is the same in every language."""
+    """The translation of a `ColoredText`. The colour is the same in every language."""
 
     text: str = _text()
 
@@ -83,7 +85,7 @@ class ButtonTranslation(TextTranslation):
 
 
 class NpsTranslation(Part):
-    """The texts of a 0 to 10 scale."""
+    """The texts of a question with a scale from 0 to 10."""
 
     start_text: str = _text()
     end_text: str = _text()
@@ -91,13 +93,13 @@ class NpsTranslation(Part):
 
 
 class CsatStarTranslation(Part):
-    """The texts of a five-star scale."""
+    """The texts of a question with a five-star scale."""
 
     topic: str = _text()
 
 
 class CsatSmileyTranslation(Part):
-    """The texts of a five-smiley scale."""
+    """The texts of a question with a five-smiley scale."""
 
     one: str = _text()
     two: str = _text()
@@ -108,7 +110,7 @@ class CsatSmileyTranslation(Part):
 
 
 class BinaryTranslation(Part):
-    """The texts of a choice between two values."""
+    """The texts of a question with two options."""
 
     satisfied: str = _text()
     unsatisfied: str = _text()

@@ -1,11 +1,12 @@
-"""Visibility of a form's fields, given the answers.
+"""Determine which fields of a form are visible, depending on the answers.
 
-A field without dependencies is always visible. Any other field is visible if its dependencies,
-combined by the field's operator, are true. A dependency is true if its comparisons with the answer
-to the other field, combined by the dependency's operator, are true. A hidden field counts as
-unanswered.
+A field without dependencies is always visible. Any other field is visible if the results of its
+dependencies, combined with the field's operator, are true. The result of a dependency is that of
+its comparisons with the answer to the other field, combined with the dependency's operator. An
+answer to a hidden field is ignored.
 
-A saved form has no dependency cycles, so one pass in topological order evaluates all fields.
+The dependencies of a saved form contain no cycle, so the fields can be evaluated once, each after
+the fields that it depends on (topological order).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +42,7 @@ class Visibility:
         """Build the conditions of the fields.
 
         Raises:
-            graphlib.CycleError: a field depends on itself.
+            graphlib.CycleError: the dependencies contain a cycle.
         """
         by_field: dict[str, list[FieldDependency]] = {field.id: [] for field in fields}
         for dependency in dependencies:
@@ -60,7 +61,11 @@ class Visibility:
         )
 
     def visible_fields(self, answers: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the ids of the visible fields, given the values of each answer by field id."""
+        """Return the ids of the visible fields.
+
+        Args:
+            answers: the values of each answer, by field id.
+        """
         visible = set(self.always_visible)
         for condition in self.conditions:
             if condition.combination.of(
@@ -74,8 +79,8 @@ def _is_true(
     dependency: FieldDependency, answers: Mapping[str, Sequence[str]], visible: set[str]
 ) -> bool:
     other = dependency.depends_on_field
-    given = answers.get(other, ()) if other in visible else ()
+    values = answers.get(other, ()) if other in visible else ()
     return dependency.operator.of(
-        evaluate(expected.operator, given, expected.value)
+        evaluate(expected.operator, values, expected.value)
         for expected in dependency.depends_on_field_values
     )

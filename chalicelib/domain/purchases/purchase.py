@@ -1,4 +1,4 @@
-"""Purchases and bookings of customers."""
+"""Purchases of customers. A booking is a purchase too."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -22,24 +22,25 @@ MAX_PURCHASE_BYTES: Final = 32 * 1024
 
 
 class Purchase(Resource):
-    """A purchase as returned by the interface, and the id of its customer."""
+    """A purchase as returned by the API. `customer_id` is stored but not returned."""
 
     id: Identifier
     created_at: Timestamp
     updated_at: Timestamp
-    store_id: Identifier = Field(description="The store where the purchase was made.")
+    store_id: Identifier = Field(description="Identifier of the store where the purchase was made.")
     store_name: str = Field(default="", description="The current name of the store.")
     customer: Customer | None = Field(
-        default=None, description="The current state of the customer."
+        default=None,
+        description="The customer's current data, not a snapshot from the time of the purchase.",
     )
     date: Timestamp = Field(description="Time of the purchase.")
-    start_date: Timestamp = Field(description="Start of its validity.")
-    end_date: Timestamp = Field(description="End of its validity.")
-    external_id: str = Field(description="Identifier in the external system.")
-    source: DataSource = Field(description="The platform that it comes from.")
+    start_date: Timestamp = Field(description="Start of the validity of the purchase.")
+    end_date: Timestamp = Field(description="End of the validity of the purchase.")
+    external_id: str = Field(description="Identifier of the purchase in the external system.")
+    source: DataSource = Field(description="The source of the purchase.")
     metadata: JsonObject = Field(
         default_factory=dict,
-        description="Data of the source about the purchase, stored unchanged.",
+        description="Data about the purchase from its source, unchanged.",
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
         default=(), description="Values of custom attributes."
@@ -49,11 +50,12 @@ class Purchase(Resource):
 
 
 class PurchaseDefinition(Input):
-    """The definition of a purchase, which source and external id identify within the account.
+    """The definition of a purchase. Its source and external id identify it within the account.
 
     Attributes:
         customer_id: the id of an existing customer.
-        customer: the customer otherwise; identified by e-mail and phone, created if new.
+        customer: the customer's data, instead of an id. The customer is found by e-mail and phone
+            number, or created.
     """
 
     source: Annotated[DataSource, Field(strict=False)]
@@ -75,10 +77,10 @@ def parse_purchase_definition(
 
     Args:
         directory: the account's brands and stores.
-        has_customer: whether the account has a customer with this id.
+        has_customer: returns whether the account has a customer with this id.
 
     Raises:
-        InvalidInput: the shape is invalid or the definition violates a rule.
+        InvalidInput: the definition does not match the model or violates a rule.
     """
 
     def rule_errors(purchase: PurchaseDefinition) -> Iterator[InputError]:
@@ -95,7 +97,7 @@ def parse_purchase_definition(
 def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:
     """Return the id of a purchase, derived from its source and external id.
 
-    A second arrival of the same purchase has the same id.
+    Loading the same definition again therefore replaces the purchase.
     """
     return derived_id(account_id, "purchase", source, external_id)
 
@@ -107,10 +109,10 @@ def build_purchase(
     created_at: datetime,
     now: datetime,
 ) -> Purchase:
-    """Return the purchase to save. Start and end default to its date."""
-    own_id = purchase_id(account_id, definition.source, definition.external_id)
+    """Build the purchase to save. Start and end date default to the purchase date."""
+    record_id = purchase_id(account_id, definition.source, definition.external_id)
     return Purchase(
-        id=own_id,
+        id=record_id,
         created_at=created_at,
         updated_at=now,
         store_id=definition.store_id,
@@ -120,6 +122,6 @@ def build_purchase(
         external_id=definition.external_id,
         source=definition.source,
         metadata=definition.metadata,
-        attributes=tuple(a.value_of(own_id, now) for a in definition.attributes),
+        attributes=tuple(a.value_of(record_id, now) for a in definition.attributes),
         customer_id=customer_id,
     )

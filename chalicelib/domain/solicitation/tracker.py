@@ -1,4 +1,4 @@
-"""Trackers: each lets one customer submit one survey about one purchase."""
+"""Trackers: each tracker allows one customer to submit one survey about one purchase."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,12 +6,12 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Tracker:
-    """A token that accepts one submission to one survey.
+    """A token that allows one submission to one survey.
 
     Attributes:
-        send_mode: the channel that the survey was sent on: ``EMAIL`` or ``SMS``.
-        used_at: the time of the submission, None before.
-        feedback_id: the feedback of the submission, None before.
+        send_mode: the channel through which the survey was sent: ``EMAIL`` or ``SMS``.
+        used_at: the time of the submission; None before the submission.
+        feedback_id: the id of the submitted feedback; None before the submission.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Executions: one webhook for one feedback and action, its attempts and their outcomes."""
+"""Executions: an execution delivers one webhook for one feedback record and one action."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from typing import Final
 from chalicelib.domain import work
 from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure
 
-INTERRUPTED: Final = "interrupted before its outcome was written"
+INTERRUPTED: Final = "the attempt was interrupted before its outcome was stored"
 
 
 class ExecutionState(StrEnum):
@@ -39,11 +39,12 @@ class Execution:
         body: the bytes that every attempt signs and sends.
         attempt: the number of attempts started so far.
         settled: the number of the last attempt with a known outcome.
-        attempts_before: attempts before the last replay, which no longer count.
-        claims: consecutive claims without an outcome.
+        attempts_before: number of attempts before the last replay by an operator. They do not count
+            towards the maximum number of attempts.
+        claims: number of consecutive claims after which no outcome of an attempt was stored.
         claim_token: the fencing token of the last claim.
         ambiguous: whether the receiver may have processed the webhook although no response arrived.
-        due_at: due time in epoch seconds; None once the execution has ended.
+        due_at: due time of the next attempt in epoch seconds; None once the execution has ended.
         reason: why the execution ended without success, or why its last attempt failed.
     """
 
@@ -67,17 +68,17 @@ class Execution:
 
     @property
     def pointer(self) -> ExecutionPointer:
-        """The content of this execution's queue message."""
+        """The content of a queue message for this execution."""
         return ExecutionPointer(self.account_id, self.id, self.workflow_id, self.action_id)
 
     @property
     def used(self) -> int:
-        """The number of attempts used, including the current one."""
+        """The number of attempts since the last replay, including the current one."""
         return self.attempt - self.attempts_before
 
     @property
     def interrupted(self) -> range:
-        """The numbers of earlier attempts whose outcome was never written."""
+        """The numbers of earlier attempts whose outcome was never stored."""
         return range(self.settled + 1, self.attempt)
 
     @property
@@ -91,11 +92,11 @@ class Attempt:
     """One attempt to deliver an execution, as stored.
 
     Attributes:
-        status: the response status; None without a response.
+        status: the status of the response; None if there was no response.
         error: the error code if there was no response.
         excerpt: the first bytes of the response body, as text.
-        ambiguous: the receiver may have processed the webhook although no response arrived.
-        repeat: an earlier attempt was ambiguous, so this one may be a duplicate.
+        ambiguous: whether the receiver may have processed the webhook although no response arrived.
+        repeat: whether the receiver may already have received this webhook in an earlier attempt.
         host: the host that the attempt was sent to.
     """
 
@@ -128,11 +129,17 @@ class Outcome:
 def outcome_of(
     attempt: Attempt, now: datetime, *, used: int, allowed: int, retry_after: str | None = None
 ) -> Outcome:
-    """Return the outcome of an attempt. Only a status from 200 to 299 is a success."""
+    """Return the outcome of an attempt. Only a status from 200 to 299 is a success.
+
+    Args:
+        used: the number of attempts used, including this one.
+        allowed: the maximum number of attempts.
+        retry_after: the ``Retry-After`` header of the response, if present.
+    """
     status = attempt.status
     if status is not None and 200 <= status <= 299:
         return Outcome(ExecutionState.SUCCEEDED)
-    reason = attempt.error if status is None else f"answered {status}"
+    reason = attempt.error if status is None else f"response status {status}"
     decision = after_failure(
         attempt=used, attempts_allowed=allowed, now=now, status=status, retry_after=retry_after
     )

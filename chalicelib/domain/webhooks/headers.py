@@ -1,4 +1,4 @@
-"""Webhook headers: the system headers, and validation and merging of custom headers."""
+"""Build the headers of webhooks: validate custom headers and merge them with the system headers."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _FRAMING: Final = frozenset(
 
 
 class InvalidHeader(ValueError):
-    """A custom header is invalid. The message is one sentence.
+    """A custom header is invalid. The message states the reason in one sentence.
 
     Attributes:
         name: the header's name.
@@ -45,8 +45,9 @@ def validate_headers(custom: Mapping[str, str]) -> None:
     """Check that custom headers cannot split the request or change its framing or destination.
 
     Raises:
-        InvalidHeader: the first invalid header. Names must be tokens, values printable ASCII with
-            inner spaces and tabs (RFC 9110, sections 5.1 and 5.5), and names must be unique.
+        InvalidHeader: a header is invalid; only the first one is reported. A name must be a unique
+            token. A value must consist of printable ASCII characters, with spaces and tabs between
+            them only (RFC 9110, sections 5.1 and 5.5).
     """
     seen: set[str] = set()
     for name, value in custom.items():
@@ -63,13 +64,13 @@ def validate_headers(custom: Mapping[str, str]) -> None:
             )
         if normalize_header_name(name) in seen:
             raise InvalidHeader(
-                name, "Duplicate header name (case and _ for - make no difference)."
+                name, "Duplicate header name (case is ignored, and _ is equivalent to -)."
             )
         seen.add(normalize_header_name(name))
 
 
 def normalize_header_name(name: str) -> str:
-    """Return the form in which equivalent header names are equal.
+    """Return a normalized header name. Equivalent names have the same normalized name.
 
     Names are case-insensitive (RFC 9110, section 5.1), and programs behind CGI or WSGI receive
     ``-`` and ``_`` as the same character (RFC 3875, section 4.1.18).
@@ -85,7 +86,7 @@ def is_framing_header(name: str) -> bool:
 def webhook_headers(
     custom: Mapping[str, str], *, execution_id: str, timestamp: int, signature: str
 ) -> dict[str, str]:
-    """Return all headers of one attempt. System headers replace custom ones of the same name."""
+    """Return all headers of one attempt. System headers replace equivalent custom headers."""
     system = {
         "Content-Type": "application/json",
         "User-Agent": "Service-Workflow-Webhook",
@@ -97,9 +98,11 @@ def webhook_headers(
 
 
 def merge_headers(custom: Mapping[str, str], system: Mapping[str, str]) -> dict[str, str]:
-    """Merge both sets. Custom headers with the normalized name of a system header are dropped."""
-    taken = {normalize_header_name(name) for name in system}
-    kept = {
-        name: value for name, value in custom.items() if normalize_header_name(name) not in taken
+    """Merge custom and system headers. A system header replaces equivalent custom headers."""
+    system_names = {normalize_header_name(name) for name in system}
+    remaining = {
+        name: value
+        for name, value in custom.items()
+        if normalize_header_name(name) not in system_names
     }
-    return {**kept, **system}
+    return {**remaining, **system}

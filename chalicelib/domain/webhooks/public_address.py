@@ -1,16 +1,16 @@
-"""Decide whether an IP address is public, so that a webhook may be sent to it.
+"""Determine whether an IP address is public. Webhooks are sent to public addresses only.
 
-Pure: no name resolution. The tables contain IANA's special-purpose registries and a few more
-ranges. Doubtful ranges are rejected, since no webhook receiver uses them.
+The tables contain the address ranges of IANA's special-purpose registries and a few more ranges. An
+address that is not clearly public is rejected, since no webhook receiver should use it.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final
 
-_REFUSED_V4: Final = tuple(
+_BLOCKED_V4: Final = tuple(
     IPv4Network(network)
     for network in (
-        "0.0.0.0/8",  # this network
+        "0.0.0.0/8",  # "this network", used before a host has an address
         "10.0.0.0/8",  # private
         "100.64.0.0/10",  # carrier-grade NAT, and the metadata service of some clouds
         "127.0.0.0/8",  # loopback
@@ -33,9 +33,9 @@ _REFUSED_V4: Final = tuple(
 )
 
 _UNICAST_V6: Final = IPv6Network("2000::/3")
-"""Global unicast addresses. Everything else is loopback, local, multicast or reserved."""
+"""Global unicast addresses. All other IPv6 addresses are loopback, local, multicast or reserved."""
 
-_REFUSED_V6: Final = tuple(
+_BLOCKED_V6: Final = tuple(
     IPv6Network(network)
     for network in (
         "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID
@@ -55,9 +55,9 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 def is_public(address: IPv4Address | IPv6Address) -> bool:
     """Return whether the address, or the IPv4 address embedded in it, is public unicast."""
     if isinstance(address, IPv4Address):
-        return not any(address in network for network in _REFUSED_V4)
+        return not any(address in network for network in _BLOCKED_V4)
     if address.scope_id is not None:
         return False
     if address in _MAPPED or address in _NAT64:
         return is_public(IPv4Address(int(address) & 0xFFFF_FFFF))
-    return address in _UNICAST_V6 and not any(address in network for network in _REFUSED_V6)
+    return address in _UNICAST_V6 and not any(address in network for network in _BLOCKED_V6)

@@ -1,7 +1,7 @@
 """Retry schedule of failed webhook attempts.
 
-Eight attempts take about 24 hours. The delays are 1, 6, 36 and 216 minutes and then six hours, each
-up to 15 % longer because of jitter.
+The delays between attempts are 1, 6, 36 and 216 minutes and then six hours each, plus up to 15 % of
+jitter. Eight attempts take about 24 hours.
 """
 
 import random
@@ -25,18 +25,18 @@ _SECONDS: Final = re.compile(r"[0-9]+")
 
 
 class Verdict(StrEnum):
-    """The result of a failed attempt for its execution."""
+    """The decision about an execution after a failed attempt: retry it or give up."""
 
     RETRY = "RETRY"
     FAILED = "FAILED"
-    """All attempts are used."""
+    """The last allowed attempt failed."""
     STOPPED = "STOPPED"
     """The receiver responded 410 Gone."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The verdict and, for a retry, the time of the next attempt."""
+    """The verdict and, if the execution is retried, the time of the next attempt."""
 
     verdict: Verdict
     retry_at: datetime | None = None
@@ -51,7 +51,7 @@ def after_failure(
     retry_after: str | None = None,
     chance: Callable[[], float] = random.random,
 ) -> Decision:
-    """Decide what follows a failed attempt.
+    """Decide whether and when to retry after a failed attempt.
 
     Args:
         attempt: the number of the attempt, from 1.
@@ -59,7 +59,7 @@ def after_failure(
         status: the response status, if there was a response.
         retry_after: the ``Retry-After`` header (RFC 9110, section 10.2.3), if present. An invalid
             value is ignored.
-        chance: returns a random number from 0 to 1, exclusive.
+        chance: returns a random number from 0 (inclusive) to 1 (exclusive).
     """
     if status == HTTPStatus.GONE:
         return Decision(Verdict.STOPPED)
@@ -77,10 +77,13 @@ def backoff_delay(attempt: int, chance: float) -> timedelta:
 
 
 def retry_after_delay(retry_after: str | None, now: datetime) -> timedelta | None:
-    """Return the delay of a ``Retry-After`` header, from one minute to six hours, or None."""
+    """Return the delay that a ``Retry-After`` header requests, or None if it is missing or invalid.
+
+    The delay is limited to the range from one minute to six hours.
+    """
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):
-        # More than nine digits exceed the maximum delay anyway.
+        # A number with more than nine digits exceeds the maximum delay anyway.
         requested = timedelta(seconds=int(text)) if len(text) < 10 else MAX_DELAY
     else:
         timestamp = _parse_http_date(text)
@@ -95,5 +98,5 @@ def _parse_http_date(http_date: str) -> datetime | None:
         timestamp = parsedate_to_datetime(http_date)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    # HTTP dates are in GMT; the obsolete formats are parsed without a time zone.
+    # HTTP dates are in GMT, but the parser returns no time zone for dates in the obsolete formats.
     return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)

@@ -1,6 +1,6 @@
 """Sign webhooks and verify their signatures.
 
-Standard library only, so that a receiver can import or copy this module.
+This module uses only the standard library, so that receivers can import or copy it.
 
 WebhookVerificationError
 ├── BadTimestamp             the timestamp is not a whole number of seconds
@@ -40,7 +40,7 @@ class OutsideReplayWindow(WebhookVerificationError):
 
 
 class BadSignature(WebhookVerificationError):
-    """The signature does not match secret, timestamp and body."""
+    """The signature does not match the secret, the timestamp and the body."""
 
 
 def sign(secret: str, timestamp: int, raw_body: bytes) -> str:
@@ -74,8 +74,8 @@ def verify(
         raise OutsideReplayWindow(age_s)
     expected = _signature(secret, timestamp_header, raw_body)
     # Compare bytes: compare_digest does not accept strings with non-ASCII characters.
-    given = signature_header.encode("utf-8", "surrogatepass")
-    if not hmac.compare_digest(expected.encode(), given):
+    received = signature_header.encode("utf-8", "surrogatepass")
+    if not hmac.compare_digest(expected.encode(), received):
         raise BadSignature("The signature does not match.")
 
 

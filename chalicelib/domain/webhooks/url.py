@@ -1,6 +1,7 @@
 """Parse and validate webhook URLs without name resolution.
 
-URLs are validated on save and again before each attempt. Only the attempt checks addresses.
+URLs are validated when a workflow is saved and again before each attempt. The addresses that a host
+name resolves to are checked only before an attempt.
 """
 
 import re
@@ -23,7 +24,7 @@ _LOCAL_NAMES: Final = ("localhost", "local", "internal", "localdomain", "home.ar
 
 
 class InvalidWebhookUrl(ValueError):
-    """The URL is invalid. The message is one sentence."""
+    """The webhook URL is invalid. The message states the reason in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class WebhookUrl:
     Attributes:
         scheme: ``https``, or ``http`` if plain http is allowed for local development.
         host: a host name in lower-case ASCII (IDNA), or an IP address without brackets.
-        target: path and query, as sent.
+        target: the path and the query as sent in the request line.
     """
 
     scheme: str
@@ -43,7 +44,7 @@ class WebhookUrl:
 
     @property
     def address(self) -> IPv4Address | IPv6Address | None:
-        """The host as an IP address, or None if it is a name."""
+        """The host as an IP address, or None if the host is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -51,13 +52,13 @@ class WebhookUrl:
 
     @property
     def authority(self) -> str:
-        """Host and port for the ``Host`` header, without the scheme's default port."""
+        """The value of the ``Host`` header: host, and port if not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def url_error(url: str, *, allow_private: bool) -> str | None:
-    """Return one sentence that says why the URL is invalid, or None."""
+    """Return the error message for an invalid URL, or None if the URL is valid."""
     try:
         parse_webhook_url(url, allow_private=allow_private)
     except InvalidWebhookUrl as error:
@@ -89,7 +90,7 @@ def parse_webhook_url(url: str, *, allow_private: bool) -> WebhookUrl:
 def _split(url: str) -> SplitResult:
     if len(url) > MAX_URL_LENGTH:
         raise InvalidWebhookUrl(f"Must be at most {MAX_URL_LENGTH} characters.")
-    # Before urlsplit, which silently drops line breaks.
+    # Check the URL before urlsplit parses it, because urlsplit silently removes line breaks.
     if not _URL_CHARACTERS.fullmatch(url):
         raise InvalidWebhookUrl("Must not contain spaces, control characters or backslashes.")
     try:
@@ -103,11 +104,12 @@ def _host(parts: SplitResult) -> str:
     if parts.netloc.startswith("["):
         return _literal(host)
     if not host.isascii():
-        host = _in_ascii(host)
+        host = _to_ascii(host)
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise InvalidWebhookUrl("Invalid host name.")
-    # Like 127.1 or 0x7f.1, which resolvers accept as addresses.
+    # Resolvers accept 127.1 and 0x7f.1 as addresses. Reject such hosts: if the last label is
+    # numeric, the host must be a complete IP address.
     return _literal(host) if _NUMBER.fullmatch(labels[-1]) else host
 
 
@@ -121,8 +123,8 @@ def _literal(host: str) -> str:
     return str(address)
 
 
-def _in_ascii(host: str) -> str:
-    # Imported on first use: its tables load slowly and few URLs need them.
+def _to_ascii(host: str) -> str:
+    # The library is imported on first use, because its tables load slowly and few URLs need them.
     import idna
 
     try:
@@ -147,7 +149,7 @@ def _port(parts: SplitResult) -> int:
 def _target(parts: SplitResult) -> str:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not _TARGET.fullmatch(target):
-        raise InvalidWebhookUrl("Path and query: percent-encode reserved characters.")
+        raise InvalidWebhookUrl("Invalid character in the path or the query; use percent-encoding.")
     return target
 
 

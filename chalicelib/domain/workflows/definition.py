@@ -26,7 +26,7 @@ from chalicelib.domain.webhooks.headers import (
     validate_headers,
 )
 from chalicelib.domain.webhooks.url import url_error
-from chalicelib.domain.workflows.condition_values import NAMED_BY_ID, condition_value_errors
+from chalicelib.domain.workflows.condition_values import SUBJECTS_WITH_ID, condition_value_errors
 from chalicelib.domain.workflows.workflow import (
     MAX_ATTEMPTS,
     MAX_BODY_BYTES,
@@ -60,7 +60,7 @@ class ConditionDefinition(Input):
 
 
 class ActionDefinition(Input):
-    """A webhook. An omitted id is derived from the workflow's id and the key."""
+    """An action, which sends a webhook. An omitted id is derived from workflow id and key."""
 
     id: Identifier | None = None
     key: str = Field(min_length=1, max_length=100)
@@ -92,13 +92,13 @@ def parse_workflow_definition(
     """Parse and validate the definition of a workflow.
 
     Args:
-        directory: the account's brands and stores; None skips the check that the ones that
-            conditions name exist.
-        others: the account's workflows; they may include the one with the definition's id.
+        directory: the account's brands and stores. If it is None, the ids of brands and stores in
+            conditions are not checked for existence.
+        others: the account's workflows, which may include the saved version of this workflow.
         allow_private: whether plain http and private addresses are allowed.
 
     Raises:
-        InvalidInput: the shape is invalid or the definition violates a rule.
+        InvalidInput: the definition does not match the model or violates a rule.
     """
 
     def rule_errors(workflow: WorkflowDefinition) -> Iterator[InputError]:
@@ -113,10 +113,10 @@ def parse_workflow_definition(
 def build_workflow(
     definition: WorkflowDefinition, now: datetime, earlier: Workflow | None = None
 ) -> Workflow:
-    """Return the workflow to save, which replaces ``earlier``.
+    """Build the workflow to save, which replaces ``earlier``.
 
     Raises:
-        InputTooLarge: the workflow is larger than `MAX_WORKFLOW_BYTES`.
+        InputTooLarge: the workflow's JSON exceeds `MAX_WORKFLOW_BYTES`.
     """
     updated_at = format_timestamp(now)
     workflow = Workflow(
@@ -124,8 +124,8 @@ def build_workflow(
         name=definition.name,
         enabled=definition.enabled,
         operator=definition.operator,
-        conditions=tuple(_condition(each) for each in definition.conditions),
-        actions=tuple(_action(definition, each) for each in definition.actions),
+        conditions=tuple(_condition(condition) for condition in definition.conditions),
+        actions=tuple(_action(definition, action) for action in definition.actions),
         created_at=earlier.created_at if earlier else updated_at,
         updated_at=updated_at,
     )
@@ -140,8 +140,8 @@ def _condition(definition: ConditionDefinition) -> Condition:
         operator=definition.operator,
         subject=definition.subject,
         field=definition.field or "",
-        value=value.lower() if definition.subject in NAMED_BY_ID else value,
-        conditions=tuple(_condition(each) for each in definition.conditions or ()),
+        value=value.lower() if definition.subject in SUBJECTS_WITH_ID else value,
+        conditions=tuple(_condition(nested) for nested in definition.conditions or ()),
     )
 
 
@@ -187,7 +187,7 @@ def _group_errors(
             json_pointer(*path, "conditions"), "required", "Set at least one condition."
         )
     elif depth > _MAX_DEPTH:
-        detail = f"Groups are nested at most {_MAX_DEPTH} deep."
+        detail = f"Groups can be nested at most {_MAX_DEPTH} levels deep."
         yield not_allowed(detail, *path, "conditions")
     else:
         yield from _conditions_errors(group.conditions, directory, depth + 1, *path, "conditions")
@@ -195,7 +195,7 @@ def _group_errors(
 
 def _comparison_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[InputError]:
     if condition.conditions is not None:
-        yield not_allowed("Allowed with $and and $or only.", *path, "conditions")
+        yield not_allowed("Allowed only if the operator is $and or $or.", *path, "conditions")
     if condition.subject is None:
         yield required(*path, "subject")
 
@@ -206,7 +206,7 @@ def _field_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[
             json_pointer(*path, "field"), "required", "Set the id or the key of the field."
         )
     if condition.subject is not Subject.ANSWER and condition.field is not None:
-        yield not_allowed("Allowed with the subject answer only.", *path, "field")
+        yield not_allowed("Allowed only if the subject is answer.", *path, "field")
 
 
 def _value_errors(
@@ -228,11 +228,13 @@ def _uniqueness_errors(
     workflow: WorkflowDefinition, others: Iterable[Workflow]
 ) -> Iterator[InputError]:
     actions = workflow.actions
-    taken = {action.id for each in others if each.id != workflow.id for action in each.actions}
+    used_ids = {
+        action.id for other in others if other.id != workflow.id for action in other.actions
+    }
     ids = [_action_id(workflow, action) for action in actions]
     repeated_ids = duplicate_positions(ids)
     for position, action_id in enumerate(ids):
-        if position in repeated_ids or action_id in taken:
+        if position in repeated_ids or action_id in used_ids:
             yield duplicate("actions", position, "key" if actions[position].id is None else "id")
     for position in duplicate_positions(action.key for action in actions):
         if position not in repeated_ids:
@@ -247,8 +249,10 @@ def _action_errors(
         yield InputError(json_pointer(*path, "url"), "invalid_url", invalid_url)
     yield from _header_errors(action.headers, *path, "headers")
     # Only the id and the name of the workflow are part of the body.
-    named = Workflow(id=workflow.id, name=workflow.name, actions=(), created_at="", updated_at="")
-    if body_size(named, _action(workflow, action)) > MAX_BODY_BYTES:
+    body_workflow = Workflow(
+        id=workflow.id, name=workflow.name, actions=(), created_at="", updated_at=""
+    )
+    if body_size(body_workflow, _action(workflow, action)) > MAX_BODY_BYTES:
         yield InputError(
             json_pointer(*path, "metadata"),
             "too_large",

@@ -1,4 +1,4 @@
-"""Workflows: the feedback that triggers them, and the webhooks that they send."""
+"""Workflows: conditions that feedback must satisfy, and actions that send webhooks."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ _SOME_UUID: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class Subject(StrEnum):
-    """The property of a feedback that a condition compares."""
+    """The property of a feedback record that a condition compares."""
 
     RATING = "rating"
     FORM = "form"
@@ -35,13 +35,13 @@ class Subject(StrEnum):
 
 
 Operator = StrEnum(  # type: ignore[misc]
-    "Operator", {each.name: each.value for each in (*Combination, *Comparator)}
+    "Operator", {member.name: member.value for member in (*Combination, *Comparator)}
 )
 Operator.__doc__ = "A comparison, or the combination of several conditions."
 
 
 def combination_of(operator: Operator) -> Combination | None:
-    """Return the combination that the operator stands for, or None for a comparison."""
+    """Return the operator as a `Combination`, or None if it is a comparison operator."""
     return Combination(operator.value) if operator.value in list(Combination) else None
 
 
@@ -49,9 +49,9 @@ class Condition(Resource):
     """A comparison with a property of the feedback, or a group of conditions.
 
     Attributes:
-        operator: the comparison, or the combination of `conditions`.
-        subject: the property to compare; None for a group.
-        field: the id or key of the field whose answer to compare.
+        operator: the comparison operator, or for a group the operator that combines `conditions`.
+        subject: the property of the feedback to compare; None for a group.
+        field: the id or key of the form field whose answer is compared.
     """
 
     operator: Annotated[Operator, Field(strict=False)]
@@ -63,15 +63,15 @@ class Condition(Resource):
     def matches(self, feedback: Feedback) -> bool:
         """Return whether the feedback satisfies this condition."""
         if self.combination:
-            return self.combination.of(each.matches(feedback) for each in self.conditions)
-        return evaluate(Comparator(self.operator.value), self._given(feedback), self.value)
+            return self.combination.of(nested.matches(feedback) for nested in self.conditions)
+        return evaluate(Comparator(self.operator.value), self._values(feedback), self.value)
 
     @property
     def combination(self) -> Combination | None:
-        """The combination of its conditions; None for a comparison."""
+        """The operator that combines the conditions of a group; None for a comparison."""
         return combination_of(self.operator)
 
-    def _given(self, feedback: Feedback) -> list[str]:
+    def _values(self, feedback: Feedback) -> list[str]:
         match self.subject:
             case Subject.RATING:
                 return [] if feedback.rating is None else [str(feedback.rating)]
@@ -95,7 +95,7 @@ class Action(Resource):
     """A webhook of a workflow.
 
     Attributes:
-        headers: custom headers; system headers replace those with the same name.
+        headers: custom headers; system headers replace equivalent custom headers.
         attempts: the maximum number of attempts.
     """
 
@@ -121,11 +121,14 @@ class Workflow(Resource):
     updated_at: TimestampText
 
     def reacts_to(self, feedback: Feedback) -> bool:
-        """Return whether this feedback triggers it; without conditions, every feedback does."""
+        """Return whether the feedback triggers this workflow.
+
+        A workflow without conditions is triggered by all feedback.
+        """
         if not self.enabled:
             return False
         return not self.conditions or self.operator.of(
-            each.matches(feedback) for each in self.conditions
+            condition.matches(feedback) for condition in self.conditions
         )
 
     def action(self, action_id: str) -> Action | None:
@@ -136,7 +139,7 @@ class Workflow(Resource):
 def reactions(
     workflows: Iterable[Workflow], feedback: Feedback
 ) -> Iterator[tuple[Workflow, Action]]:
-    """Yield every action that this feedback triggers."""
+    """Yield every action that the feedback triggers, with its workflow."""
     for workflow in workflows:
         if workflow.reacts_to(feedback):
             for action in workflow.actions:
@@ -146,7 +149,10 @@ def reactions(
 def new_execution(
     workflow: Workflow, action: Action, feedback: Feedback, now: datetime
 ) -> Execution:
-    """Build the execution of this action for this feedback. Its id derives from all three ids."""
+    """Build the execution of an action for a feedback record.
+
+    The execution's id is derived from the ids of the feedback, the workflow and the action.
+    """
     return Execution(
         id=derived_id("execution", feedback.id, workflow.id, action.id),
         account_id=feedback.account_id,

@@ -1,4 +1,4 @@
-"""Open a connection to a webhook receiver before a deadline and only to permitted addresses."""
+"""Connect to a webhook receiver, within a time limit and only at permitted addresses."""
 
 import socket
 import ssl
@@ -23,7 +23,7 @@ class WebhookFailure(StrEnum):
     """The reason why an attempt has no response status."""
 
     BAD_REQUEST = "BAD_REQUEST"
-    """The URL or a header is invalid. The host name was not resolved."""
+    """The URL or a header is invalid, so nothing was sent and the host name was not resolved."""
     NO_ADDRESS = "NO_ADDRESS"
     """The host name has no address."""
     FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS"

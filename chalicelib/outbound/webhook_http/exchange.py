@@ -30,7 +30,7 @@ from chalicelib.outbound.webhook_http.connection import (
 
 EXCERPT_CHARACTERS: Final = 1024
 BODY_LIMIT_BYTES: Final = 16 * 1024
-"""Size limit of the response body. It applies both before and after decoding."""
+"""Size limit of the response body. It applies to the encoded and to the decoded body."""
 
 _RESPONSE_LIMIT_BYTES: Final = 128 * 1024
 """Size limit of the complete response: status lines, headers, framing and body. http.client has no
@@ -62,7 +62,7 @@ class WebhookResponse:
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is from 200 to 299. The rest of the response is ignored."""
+        """Whether the status is from 200 to 299. The response body does not matter."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
@@ -122,7 +122,7 @@ def _validate(url: str, headers: Mapping[str, str], allow_private: bool) -> Webh
 
 @dataclass
 class _Attempt:
-    """One request and its response. The attributes stay available if the attempt fails.
+    """One request and its response. If the attempt fails, the attributes contain a partial result.
 
     Attributes:
         deadline: monotonic time at which the attempt times out.
@@ -153,11 +153,11 @@ class _Attempt:
                 WebhookFailure.TIMEOUT, "timed out while sending the request"
             ) from None
         except OSError:
-            # The receiver may have responded without reading the complete request.
+            # Sending can fail because the receiver responded without reading the complete request.
             return
 
     def receive(self, connection: socket.socket) -> int:
-        """Return the response status. Store ``Retry-After`` and the excerpt if received in time.
+        """Read the response, set `retry_after` and `excerpt` if received, and return the status.
 
         Raises:
             AttemptFailed: no status was received.
@@ -209,8 +209,8 @@ class _ResponseStream(io.RawIOBase):
 
     Attributes:
         remaining_bytes: the number of bytes until the size limit.
-        in_body: whether the headers are complete. The status is known then, so a lost connection, a
-            time-out or an exceeded size limit ends the stream without an exception.
+        in_body: whether the headers are complete. From then on, the status is known, so a lost
+            connection, a time-out or an exceeded size limit ends the stream without an exception.
         reader: the buffered reader of this stream.
     """
 
@@ -304,7 +304,7 @@ def _is_final(status: int) -> bool:
 
 
 def _read_body(response: HTTPResponse) -> bytes:
-    """Return the start of the decoded body that is received before the deadline."""
+    """Return the decoded body as far as it arrives before the deadline, up to the size limit."""
     decode = _decoder(response.getheader("Content-Encoding", ""))
     decoded = b""
     length = response.length

@@ -7,7 +7,7 @@ from chalicelib.storage import credentials
 
 
 def authenticate(api_key: str, api_secret: str) -> str:
-    """Return the id of the account that these credentials belong to.
+    """Return the id of the account that this API key and secret belong to.
 
     Credentials are cached, so a revoked key can be accepted for up to a minute.
 

@@ -32,7 +32,7 @@ class ValidatedBatch:
 
     Attributes:
         rows: all rows of the request, unparsed.
-        partial: whether the request allows the import of valid rows if other rows are invalid.
+        partial: whether the valid rows are imported if other rows are invalid.
         valid: the rows to import, with their indexes in ``rows``.
         rejected: the invalid rows.
     """
@@ -48,8 +48,8 @@ def accept_batch(
 ) -> AcceptedBatch:
     """Store a batch of customers durably, then queue it.
 
-    A request with an idempotency key that was used before creates no second import, but queues the
-    unfinished chunks of the first import again.
+    If the idempotency key was used before, do not create a second import. Queue the unfinished
+    chunks of the first import again.
 
     AWS requests: one, plus one per 25 chunks, one per 10 messages, and one if there is an
     idempotency key.
@@ -80,7 +80,7 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
 
 
 def _parsed_rows(batch: ValidatedBatch) -> list[Any]:
-    """Return all rows as JSON values: valid rows parsed, rejected rows unparsed."""
+    """Return all rows as JSON values: valid rows as parsed, rejected rows as received."""
     parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in batch.valid}
     return [parsed.get(index, row) for index, row in enumerate(batch.rows)]
 

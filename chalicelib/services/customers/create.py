@@ -15,7 +15,7 @@ def create_customer(
 ) -> Customer:
     """Create a customer, even if another customer has the same email and phone.
 
-    A repeated request with the same idempotency key and input returns the current data of the
+    If the idempotency key was used before with the same input, return the current data of the
     customer that the first request created. Two AWS requests.
 
     Raises:

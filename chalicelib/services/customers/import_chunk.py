@@ -32,7 +32,8 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
-"""An upper bound of the text length of a customer without any imported field."""
+"""An upper bound of the text length of a new customer's other fields, which are not imported.
+"""
 
 _DEFER_FOR: Final = timedelta(hours=1)
 
@@ -65,7 +66,10 @@ def defer(pointer: ChunkPointer) -> ChunkOutcome:
 
 
 def record_failure(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
-    """Record a failed attempt. Reschedule the chunk, or park it after the last allowed attempt."""
+    """Record a failed attempt of importing a chunk.
+
+    Reschedule the chunk, or park it after the last allowed attempt.
+    """
     is_parked = imports.WORK.record_failure(pointer.import_id, pointer.part, reason, clock.now())
     return ChunkOutcome.PARKED if is_parked else ChunkOutcome.FAILED
 
@@ -108,7 +112,8 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
 
 
 def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
-    # If the header is missing, the request that accepts the import may still be about to write it.
+    # A chunk without a header is discarded only some minutes after it was written, because the
+    # request that accepts the import may still write the header.
     written_at = datetime.fromisoformat(chunk.row.created_at)
     if chunk.is_leftover or now - written_at > _DEFER_FOR:
         imports.discard(chunk)
@@ -132,7 +137,8 @@ def _plan(
 
 
 def _is_within_size_limit(base: Customer, base_length: int, fields: Fields) -> bool:
-    # JSON needs at most six bytes per character, so most customers need not be serialized.
+    # JSON needs at most six bytes per character. If even this upper bound is within the limit,
+    # which is the case for most customers, the customer need not be serialized.
     if (base_length + text_length(fields)) * 6 < MAX_CUSTOMER_BYTES:
         return True
     return len(_with_fields(base, fields).model_dump_json().encode()) <= MAX_CUSTOMER_BYTES

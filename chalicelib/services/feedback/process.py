@@ -2,8 +2,8 @@
 
 1. Create the webhook executions and the customer. Their ids are derived from the feedback, so
    repeating this step creates no duplicates.
-2. Update the counts and mark the feedback as done, in one transaction. A later message for this
-   feedback is skipped.
+2. Update the counts and mark the feedback as done, in one transaction. If another message for this
+   feedback arrives later, it is skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
@@ -25,7 +25,7 @@ from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
 
 MAX_BATCH_SIZE: Final = 25
-"""A transaction can contain 100 writes. Each feedback record needs up to three."""
+"""A DynamoDB transaction allows 100 writes. Each feedback record needs up to three."""
 
 _TABLES: Final[dict[FormKind, FormTable]] = {
     FormKind.CONTACT_FORM: contact_forms,
@@ -34,7 +34,7 @@ _TABLES: Final[dict[FormKind, FormTable]] = {
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
-    """Process up to `MAX_BATCH_SIZE` feedback records. Return the number that were pending.
+    """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
     per 25 executions to create, and one per ten executions to queue.
@@ -68,7 +68,8 @@ def _attempt(feedback_ids: Collection[str], created: dict[str, list[Execution]])
 def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Execution]]) -> None:
     """Create the executions of the feedback records and add them to ``created``.
 
-    After contention, `_attempt` runs again and skips the records in ``created``.
+    After contention, `_attempt` runs again. The second run skips the records in ``created``,
+    because their executions exist.
     """
     now = clock.now()
     new = {
@@ -98,7 +99,7 @@ def _count(identified: Sequence[Feedback]) -> None:
     for record in identified:
         if record.customer_id:
             by_customer[record.account_id, record.customer_id].append(record)
-    # If the customer was deleted in the meantime, only the form's count increases.
+    # If the customer was deleted in the meantime, only the form's submission count is increased.
     existing = customers.find_existing(by_customer)
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():

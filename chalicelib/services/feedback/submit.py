@@ -36,7 +36,7 @@ from chalicelib.storage.dynamodb.transactions import (
 
 @dataclass(frozen=True)
 class SubmissionMetadata:
-    """The data of a submit request apart from the submission.
+    """The data of a submit request that is not part of the submission.
 
     Attributes:
         idempotency_key: the idempotency key of the request, or None.
@@ -113,7 +113,8 @@ def _submit_with_tracker(
         origin.check_same_input(earlier.input_hash)
         return earlier.feedback
     if stored_tracker and stored_tracker.feedback_id == origin.record_id:
-        # A concurrent duplicate was committed between the reads of the feedback and the tracker.
+        # A concurrent duplicate of this request was committed between the reads of feedback and
+        # tracker.
         raise Contention(condition_failed=True)
     tracker = require_unused(stored_tracker, survey.saved)
     context = SurveyContext.of_tracker(survey.directory, tracker)
@@ -150,7 +151,8 @@ def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedb
     if metadata.is_honeypot_filled:
         return new
     if not feedback.create(new, origin.input_hash):
-        # A concurrent duplicate was stored first, or botocore lost the response and retried.
+        # A concurrent duplicate of this request was stored first, or botocore lost the response to
+        # its first write and retried the write.
         earlier = _find_earlier(origin)
         if earlier is None:
             raise Unavailable("The feedback was not stored.")

@@ -1,4 +1,4 @@
-"""Cache contact forms and surveys, with the questionnaires built from them."""
+"""Load and cache contact forms and surveys, with the questionnaires built from them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,7 @@ Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 @dataclass(frozen=True)
 class Respondent:
-    """The respondent that a public request comes from.
+    """The respondent who sends a public request.
 
     Attributes:
         language: the value of the request's language parameter, or None.
@@ -60,7 +60,7 @@ class CachedForm(Generic[Saved]):
         return choose_language(
             self.saved.language,
             self.saved.translations,
-            asked_for=respondent.language,
+            requested_range=respondent.language,
             accept_language=respondent.accept_language,
         )
 

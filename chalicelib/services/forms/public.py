@@ -31,7 +31,7 @@ class SurveyRequest:
     """A request for the public view of a survey.
 
     Attributes:
-        store_id, brand_id: validated always, but used only if there is no tracker.
+        store_id, brand_id: always validated, but used only if the request has no tracker.
     """
 
     survey_id: str

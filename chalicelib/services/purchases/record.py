@@ -57,7 +57,8 @@ def record_purchase(account_id: str, definition: Any) -> Purchase:
 def _customer_of(account_id: str, record_id: str, purchase: PurchaseDefinition) -> str | None:
     if purchase.customer is None:
         return purchase.customer_id
-    # The id is derived from the purchase, so recording it again creates no second customer.
+    # The customer's id is derived from the purchase's id, so recording the purchase again creates
+    # no second customer.
     customer = customer_from_body(
         purchase.customer,
         derived_id(record_id, "customer"),

@@ -1,4 +1,4 @@
-"""Create trackers. A tracker is part of the link to a survey that a customer receives."""
+"""Create trackers. The survey link that a customer receives contains a tracker."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound

@@ -1,9 +1,10 @@
-"""Circuit breaker for webhook hosts that repeatedly time out. Each process has its own circuits.
+"""Circuit breaker for webhook hosts that repeatedly time out. Processes do not share circuits.
 
-There is one circuit per account and host. While it is open, webhooks of the account to the host are
-deferred without an attempt, so that an unresponsive receiver does not delay other webhooks. After a
-minute, attempts are allowed again. A time-out opens the circuit for another minute; any other
-result closes it. Accounts do not share a circuit, because they may call different paths of a host.
+There is one circuit per account and host. While the circuit is open, webhooks of the account to the
+host are deferred without an attempt, so that an unresponsive receiver does not delay other
+webhooks. After a minute, attempts are allowed again. A time-out opens the circuit for another
+minute; any other result closes it. Accounts do not share a circuit, because one path of a host can
+be unresponsive while the paths that other accounts use are not.
 """
 
 from dataclasses import dataclass, field
@@ -30,13 +31,13 @@ class CircuitBreaker:
     _lock: Lock = field(default_factory=Lock)
 
     def open_until(self, account_id: str, host: str, now: datetime) -> datetime | None:
-        """Return the time until which the circuit is open, or None if it is closed."""
+        """Return the time until which attempts to the host are deferred, or None if allowed."""
         with self._lock:
             state = self._hosts.get((account_id, host))
             until = state.open_until if state else None
             return until if until and until > now else None
 
-    def note(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
+    def record_result(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
         """Record whether an attempt timed out: open or close the circuit accordingly."""
         key = (account_id, host)
         with self._lock:
@@ -50,7 +51,7 @@ class CircuitBreaker:
             if state.time_outs >= OPEN_AFTER_TIMEOUTS:
                 state.open_until = now + OPEN_FOR
 
-    def forget(self) -> None:
+    def close_all(self) -> None:
         """Close all circuits."""
         with self._lock:
             self._hosts.clear()

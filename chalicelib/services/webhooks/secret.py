@@ -17,7 +17,8 @@ class NewSecret:
     Attributes:
         secret: the secret. The command line shows it only once.
         replaced: the number of scheduled secrets that it replaces. Workers cache secrets, so a
-            replaced secret that was due within the next minute may still sign for up to a minute.
+            replaced secret that would have become active within the next minute may still sign
+            webhooks for up to a minute.
     """
 
     secret: str = field(repr=False)

@@ -1,7 +1,7 @@
 """Deliver webhooks: claim an execution, send the request, save the outcome.
 
-Workflows and secrets are loaded before the claim and cached for a minute. Between the claim and the
-outcome, only the webhook request can fail.
+Workflows and secrets are loaded before the claim and cached for a minute. Therefore only the
+webhook request can fail between the claim and the outcome.
 """
 
 from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ _OUTCOMES: Final = {
 
 @dataclass(frozen=True)
 class _Delivery:
-    """The account data that an attempt needs.
+    """The action and the signing secret that an attempt needs.
 
     Attributes:
         action: the action, or None if it no longer exists or its workflow is disabled.
@@ -159,7 +159,7 @@ def record_failure(execution_id: str, reason: str) -> bool:
 def _delivery(pointer: ExecutionPointer) -> _Delivery:
     action = _action_in(workflows_of(pointer.account_id), pointer)
     if action is None:
-        # The workflow may be newer than the cache.
+        # The cached workflows may be older than this workflow, so load them again.
         current = workflows.list_for_account(pointer.account_id, consistent=True)
         action = _action_in(current, pointer)
     secrets = signing_secrets_of(pointer.account_id)
@@ -174,9 +174,9 @@ def _action_in(candidates: Sequence[Workflow], pointer: ExecutionPointer) -> Act
 
 
 def _outcome_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
-    """Return the outcome if no further attempt is allowed; None if the webhook can be sent."""
+    """Return the final outcome if no attempt is allowed, or None if the webhook can be sent."""
     if execution.claims > MAX_CLAIMS:
-        reason = f"{MAX_CLAIMS} claims without an outcome"
+        reason = f"no outcome was stored after {MAX_CLAIMS} claims"
         return Outcome(ExecutionState.PARKED, reason, execution.repeats)
     if delivery.action is None:
         reason = "the action no longer exists or its workflow is disabled"
@@ -196,7 +196,9 @@ def _attempt(
         error = "The account has no webhook secret."
         return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
     response = _post(execution, action, secret, at)
-    hosts.note(execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS)
+    hosts.record_result(
+        execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS
+    )
     attempt = Attempt(
         number=execution.attempt,
         at=at,

@@ -1,4 +1,4 @@
-"""The kinds of work: the records of each kind, and the queue that triggers their processing."""
+"""List the kinds of work, each with its work records and its queue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ class KindOfWork:
 
     Attributes:
         records: the work records of this kind.
-        queue: sends pointers to the queue of this kind and returns the number that it accepted.
+        queue: a function that sends pointers to the queue of this kind and returns the number of
+            accepted messages.
     """
 
     records: WorkRecords[Any]

@@ -17,11 +17,12 @@ def list_parked_work() -> list[ParkedWork]:
 
 
 def replay(owner_id: str, part: str | None = None) -> int:
-    """Reset the failure count of parked work and queue it. Return the number of records.
+    """Reset the failure count of an owner's parked work, queue it and return the number of records.
 
     Args:
         owner_id: the id of the import, feedback or execution that the work belongs to.
-        part: the part to replay. Default: all parked parts of the owner.
+        part: the part of the work to replay, for example one chunk of an import. Default: all
+            parked parts of the owner.
 
     Raises:
         NotFound: the owner has no such parked work.

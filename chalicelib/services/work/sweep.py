@@ -34,7 +34,7 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
                 work.queue(pointers)
                 pointers = []
     finally:
-        # Queue the records that are already rescheduled even if the database fails.
+        # If the database fails, still queue the records that are already rescheduled.
         if pointers:
             work.queue(pointers)
     return swept

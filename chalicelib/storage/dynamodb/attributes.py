@@ -1,4 +1,4 @@
-"""Attribute types that PynamoDB lacks or deserializes slowly."""
+"""Define attribute types that PynamoDB does not have or deserializes slowly."""
 
 import json
 import zlib
@@ -40,7 +40,8 @@ class JsonAttribute(Attribute[Any]):
 class CompressedJsonAttribute(Attribute[bytes]):
     """UTF-8 JSON text, stored compressed.
 
-    This costs far less than a nested map. The text can only be read and written as a unit.
+    This requires far less storage and time than a nested map, but the text can only be read and
+    written as a whole.
     """
 
     attr_type = BINARY

@@ -74,7 +74,7 @@ def forget_connection() -> None:
 class Table(Model):
     """The base class of table models.
 
-    A subclass sets only ``Meta.name``, for example ``"customers"``. The stage prefix is added.
+    A subclass sets only ``Meta.name``, for example ``"customers"``. `table_name` adds the stage.
     """
 
     Meta: Any
@@ -130,7 +130,7 @@ class Table(Model):
 
 
 def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
-    """Load up to 100 rows of one or more tables with a consistent read, in one request.
+    """Load up to 100 rows from one or more tables with a consistent read, in one request.
 
     Args:
         keys: the keys of the rows. Each contains the model of the table, the partition key and, if

@@ -1,4 +1,4 @@
-"""Transactions and conditional writes, and retries on contention."""
+"""Run transactions and conditional writes, and retry them on contention."""
 
 import random
 import time
@@ -70,7 +70,7 @@ def put_new(write: TransactWrite, model: type[Table], values: Mapping[str, Any])
 
 
 def create(model: type[Table], values: Mapping[str, Any]) -> bool:
-    """Write a new row without a transaction, in one request. Attributes that are None are omitted.
+    """Write a new row without a transaction, in one request. Omit attributes whose value is None.
 
     Return False if the key already exists or a transaction is writing the row.
     """
@@ -114,7 +114,7 @@ def try_write(write: Callable[[], object]) -> bool:
 
 
 def update_or_read(row: Table, actions: list[Action], condition: Condition) -> bool:
-    """Update a row and load its new values into ``row``. Return True.
+    """Update a row, load its new values into ``row`` and return True.
 
     If the condition fails, load the current values into ``row`` and return False. If the row does
     not exist, leave ``row`` unchanged and return False.
@@ -127,7 +127,7 @@ def update_or_read(row: Table, actions: list[Action], condition: Condition) -> b
     except VerboseClientError as error:
         if error.response["Error"]["Code"] not in _CONFLICTS:
             raise
-        # Only botocore's exception contains the item; PynamoDB's exception does not.
+        # Only botocore's exception contains the current item; PynamoDB's exception does not.
         cause: Any = getattr(error.__cause__, "response", {})
         row.deserialize(cause.get("Item", {}))
         return False
@@ -146,10 +146,13 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
             return attempt()
         except Contention:
             pause(try_number)
-    raise Unavailable("Too many writes at once to this account.")
+    raise Unavailable("Too many concurrent writes to this account.")
 
 
 def pause(try_number: int) -> None:
-    """Sleep for a random time: at most 10 ms after try 0, doubling with each try up to 400 ms."""
+    """Sleep for a random time.
+
+    Its maximum is 10 ms after try 0 and doubles with each try up to 400 ms.
+    """
     max_s = min(_MAX_PAUSE_S, 0.01 * 2**try_number)
     time.sleep(random.uniform(0, max_s))  # noqa: S311 - jitter, not a secret

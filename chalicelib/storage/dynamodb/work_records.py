@@ -1,4 +1,4 @@
-"""The repository that all kinds of work records share: find, reschedule, park and reopen records.
+"""Find, reschedule, park and reopen work records of any kind.
 
 The models of tables that contain work records derive from `WorkRow` and override its hooks.
 """
@@ -65,12 +65,12 @@ class WorkRow(Table):
 
     @classmethod
     def is_pending(cls) -> Condition:
-        """Return the condition that the record is pending."""
+        """Return the write condition that the record is pending."""
         return cls.state == PENDING
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
-        """Return the condition that the record is pending and not claimed or deferred."""
+        """Return the write condition that the record is pending and not claimed or deferred."""
         return cls.is_pending()
 
     def pointer(self, now: datetime) -> Any:
@@ -98,7 +98,7 @@ def pending_attributes(
 
 
 def leave_index(row: type[WorkRow]) -> list[Action]:
-    """Return the update actions that remove an ended record from the index."""
+    """Return the update actions that remove an ended record from the index of due work."""
     return [row.work_shard.remove(), row.due_at.remove()]
 
 
@@ -125,7 +125,7 @@ class WorkRecords(Generic[Pointer]):
         self._row: Final = row
 
     def overdue(self, now: datetime, at_most: int) -> Iterator[DueWork]:
-        """Find unfinished records that are due, at most ``at_most`` per shard."""
+        """Find unfinished records whose due time has passed, at most ``at_most`` per shard."""
         for shard in open_shards():
             yield from self._in_shard(shard, self._row.due_at <= int(now.timestamp()), at_most)
 
@@ -147,7 +147,8 @@ class WorkRecords(Generic[Pointer]):
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Record a failed attempt and schedule the next one, with exponential backoff.
 
-        Park the record after the last allowed attempt. Return True if it is now parked.
+        If this was the last allowed attempt, park the record. Return True if the record is now
+        parked.
         """
         row = self._at(owner_id, part)
         free = self._row.is_free(now)
@@ -180,7 +181,7 @@ class WorkRecords(Generic[Pointer]):
         ]
 
     def parked_parts(self, owner_id: str) -> list[str]:
-        """Return the names of the owner's parked parts."""
+        """Return the sort keys of the owner's parked work records."""
         rows = self._row.query(
             owner_id,
             filter_condition=self._row.state == PARKED,

@@ -1,6 +1,6 @@
-"""Declare the OpenAPI operation of a route, next to the route.
+"""Declare the OpenAPI operation of a route in the module that defines the route.
 
-A declaration contains only strings and numbers, so it adds no import to the start of a function.
+A declaration contains only strings and numbers, so it imports no models at start-up.
 `make openapi` reads the declarations, imports the models, and writes the document.
 """
 
@@ -13,15 +13,15 @@ View = TypeVar("View", bound=Callable[..., Any])
 class Operation(TypedDict):
     """An operation of the OpenAPI document.
 
-    The generator adds the responses that follow from the route: 401 for partner routes, 413 and 415
-    for a request body, 422 for an idempotency key, and 429 and 503 for every route.
+    The generator adds the error responses that it derives from the route: 401 for partner routes,
+    413 and 415 for a request body, 422 for an idempotency key, and 429 and 503 for every route.
 
     Attributes:
         id: operation id, the name of the operation in generated clients.
         response: model of the response body, as a path below `chalicelib.domain`.
         parameters: descriptions by name of query parameter or header.
         body: model of the request body, as a path below `chalicelib.domain`.
-        errors: statuses that do not follow from the route.
+        errors: further error statuses, which the generator cannot derive from the route.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Operation(TypedDict):
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
-"""Operations by view."""
+"""The declared operation of each view."""
 
 IDEMPOTENCY_KEY: Final = {
     "Idempotency-Key": "Makes retries safe. Use a new key of 1 to 255 printable ASCII characters"
@@ -48,7 +48,7 @@ IDEMPOTENCY_KEY: Final = {
 
 
 def operation(**declared: Unpack[Operation]) -> Callable[[View], View]:
-    """Declare the operation of the view below, as the decorator closest to the view."""
+    """Declare the operation of a view. Use it as the decorator closest to the view."""
 
     def declare(view: View) -> View:
         OPERATIONS[view] = declared

@@ -1,6 +1,7 @@
 """Serve the OpenAPI document and the documentation page.
 
-`make openapi` generates both files. At run time, only the address of the deployment is added.
+`make openapi` generates both files. When it serves a file, the service inserts the deployment's
+address and changes nothing else.
 """
 
 import html
@@ -31,7 +32,7 @@ _IF_NONE_MATCH: Final = {
     id="getDescription",
     tag=_TAG,
     summary="Get the OpenAPI document",
-    description="Returns this interface as an OpenAPI 3.1 document.",
+    description="Returns the description of this API as an OpenAPI 3.1 document.",
     parameters=_IF_NONE_MATCH,
     returns="The OpenAPI document.",
 )
@@ -47,8 +48,8 @@ def get_openapi() -> Response:
     id="getDocumentation",
     tag=_TAG,
     summary="Get the documentation page",
-    description="Returns the same document as an HTML page. The page loads nothing from other"
-    " hosts.",
+    description="Returns the description of this API as an HTML page. The page loads nothing"
+    " from other hosts.",
     parameters=_IF_NONE_MATCH,
     returns="The page.",
 )
@@ -75,7 +76,8 @@ def _document(address: str) -> str:
 
 @lru_cache(maxsize=8)
 def _page(address: str) -> str:
-    # An address without a host stays incomplete: callers can set the Host header.
+    # If the gateway reports no host, show only the path. The Host header is not used, because
+    # callers can forge it.
     base_url = address if "://" in address else f"…{address.rstrip('/')}"
     page = PAGE.read_text(encoding="utf-8")
     return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(base_url)}'", 1)

@@ -1,7 +1,7 @@
-"""HTML pages: the template environment and the security headers.
+"""Render HTML pages and build their security headers.
 
-Jinja is imported when a template is first rendered: a route that serves a finished page needs only
-the headers.
+Jinja is imported when a template is first rendered, because routes that serve a generated page need
+only the headers.
 """
 
 import base64
@@ -33,7 +33,7 @@ def environment() -> "Environment":
 
 
 def security_headers(html: str) -> dict[str, str | list[str]]:
-    """Return the headers of a page without scripts.
+    """Return the security headers of an HTML page that contains no scripts.
 
     The Content-Security-Policy allows the inline `<style>` elements of the page and nothing else.
     """

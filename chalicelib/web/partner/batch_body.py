@@ -19,15 +19,18 @@ from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import ValidatedBatch
 
 _MAX_LISTED_ERRORS: Final = 1_000
-_SURELY_SMALL: Final = 5_000
-"""A row of at most so many characters cannot exceed the size limit, however it is escaped."""
+_SAFE_LENGTH: Final = 5_000
+"""A row of at most this many characters cannot exceed the size limit, even if each is escaped."""
 
 
 def validate_batch(body: Any, *, partial: bool = False) -> ValidatedBatch:
-    """Validate each row of a batch on its own.
+    """Validate the body and, separately, each of its rows.
+
+    Args:
+        partial: accept a batch with invalid rows and report them as rejected.
 
     Raises:
-        InvalidInput: the body is not a batch, or a row is invalid and the batch is not partial.
+        InvalidInput: the body is not a batch, or a row is invalid and ``partial`` is false.
     """
     try:
         rows = parse(body, BatchBody).batch
@@ -76,7 +79,7 @@ def _validate_rows(rows: list[Any]) -> _ValidatedRows:
 
 def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
     body = parse(row, CustomerBody, "batch", index)
-    if len(str(row)) > _SURELY_SMALL:
+    if len(str(row)) > _SAFE_LENGTH:
         try:
             customer_from_body(body, new_id(), now)
         except InputTooLarge as error:

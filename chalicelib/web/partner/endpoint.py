@@ -1,4 +1,4 @@
-"""The common part of partner endpoints: credentials, request parsing, problem responses."""
+"""Code that all partner endpoints share: credentials, request parsing and problem responses."""
 
 import functools
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.web import json_body, query
 from chalicelib.web.problems import problem, unhandled_exception
-from chalicelib.web.request_log import note_account, request_id_of
+from chalicelib.web.request_log import log_account, request_id_of
 
 KEY_HEADER: Final = "X-API-KEY"
 SECRET_HEADER: Final = "X-API-SECRET"  # noqa: S105 - the header's name
@@ -27,47 +27,47 @@ Body = TypeVar("Body", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PartnerRequest:
-    """A request from a partner whose credentials hold.
+    """An authenticated request from a partner.
 
     Attributes:
-        account_id: the partner's account.
-        http: the request as it came.
+        account_id: the id of the partner's account.
+        http: the request from Chalice.
     """
 
     account_id: str
     http: Request
 
     def identifier(self, name: str = "id") -> str:
-        """The query parameter of this name, as `query.identifier` reads it."""
+        """Return a required query parameter that is a UUID; see `query.identifier`."""
         return query.identifier(self.http, name)
 
     def idempotency_key(self) -> str | None:
-        """The request's ``Idempotency-Key``, as `read_key` reads it."""
+        """Return the request's ``Idempotency-Key``, or None; see `read_key`."""
         return read_key(self.http.headers.get(IDEMPOTENCY_HEADER))
 
     def flag(self, name: str) -> bool:
-        """The query parameter of this name, ``true`` or ``false``; false when it is missing.
+        """Return a boolean query parameter; False if it is missing.
 
         Raises:
-            InvalidInput: it is anything else.
+            InvalidInput: the value is neither ``true`` nor ``false``.
         """
         parameters = self.http.query_params
-        given = parameters.get(name, "false") if parameters else "false"
-        if given not in ("true", "false"):
-            detail = "This must be true or false."
+        value = parameters.get(name, "false") if parameters else "false"
+        if value not in ("true", "false"):
+            detail = "Must be true or false."
             raise InvalidInput([InputError(f"?{name}", "wrong_type", detail)])
-        return given == "true"
+        return value == "true"
 
     def json(self) -> Any:
-        """The JSON body, as `json_body.read_json` reads it."""
+        """Return the parsed JSON body; see `json_body.read_json`."""
         return json_body.read_json(self.http)
 
     def body(self, model: type[Body]) -> Body:
-        """The JSON body, as `json_body.read_model` reads it."""
+        """Parse the JSON body into the model; see `json_body.read_model`."""
         return json_body.read_model(self.http, model)
 
     def optional_body(self, model: type[Body]) -> Body:
-        """The JSON body, or the model's defaults when there is none."""
+        """Parse the JSON body into the model; an empty body gives the model's defaults."""
         return json_body.read_optional_model(self.http, model)
 
 
@@ -75,9 +75,9 @@ PartnerView = Callable[[PartnerRequest], Response]
 
 
 def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], Response]]:
-    """Turns a view of a `PartnerRequest` into one that Chalice can route to.
+    """Convert a view that accepts a `PartnerRequest` into a Chalice view.
 
-    Credentials are judged before anything else of the request is looked at.
+    The credentials are checked before the rest of the request is read.
     """
 
     def decorate(view: PartnerView) -> Callable[[], Response]:
@@ -88,7 +88,7 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
                 account_id = authenticate(
                     http.headers.get(KEY_HEADER, ""), http.headers.get(SECRET_HEADER, "")
                 )
-                note_account(account_id)
+                log_account(account_id)
                 return view(PartnerRequest(account_id, http))
             except FeedbackError as error:
                 return problem(error, request_id_of(http))
@@ -101,8 +101,8 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
     return decorate
 
 
-def answer(resource: BaseModel, status: int = 200) -> Response:
-    """A resource as JSON. Partner answers hold customers' data, so nobody may keep a copy."""
+def json_response(resource: BaseModel, status: int = 200) -> Response:
+    """Return a JSON response. It contains customers' data and must not be cached."""
     return Response(
         body=resource.model_dump_json(),
         status_code=status,

@@ -1,7 +1,6 @@
-"""The partner interface: routes and their operations, each a few lines over a service.
+"""The partner routes and their operations.
 
-A view imports its service and models when it is first called: a function that starts to read one
-customer must not load forms and imports first.
+Each view imports its service and models on its first request, which keeps the start-up time short.
 """
 
 from chalice import Blueprint, Response
@@ -9,7 +8,7 @@ from chalice import Blueprint, Response
 from chalicelib.domain.paging import PageRequest
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, Operation, operation
-from chalicelib.web.partner.endpoint import PartnerRequest, answer, partner_endpoint
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
 
 routes = Blueprint(__name__)
 
@@ -21,7 +20,7 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
         tag=tag,
         summary=f"List {records}",
         description=f"Returns one page of the account's {records}, oldest first. A page after the"
-        " last one has no items and the same totals.",
+        " last page has no items, but the same totals.",
         body="paging.PageRequest",
         body_description="The page. An empty body requests the first 10 records and needs no"
         " content type.",
@@ -47,7 +46,7 @@ def get_purchase(request: PartnerRequest) -> Response:
     """Return a purchase."""
     from chalicelib.services.purchases.read import read_purchase
 
-    return answer(read_purchase(request.account_id, request.identifier()))
+    return json_response(read_purchase(request.account_id, request.identifier()))
 
 
 @routes.route("/partners/contact-form", methods=["GET"], content_types=[])
@@ -66,7 +65,7 @@ def get_contact_form(request: PartnerRequest) -> Response:
     """Return a contact form."""
     from chalicelib.services.forms.read import read_contact_form
 
-    return answer(read_contact_form(request.account_id, request.identifier()))
+    return json_response(read_contact_form(request.account_id, request.identifier()))
 
 
 @routes.route("/partners/contact-form/list", methods=["POST"], content_types=[])
@@ -77,7 +76,7 @@ def post_contact_form_list(request: PartnerRequest) -> Response:
     from chalicelib.services.forms.read import list_contact_forms
 
     page = request.optional_body(PageRequest)
-    return answer(list_contact_forms(request.account_id, page), status=201)
+    return json_response(list_contact_forms(request.account_id, page), status=201)
 
 
 @routes.route("/partners/survey", methods=["GET"], content_types=[])
@@ -96,7 +95,7 @@ def get_survey(request: PartnerRequest) -> Response:
     """Return a survey."""
     from chalicelib.services.forms.read import read_survey
 
-    return answer(read_survey(request.account_id, request.identifier()))
+    return json_response(read_survey(request.account_id, request.identifier()))
 
 
 @routes.route("/partners/survey/list", methods=["POST"], content_types=[])
@@ -107,7 +106,7 @@ def post_survey_list(request: PartnerRequest) -> Response:
     from chalicelib.services.forms.read import list_surveys
 
     page = request.optional_body(PageRequest)
-    return answer(list_surveys(request.account_id, page), status=201)
+    return json_response(list_surveys(request.account_id, page), status=201)
 
 
 @routes.route("/partners/customer", methods=["GET"], content_types=[])
@@ -126,7 +125,7 @@ def get_customer(request: PartnerRequest) -> Response:
     """Return a customer."""
     from chalicelib.services.customers.read import read_customer
 
-    return answer(read_customer(request.account_id, request.identifier()))
+    return json_response(read_customer(request.account_id, request.identifier()))
 
 
 @routes.route("/partners/customer", methods=["POST"], content_types=[])
@@ -135,7 +134,7 @@ def get_customer(request: PartnerRequest) -> Response:
     id="createCustomer",
     tag="Customers",
     summary="Create a customer",
-    description="Always creates a customer, even if another one has the same e-mail and phone"
+    description="Always creates a customer, even if another customer has the same e-mail and phone"
     " number. No field is required, but at least one must have a value; `null` and an empty string"
     " are not values. The JSON of a customer is limited to 32 KB.",
     parameters=IDEMPOTENCY_KEY,
@@ -152,7 +151,7 @@ def post_customer(request: PartnerRequest) -> Response:
     with ErrorCollector() as errors:
         key = errors.of(request.idempotency_key, otherwise=None)
         body = request.body(CustomerBody)
-    return answer(create_customer(request.account_id, body, key), status=201)
+    return json_response(create_customer(request.account_id, body, key), status=201)
 
 
 @routes.route("/partners/customer/list", methods=["POST"], content_types=[])
@@ -163,7 +162,7 @@ def post_customer_list(request: PartnerRequest) -> Response:
     from chalicelib.services.customers.read import list_customers
 
     page = request.optional_body(PageRequest)
-    return answer(list_customers(request.account_id, page), status=201)
+    return json_response(list_customers(request.account_id, page), status=201)
 
 
 @routes.route("/partners/customer/batch", methods=["POST"], content_types=[])
@@ -176,7 +175,7 @@ def post_customer_list(request: PartnerRequest) -> Response:
     " the progress. If a customer with the same e-mail and phone number exists, the row fills the"
     " customer's null fields and changes nothing else; otherwise it creates a customer. Rows with"
     " the same e-mail and phone number are merged in their order.\n\nEach row is validated like a"
-    " new customer. One invalid row rejects the whole batch, unless `partial` is true.",
+    " new customer. One invalid row rejects the entire batch, unless `partial` is true.",
     parameters={
         **IDEMPOTENCY_KEY,
         "partial": "Import the valid rows of a batch that also has invalid rows. The response lists"
@@ -196,7 +195,7 @@ def post_customer_batch(request: PartnerRequest) -> Response:
         partial = errors.of(lambda: request.flag("partial"), otherwise=False)
         key = errors.of(request.idempotency_key, otherwise=None)
         batch = validate_batch(request.json(), partial=partial)
-    return answer(accept_batch(request.account_id, batch, key), status=201)
+    return json_response(accept_batch(request.account_id, batch, key), status=201)
 
 
 @routes.route("/partners/customer/batch", methods=["GET"], content_types=[])
@@ -214,7 +213,7 @@ def post_customer_batch(request: PartnerRequest) -> Response:
     errors=(404,),
 )
 def get_customer_batch(request: PartnerRequest) -> Response:
-    """How far a batch has come."""
+    """Return the progress of an import."""
     from chalicelib.services.customers.accept_batch import read_import
 
-    return answer(read_import(request.account_id, request.identifier()))
+    return json_response(read_import(request.account_id, request.identifier()))

@@ -1,7 +1,7 @@
 """CORS headers and preflight responses: every origin may call the public endpoints.
 
-The function answers preflight requests itself. The gateway could answer them too, but in-process
-tests cannot check the gateway's configuration.
+The Lambda function, not the gateway, responds to preflight requests, because in-process tests
+cannot check the gateway's configuration.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""The common part of public endpoints: any origin, no credentials, errors as problem details."""
+"""Code that all public endpoints share: request parsing, problem responses and CORS headers."""
 
 import functools
 from collections.abc import Callable
@@ -37,16 +37,19 @@ class PublicRequest:
     http: Request
 
     def identifier(self, name: str) -> str:
-        """Return a required query parameter, as `query.identifier`."""
+        """Return a required query parameter that is a UUID; see `query.identifier`."""
         return query.identifier(self.http, name)
 
     def optional_identifier(self, name: str) -> str | None:
-        """Return an optional query parameter, as `query.optional_identifier`."""
+        """Return an optional query parameter that is a UUID, or None."""
         return query.optional_identifier(self.http, name)
 
     @property
     def respondent(self) -> "Respondent":
-        """The sender. The address comes from the gateway, never from a header of the request."""
+        """The respondent's languages and IP address.
+
+        The address comes from the gateway, never from a request header.
+        """
         from chalicelib.services.forms.cached_forms import Respondent
 
         return Respondent(
@@ -59,9 +62,9 @@ class PublicRequest:
         """Parse the request into a submission and its metadata.
 
         Raises:
-            UnsupportedMediaType: the body is not declared as multipart.
+            UnsupportedMediaType: the content type is not ``multipart/form-data``.
             InputTooLarge: the body exceeds `MAX_SUBMISSION_BYTES`.
-            InvalidInput: the body or the idempotency key is invalid; every error is listed.
+            InvalidInput: the body or the idempotency key is invalid. Lists every error.
         """
         from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
         from chalicelib.services.feedback.submit import SubmissionMetadata
@@ -88,7 +91,10 @@ PublicView = Callable[[PublicRequest], Response]
 def public_route(
     routes: Blueprint, method: str, path: str
 ) -> Callable[[PublicView], Callable[[], Response]]:
-    """Route a view of a `PublicRequest`, with CORS headers on every response."""
+    """Route requests to a view that accepts a `PublicRequest`.
+
+    Every response has CORS headers.
+    """
 
     def decorate(view: PublicView) -> Callable[[], Response]:
         @functools.wraps(view)

@@ -1,4 +1,4 @@
-"""Parse a ``multipart/form-data`` body (RFC 7578) into named texts."""
+"""Parse a ``multipart/form-data`` body (RFC 7578) into pairs of name and text."""
 
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
     """Return the parts of the body, in order.
 
     Raises:
-        UnsupportedMediaType: the body is not declared as multipart.
+        UnsupportedMediaType: the content type is not ``multipart/form-data``.
         InputTooLarge: the body exceeds ``max_bytes``.
         InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
     """
@@ -33,7 +33,7 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
         raise UnsupportedMediaType(MEDIA_TYPE)
     try:
         raw: Any = request.raw_body
-    except ValueError:  # invalid Base64 from the gateway
+    except ValueError:  # the gateway's Base64 is invalid
         raise _malformed("Malformed Base64 in the body.") from None
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
@@ -44,9 +44,9 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     """Return the parts of a body with the boundary from the content type.
 
     Raises:
-        InvalidInput: as `read_parts`.
+        InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
     """
-    # Only submissions need this module.
+    # The library is imported on first use, because only submissions need it.
     from python_multipart.exceptions import FormParserError
     from python_multipart.multipart import MultipartParser, parse_options_header
 
@@ -75,7 +75,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
 
 
 class _Collected:
-    """The parts and errors that the parser has found."""
+    """Collects the parts and the errors that the parser reports through its callbacks."""
 
     def __init__(self, parse_options_header: Any) -> None:
         self.parts: list[Part] = []
@@ -85,7 +85,7 @@ class _Collected:
         self._begin()
 
     def callbacks(self) -> dict[str, Any]:
-        """Return the callbacks for the parser."""
+        """Return the callbacks for the parser by event name."""
         return {
             "on_part_begin": self._begin,
             "on_header_field": lambda data, start, end: self._field.append(data[start:end]),
@@ -113,7 +113,7 @@ class _Collected:
         disposition = self._headers.get(b"content-disposition", b"")
         kind, options = self._parse_options(disposition)
         if kind != b"form-data" or b"name" not in options:
-            self.errors.append(InputError("", "malformed", "Missing name of a part."))
+            self.errors.append(InputError("", "malformed", "A part has no name."))
             return
         name = options[b"name"].decode("utf-8", "replace")
         pointer = json_pointer(name)

@@ -1,6 +1,6 @@
 """The public routes and their operations.
 
-A view imports its service on its first request, which keeps the start-up time short.
+Each view imports its service on its first request, which keeps the start-up time short.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -22,15 +22,15 @@ _JSON: Final = "application/json"
 
 _TAG: Final = "Public forms"
 _LANGUAGE: Final = {
-    "language": "Language of the form's texts, if the form is translated automatically. The default"
-    " follows from `Accept-Language`."
+    "language": "Language of the form's texts, if the form is translated automatically. By"
+    " default, `Accept-Language` determines the language."
 }
 _VIEW_PARAMETERS: Final = _LANGUAGE | {
     "If-None-Match": "The `ETag` of an earlier response. If nothing has changed, the status is 304."
 }
 _ANSWERS: Final = (
-    " Answers to hidden fields are ignored; every required field that is shown needs an answer."
-    " Values can be in the form's own language or in the language that was shown."
+    " Answers to hidden fields are ignored; every visible required field must be answered."
+    " Values can be in the form's original language or in the language of the view."
 )
 _SUBMISSION: Final = (
     "The answers, at most 256 KB. Send the array `fields` in one of three ways: as one JSON part;"
@@ -44,7 +44,7 @@ _SUBMISSION: Final = (
     id="showContactForm",
     tag=_TAG,
     summary="Show a contact form",
-    description="Returns the contact form with everything that is needed to display it. A disabled"
+    description="Returns everything that is needed to display the contact form. A disabled"
     " contact form is also returned, with `enabled` set to false.",
     parameters={"id": "Identifier of the contact form.", **_VIEW_PARAMETERS},
     response="forms.public.contact_form.PublicContactForm",
@@ -86,9 +86,9 @@ def submit_contact_form(request: PublicRequest) -> Response:
     id="showSurvey",
     tag=_TAG,
     summary="Show a survey",
-    description="Returns the survey with everything that is needed to display it. A private survey"
-    " requires the tracker from the survey link. With a tracker, the store, brand, and order follow"
-    " from the tracker, and the response must not be cached.",
+    description="Returns everything that is needed to display the survey. A private survey requires"
+    " the tracker from the survey link. The tracker determines the store, brand, and order, and the"
+    " response to a request with a tracker must not be cached.",
     parameters={
         "survey": "Identifier of the survey.",
         "tracker": "Tracker from the survey link.",
@@ -153,6 +153,6 @@ def submit_survey(request: PublicRequest) -> Response:
 def _cacheable(request: PublicRequest, view: "PublicForm") -> Response:
     from chalicelib.web.public.view_text import view_text
 
-    # The header may determine the language of the view.
+    # `Accept-Language` may determine the language of the view.
     vary: dict[str, str | list[str]] = {"Vary": "Accept-Language"}
     return cacheable(request.http, view_text(view), _JSON, max_age_s=VIEW_MAX_AGE_S, headers=vary)

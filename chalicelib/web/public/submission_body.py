@@ -18,7 +18,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.web.public.multipart import Part
 
 HONEYPOT: Final = "homepage"
-"""The name of a part that forms hide from people: only programs fill it."""
+"""The name of the honeypot part. Forms hide its field from respondents, so only bots fill it."""
 
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
 _UNSET: Final = ("", "null")
@@ -37,10 +37,10 @@ class SubmissionBody(Generic[Submission]):
 
 
 def parse_submission(parts: Sequence[Part], model: type[Submission]) -> SubmissionBody[Submission]:
-    """Return the submission that the parts encode.
+    """Parse the parts into a submission.
 
     Raises:
-        InvalidInput: a part is unknown, repeated or invalid; every error is listed.
+        InvalidInput: a part is unknown, a duplicate or invalid. Lists every error.
     """
     known = {description.alias or name for name, description in model.model_fields.items()}
     plain: dict[str, Any] = {}
@@ -69,7 +69,8 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # A duplicate is reported already; it may be missing only because its first part is empty.
+        # If the part is a duplicate, an error was already added. Do not also report the field as
+        # missing if its first part is empty.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )
@@ -81,7 +82,10 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
 
 @dataclass
 class _Leaves:
-    """The values of one item. Unless all values are numbered, they keep the order of the parts."""
+    """The id and the values of one item of ``fields``.
+
+    The values are sorted by number if all are numbered; otherwise, they are in part order.
+    """
 
     id: str | None = None
     values: list[tuple[int | None, str]] = field(default_factory=list)
@@ -99,8 +103,9 @@ class _FieldParts:
     """The parts that encode the array ``fields``.
 
     Attributes:
-        items: JSON texts, each of the whole array or of one item.
-        leaves: items by number. The numbers set the order; gaps are allowed.
+        items: JSON strings; each encodes the complete array or one of its items.
+        leaves: items that are sent as one part per value (``fields[0][id]``), by the number in
+            brackets. The numbers set the order; gaps are allowed.
     """
 
     items: list[str] = field(default_factory=list)
@@ -129,14 +134,14 @@ class _FieldParts:
         if not self.leaves:
             return [item for text in self.items if text.strip() for item in _items_in(text)]
         if self.items:
-            detail = "Mixed encodings. Send the fields either as JSON or as single parts."
+            detail = "Mixed encodings. Send `fields` either as JSON or as one part per value."
             raise InvalidInput([InputError("/fields", "not_allowed", detail)])
         return [leaves.as_object() for _, leaves in sorted(self.leaves.items())]
 
 
 def _items_in(text: str) -> list[Any]:
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidInput([InputError("/fields", "malformed", "Invalid JSON.")]) from None
-    return found if isinstance(found, list) else [found]
+    return parsed if isinstance(parsed, list) else [parsed]

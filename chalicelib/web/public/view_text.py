@@ -1,4 +1,4 @@
-"""Serialize the public views of forms and surveys, and cache the text."""
+"""Serialize the public views of forms and surveys to JSON, and cache the JSON."""
 
 from typing import Final, NamedTuple
 
@@ -9,14 +9,17 @@ _MAX_CACHED_TEXTS: Final = 256
 
 
 class _CachedText(NamedTuple):
-    """The JSON of a view. The reference to the view keeps its `id` unique while it is cached."""
+    """The JSON of a view.
+
+    The reference to the view ensures that its `id`, the cache key, is not reused.
+    """
 
     view: PublicForm
     text: str
 
 
 def view_text(view: PublicForm) -> str:
-    """Return the JSON of a cached view, which is the same object for many requests."""
+    """Return the JSON of a view. Views are cached, so many requests share the same view object."""
     return _cached_text(view).text
 
 

@@ -1,4 +1,4 @@
-"""The commands ``account`` and ``key``."""
+"""Tests of the commands ``account`` and ``key``."""
 
 import logging
 
@@ -110,6 +110,8 @@ def test_revoked_key_is_rejected_and_stays_listed() -> None:
         (("key", "revoke", "fk_0"), "Error: There is no API key with this id.\n"),
     ],
 )
-def test_missing_resource_is_reported_in_one_line(arguments: tuple[str, ...], line: str) -> None:
+def test_unknown_account_or_key_is_reported_in_one_line(
+    arguments: tuple[str, ...], line: str
+) -> None:
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (1, line)

@@ -1,4 +1,4 @@
-"""The command ``demo``, with a subset of the demo data."""
+"""Tests of the command ``demo``, with a subset of the demo data."""
 
 import json
 import logging
@@ -71,7 +71,7 @@ def all_rows() -> dict[str, list[Any]]:
     }
 
 
-def test_demo_file_describes_stored_data(output: Path) -> None:
+def test_demo_file_contains_ids_and_credentials_of_stored_data(output: Path) -> None:
     demo_file = demo(output)
     account, other = demo_file["accountId"], demo_file["other"]
     assert list(demo_file) == DEMO_FILE_FIELDS
@@ -97,7 +97,7 @@ def test_demo_file_describes_stored_data(output: Path) -> None:
     assert read_purchase(OTHER_ACCOUNT, other["purchaseId"]).store_id == other["storeId"]
 
 
-def test_demo_trackers_belong_to_private_survey_and_store(output: Path) -> None:
+def test_demo_trackers_refer_to_private_survey_and_store(output: Path) -> None:
     demo_file = demo(output)
     assert len(set(demo_file["trackers"])) >= 20
     for tracker_id in demo_file["trackers"]:
@@ -115,14 +115,16 @@ def test_second_demo_run_changes_nothing(output: Path) -> None:
     assert all_rows() == before
 
 
-def test_second_demo_run_updates_base_url(output: Path) -> None:
+def test_second_demo_run_updates_base_url_in_demo_file(output: Path) -> None:
     demo_file = demo(output)
     assert demo(output, "http://127.0.0.1:4777/api/") == demo_file | {
         "baseUrl": "http://127.0.0.1:4777/api"
     }
 
 
-def test_interrupted_demo_run_is_completed(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_demo_run_completes_interrupted_run(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     demo(output)
     boto3.resource("dynamodb").Table("feedback-test-trackers").delete_item(
         Key={"tracker_id": json.loads(output.read_text())["trackers"][-1]}
@@ -133,7 +135,7 @@ def test_interrupted_demo_run_is_completed(output: Path, monkeypatch: pytest.Mon
     assert {name: len(rows) for name, rows in all_rows().items()} == counted
 
 
-def test_used_demo_trackers_are_replaced(output: Path) -> None:
+def test_second_demo_run_replaces_used_trackers(output: Path) -> None:
     first, *others = demo(output)["trackers"]
     TrackerRow(first).update([TrackerRow.used_at.set("2026-11-20T10:00:00.000Z")])
     replaced_trackers = demo(output)["trackers"]
@@ -149,7 +151,7 @@ def test_demo_run_without_demo_file_issues_new_credentials(output: Path) -> None
     assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
 
 
-def test_invalid_demo_credentials_are_replaced(output: Path) -> None:
+def test_demo_run_replaces_invalid_credentials(output: Path) -> None:
     first = demo(output)
     output.write_text(json.dumps(first | {"apiSecret": "wrong", "webhookSecret": "old"}))
     second = demo(output)
@@ -166,7 +168,7 @@ def test_demo_file_is_readable_only_by_its_owner(output: Path) -> None:
     assert stat.S_IMODE(output.stat().st_mode) == 0o600
 
 
-def test_printed_demo_commands_are_valid(output: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_commands_printed_by_demo_are_valid(output: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     demo_file = demo(output)
     printed = run("demo", "--base-url", BASE_URL, "--output", output).stdout

@@ -1,4 +1,4 @@
-"""The command ``load``."""
+"""Tests of the command ``load``."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,10 @@ ALL = PageRequest(limit=100)
 
 
 class Definitions:
-    """One definition of each kind, each before the definitions that it references."""
+    """One definition of each kind.
+
+    References point to later definitions, so `load` must reorder them.
+    """
 
     def __init__(self) -> None:
         self.brand, self.store, self.customer = new_id(), new_id(), new_id()
@@ -72,7 +75,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "all.jsonl"
 
 
-def test_load_writes_referenced_kinds_first(file: Path) -> None:
+def test_load_saves_referenced_resources_before_referencing_ones(file: Path) -> None:
     account, definitions = new_account(), Definitions()
     result = run("load", write_jsonl(definitions.all(), file), "--account", account)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -149,7 +152,9 @@ def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
     assert places.load_directory(account).places == ()
 
 
-def test_unreadable_file_causes_no_unknown_references(tmp_path: Path, file: Path) -> None:
+def test_references_into_unreadable_file_are_not_reported_as_unknown(
+    tmp_path: Path, file: Path
+) -> None:
     broken = tmp_path / "places.yaml"
     broken.write_text("kind: brand\n  id: [")
     form = Definitions().all()[2]
@@ -157,7 +162,7 @@ def test_unreadable_file_causes_no_unknown_references(tmp_path: Path, file: Path
     assert result.stderr.splitlines()[-1] == "1 error(s); nothing was written."
 
 
-def test_load_validates_form_rules_before_writing(file: Path) -> None:
+def test_load_rejects_form_with_rule_errors_before_writing(file: Path) -> None:
     account, definitions = new_account(), Definitions()
     survey, brand = definitions.all()[1], definitions.all()[5]
     invalid_survey = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
@@ -175,7 +180,7 @@ def test_load_rejects_duplicate_id(file: Path) -> None:
     )
 
 
-def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None:
+def test_account_in_definition_overrides_account_option(file: Path) -> None:
     named_account, default_account = new_account(), new_account()
     customers = [
         {"kind": "customer", "id": new_id(), "firstName": "A", "account": named_account},
@@ -187,7 +192,7 @@ def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None
 
 
 @pytest.mark.parametrize("account", [[], ["--account", new_id()]])
-def test_definition_without_existing_account_is_rejected(file: Path, account: list[str]) -> None:
+def test_definition_of_unknown_account_is_rejected(file: Path, account: list[str]) -> None:
     result = run(
         "load", write_jsonl([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account
     )
@@ -195,7 +200,7 @@ def test_definition_without_existing_account_is_rejected(file: Path, account: li
     assert "/account" in result.stderr
 
 
-def test_write_error_is_reported_and_other_definitions_are_written(file: Path) -> None:
+def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
     first, second, definitions = new_account(), new_account(), Definitions()
     run("load", write_jsonl(definitions.all(), file), "--account", first)
     result = run("load", file, "--account", second)
@@ -206,14 +211,14 @@ def test_write_error_is_reported_and_other_definitions_are_written(file: Path) -
     assert list_customers(second, ALL).meta.total_items == 1
 
 
-def test_customers_are_listed_in_order_of_their_definitions(file: Path) -> None:
+def test_loaded_customers_are_listed_in_definition_order(file: Path) -> None:
     account = new_account()
     customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
     run("load", write_jsonl(customers, file), "--account", account)
     assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
 
 
-def test_purchases_with_same_new_customer_create_one_customer(tmp_path: Path) -> None:
+def test_purchases_of_same_unknown_customer_create_one_customer(tmp_path: Path) -> None:
     account, definitions = new_account(), Definitions()
     run("load", write_jsonl(definitions.all()[4:], tmp_path / "places.jsonl"), "--account", account)
     csv = tmp_path / "purchases.csv"
@@ -249,7 +254,7 @@ def test_unavailable_database_stops_load(file: Path, monkeypatch: pytest.MonkeyP
     ]
 
 
-def test_example_in_guide_can_be_loaded(tmp_path: Path) -> None:
+def test_load_accepts_example_in_operator_guide(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "operating.md").read_text(encoding="utf-8")
     example = tmp_path / "example.yaml"
     example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The commands ``work list`` and ``work replay``."""
+"""Tests of the commands ``work list`` and ``work replay``."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def _fail(*_: object, **__: object) -> None:
     raise RuntimeError("poison")
 
 
-def test_parked_work_is_listed_with_exception_type_only() -> None:
+def test_work_list_shows_only_exception_type_of_parked_work() -> None:
     account = new_account()
     import_id = park_import(account)
     listed = run("work", "list")
@@ -39,7 +39,7 @@ def test_parked_work_is_listed_with_exception_type_only() -> None:
 
 
 @pytest.mark.parametrize("with_part", [False, True])
-def test_replayed_work_is_completed(with_part: bool) -> None:
+def test_replay_completes_parked_work(with_part: bool) -> None:
     account = new_account()
     import_id = park_import(account)
     assert read_import(account, import_id).status == "FAILED"
@@ -55,7 +55,7 @@ def test_work_list_is_empty_without_parked_work(monkeypatch: pytest.MonkeyPatch)
     with counted_calls() as calls:
         result = run("work", "list")
     assert result.exit_code == 0
-    assert "dynamodb.BatchGetItem" not in calls  # AWS rejects a BatchGetItem without keys.
+    assert "dynamodb.BatchGetItem" not in calls  # AWS rejects a BatchGetItem request without keys
 
 
 def test_replay_of_unparked_work_is_reported() -> None:

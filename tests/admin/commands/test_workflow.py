@@ -1,4 +1,4 @@
-"""The commands ``workflow``, ``deliveries`` and ``webhook-secret``, and loading of workflows."""
+"""Tests of ``workflow``, ``deliveries`` and ``webhook-secret``, and of loading workflows."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ def load(path: Path, account: str, *definitions: dict[str, Any]) -> Any:
     return run("load", file, "--account", account)
 
 
-def test_workflow_is_loaded_listed_disabled_and_enabled(tmp_path: Path) -> None:
+def test_workflow_commands_load_list_disable_and_enable_workflow(tmp_path: Path) -> None:
     account = new_account()
     definition = workflow_definition(name="Tell the CRM")
     assert load(tmp_path, account, definition).stdout.strip() == "Loaded: 1 workflow"
@@ -62,12 +62,12 @@ def test_invalid_workflow_reports_all_errors(tmp_path: Path) -> None:
     assert workflows.list_for_account(account) == ()
 
 
-def test_unknown_workflow_is_reported() -> None:
+def test_workflow_command_reports_unknown_workflow() -> None:
     result = run("workflow", "enable", new_account(), new_id())
     assert (result.exit_code, "no workflow" in result.stderr) == (1, True)
 
 
-def test_workflow_test_command_sends_example_and_prints_request_and_response(
+def test_workflow_test_sends_example_webhook_and_prints_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     account = new_account()
@@ -84,7 +84,7 @@ def test_workflow_test_command_sends_example_and_prints_request_and_response(
     assert (result.exit_code, "no response: Nobody there." in result.stdout) == (1, True)
 
 
-def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time) -> None:
+def test_delivery_commands_list_show_and_replay_execution(receiver: Receiver, time: Time) -> None:
     seeded = seed_account()
     add_workflow(seeded.account_id)
     receiver.responses = [response_with(410, excerpt="no more"), response_with(200)]
@@ -103,7 +103,7 @@ def test_deliveries_are_listed_shown_and_replayed(receiver: Receiver, time: Time
     malformed, unknown_id, pending, count = result.stderr.strip().splitlines()
     assert malformed.startswith("nope: Must be a UUID")
     assert unknown_id.startswith(f"{unknown}: ")
-    assert pending.startswith(f"{row.execution_id}: It is pending")
+    assert pending.startswith(f"{row.execution_id}: The execution is pending")
     assert count == "Requeued: 1."
     assert run("deliveries", "replay", row.execution_id).exit_code == 1
     assert run("deliveries", "show", new_id()).exit_code == 1
@@ -147,7 +147,7 @@ def test_new_webhook_secret_replaces_scheduled_secrets() -> None:
         assert webhook_secrets.find_active(account, later) == emergency.stdout.strip()
 
 
-def test_demo_workflows_are_started_by_feedback_on_public_forms() -> None:
+def test_feedback_on_public_demo_forms_starts_demo_workflows() -> None:
     account = new_account()
     for definition in main_workflows("http://127.0.0.1:8080/webhooks"):
         saved = build_workflow(

@@ -1,4 +1,4 @@
-"""Validation of the definitions that one command loads."""
+"""Validation of all definitions that one ``load`` command reads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
 class EmptyService:
-    """One account without any resources."""
+    """A service with one account that has no resources."""
 
     def has_account(self, account_id: str) -> bool:
         return account_id == ACCOUNT
@@ -33,32 +33,35 @@ class EmptyService:
         return False
 
 
-def brand(**more: Any) -> dict[str, Any]:
-    return {"kind": "brand", "id": BRAND, "name": "Brand", **more}
+def brand(**overrides: Any) -> dict[str, Any]:
+    return {"kind": "brand", "id": BRAND, "name": "Brand", **overrides}
 
 
-def store(**more: Any) -> dict[str, Any]:
-    return {"kind": "store", "id": STORE, "brandId": BRAND, "name": "Store", **more}
+def store(**overrides: Any) -> dict[str, Any]:
+    return {"kind": "store", "id": STORE, "brandId": BRAND, "name": "Store", **overrides}
 
 
-def customer(**more: Any) -> dict[str, Any]:
-    return {"kind": "customer", "id": CUSTOMER, "firstName": "Zoé", **more}
+def customer(**overrides: Any) -> dict[str, Any]:
+    return {"kind": "customer", "id": CUSTOMER, "firstName": "Zoé", **overrides}
 
 
-def contact_form(**more: Any) -> dict[str, Any]:
+def contact_form(**overrides: Any) -> dict[str, Any]:
     defaults = {"kind": "contactForm", "id": new_id(), "brandId": BRAND, "name": "Form"}
-    return defaults | {"language": "fr", **more}
+    return defaults | {"language": "fr", **overrides}
 
 
-def purchase(**more: Any) -> dict[str, Any]:
+def purchase(**overrides: Any) -> dict[str, Any]:
     defaults = {"kind": "purchase", "source": "Opera", "externalId": "1", "storeId": STORE}
-    return defaults | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **more}
+    return defaults | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **overrides}
 
 
 def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tuple[int, str, str]]:
-    """Return the position of the definition, the pointer and the code of every error."""
+    """Validate the definitions.
+
+    Return the definition's index, the pointer and the code of each error.
+    """
     raw_definitions = [
-        RawDefinition(str(place), content) for place, content in enumerate(definitions)
+        RawDefinition(str(index), content) for index, content in enumerate(definitions)
     ]
     _, problems = check(raw_definitions, ACCOUNT, EmptyService(), unreadable)
     return [
@@ -128,7 +131,7 @@ def test_rule_errors_of_all_definitions_are_reported_at_once() -> None:
     ],
 )
 def test_reference_to_invalid_definition_is_not_reported_as_unknown(invalid: Any) -> None:
-    assert {place for place, _, _ in errors_of(brand(**invalid), contact_form())} == {0}
+    assert {index for index, _, _ in errors_of(brand(**invalid), contact_form())} == {0}
 
 
 def test_reference_is_not_reported_as_unknown_if_file_is_unreadable() -> None:
@@ -138,5 +141,5 @@ def test_reference_is_not_reported_as_unknown_if_file_is_unreadable() -> None:
     assert len(errors_of(*definitions)) == 3
 
 
-def test_reference_matches_id_with_white_space_and_upper_case() -> None:
+def test_reference_ignores_case_and_surrounding_white_space_of_id() -> None:
     assert errors_of(brand(id=f" {BRAND.upper()} "), contact_form()) == []

@@ -64,7 +64,7 @@ empty:
         ("a.NDJSON", '{"a": 1}\r\n{"a": 2}'),
     ],
 )
-def test_file_with_several_definitions_is_read(tmp_path: Path, name: str, text: str) -> None:
+def test_all_definitions_in_file_are_read(tmp_path: Path, name: str, text: str) -> None:
     assert contents(tmp_path / name, text) == [{"a": 1}, {"a": 2}]
 
 
@@ -115,7 +115,7 @@ def test_unreadable_file_is_reported(
     assert "\n" not in message
 
 
-def test_definitions_before_invalid_line_are_read(tmp_path: Path) -> None:
+def test_definitions_before_invalid_line_of_file_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n{"a": \n')
     definitions, problems = read_files([path])

@@ -25,7 +25,7 @@ from chalicelib.domain.parsing import parse
 
 
 class EmptyService:
-    """A service that contains only the demo's accounts."""
+    """A service whose only accounts are the two demo accounts."""
 
     def has_account(self, account_id: str) -> bool:
         return account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)
@@ -76,7 +76,7 @@ def test_demo_data_is_deterministic() -> None:
     "script",
     "LATIN ARABIC HEBREW CYRILLIC GREEK CJK HIRAGANA HANGUL DEVANAGARI".split(),
 )
-def test_demo_first_names_include_script(script: str) -> None:
+def test_demo_customers_include_first_name_in_script(script: str) -> None:
     letters = {c for person in of_kind(Kind.CUSTOMER) for c in person["firstName"]}
     assert any(unicodedata.name(c).startswith(script) for c in letters)
 
@@ -96,7 +96,7 @@ def test_demo_forms_use_every_operator() -> None:
 
 
 @pytest.mark.parametrize("form", forms(), ids=lambda form: form["name"])
-def test_demo_form_sets_every_field(form: dict[str, Any]) -> None:
+def test_complete_demo_form_sets_every_field(form: dict[str, Any]) -> None:
     shared = {"translations", "postRedirectThreshold"}
     model = SurveyDefinition if "targets" in form else None
     for name, field in (model.model_fields if model else {}).items():
@@ -125,7 +125,7 @@ def test_demo_contact_form_has_required_field() -> None:
     assert any(f.get("required") and f["key"] not in dependent for f in form["fields"])
 
 
-def test_demo_surveys_cover_access_and_redirections() -> None:
+def test_demo_surveys_use_every_access_and_redirect_option() -> None:
     surveys = of_kind(Kind.SURVEY)
     assert {survey["publiclyAvailable"] for survey in surveys} == {True, False}
     assert {survey["preRedirectConfig"]["type"] for survey in surveys} == {

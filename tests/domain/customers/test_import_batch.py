@@ -1,4 +1,4 @@
-"""Packing of rows into chunks, and import progress derived from the progress of the chunks."""
+"""The distribution of rows to chunks, and the progress of an import, computed from its chunks."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ PARKED = ChunkProgress(ChunkState.PARKED)
 
 
 def group(index: int, *, pair: str | None = None, size_bytes: int | None = None) -> RowGroup:
-    """Return a group of one row whose JSON has this size."""
+    """Return a group of one row whose JSON has ``size`` bytes."""
     bare = RowGroup(pair, (GroupRow(index, {"description": ""}),))
     if size_bytes is None:
         return bare
@@ -60,11 +60,13 @@ def chunk_sizes(groups: Sequence[RowGroup]) -> list[int]:
         (MAX_CHUNK_ACTIONS // 2 + 1, "pair", [49, 1]),
     ],
 )
-def test_chunk_contains_at_most_98_actions(count: int, pair: str | None, sizes: list[int]) -> None:
+def test_chunk_contains_at_most_98_transaction_actions(
+    count: int, pair: str | None, sizes: list[int]
+) -> None:
     assert chunk_sizes([group(n, pair=pair) for n in range(count)]) == sizes
 
 
-def test_group_that_exceeds_remaining_actions_starts_new_chunk() -> None:
+def test_group_that_exceeds_action_limit_starts_new_chunk() -> None:
     without_pair = [group(n) for n in range(MAX_CHUNK_ACTIONS - 1)]
     assert chunk_sizes([*without_pair, group(97, pair="pair"), group(98)]) == [97, 2]
 
@@ -80,7 +82,7 @@ def test_group_that_exceeds_remaining_actions_starts_new_chunk() -> None:
         ([30_001] * 20, [9, 9, 2]),
     ],
 )
-def test_chunk_size_is_limited(sizes_bytes: list[int], sizes: list[int]) -> None:
+def test_chunk_size_in_bytes_is_limited(sizes_bytes: list[int], sizes: list[int]) -> None:
     groups = [group(n, size_bytes=size) for n, size in enumerate(sizes_bytes)]
     assert chunk_sizes(groups) == sizes
 
@@ -115,13 +117,13 @@ def row_error(index: int) -> RowError:
     return RowError(index=index, code="too_large", detail="Too large.")
 
 
-def test_progress_without_chunks_is_completed_at_creation() -> None:
+def test_import_without_chunks_is_completed_at_creation() -> None:
     result = progress()
     assert (result.id, result.status, result.row_count) == (IMPORT_ID, "COMPLETED", 10)
     assert result.created_at == result.updated_at == result.completed_at == NOW
 
 
-def test_progress_sums_chunk_counts() -> None:
+def test_progress_contains_sums_of_chunk_counts() -> None:
     counts: list[dict[str, Any]] = [
         {"created": 1, "filled": 2, "unchanged": 3, "failed": 4},
         {"created": 10, "filled": 20, "unchanged": 30, "failed": 40},
@@ -140,7 +142,7 @@ def test_progress_sums_chunk_counts() -> None:
         (ChunkState.PENDING, MINUTE, None),
     ],
 )
-def test_progress_is_completed_when_last_chunk_ends(
+def test_import_is_completed_when_last_chunk_ends(
     last_state: ChunkState, updated: timedelta, completed: timedelta | None
 ) -> None:
     last_end = None if last_state is ChunkState.PENDING else NOW + 2 * MINUTE

@@ -1,4 +1,4 @@
-"""The merge of imported rows, compared with a simple reference implementation."""
+"""The merge of imported rows into customers, compared with a simple reference implementation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -77,7 +77,7 @@ def with_contract_names(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(BATCHES)
-def test_import_result_equals_reference_importer(
+def test_merge_result_equals_result_of_reference_importer(
     batches: list[list[dict[str, Any]]],
 ) -> None:
     reference = ReferenceImporter()
@@ -134,7 +134,7 @@ def test_rows_with_same_pair_form_one_group() -> None:
     assert effect.outcomes == (RowOutcome.CREATED, *[RowOutcome.UNCHANGED] * 9_999)
 
 
-def test_row_over_size_limit_fails_without_failing_its_group() -> None:
+def test_row_over_size_limit_does_not_fail_other_rows_of_group() -> None:
     rows = [{"company": "x" * 60}, {"description": "y" * 60}, {"firstName": "Zoé"}]
     (group,) = group_rows(
         (n, parse({"email": "a@example.test"} | row, CustomerBody)) for n, row in enumerate(rows)

@@ -19,12 +19,12 @@ from tests.domain.forms.factories import NOWHERE, depends, field, saved_contact_
 from tests.domain.workflows.factories import feedback
 
 
-def form_of(*fields: dict[str, Any], **more: Any) -> SavedForm:
-    return saved_contact_form(fields=list(fields), **more)
+def form_of(*fields: dict[str, Any], **overrides: Any) -> SavedForm:
+    return saved_contact_form(fields=list(fields), **overrides)
 
 
 def validate(form: SavedForm, *answers: tuple[str, Any]) -> ValidatedAnswers:
-    """Validate answers, passed as pairs of field key and value or values."""
+    """Validate answers, passed as pairs of a field key and one value or a list of values."""
     ids = {item.key: item.id for item in form.fields}
     return Questionnaire.of(form).validate(
         [
@@ -95,12 +95,12 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("kind", "value"), VALID)
-def test_valid_value_is_accepted(kind: str, value: str) -> None:
+def test_valid_value_of_field_type_is_accepted(kind: str, value: str) -> None:
     assert values(validate(form_of(field("a", kind)), ("a", value))) == {"a": [value]}
 
 
 @pytest.mark.parametrize(("kind", "value", "code"), INVALID)
-def test_invalid_value_is_rejected(kind: str, value: str, code: str) -> None:
+def test_invalid_value_of_field_type_is_rejected(kind: str, value: str, code: str) -> None:
     assert errors(form_of(field("a", kind)), ("a", value)) == [("/fields/0/values/0", code)]
 
 
@@ -111,7 +111,7 @@ def test_valid_examples_cover_every_field_type() -> None:
 
 
 @pytest.mark.parametrize("kind", FieldType)
-def test_example_of_field_type_is_valid(kind: FieldType) -> None:
+def test_documented_example_of_field_type_is_valid(kind: FieldType) -> None:
     example = kind.rules.example
     form = form_of(field("a", kind, values=[example]))
 
@@ -128,7 +128,7 @@ def test_select_field_accepts_only_its_values(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["SINGLE_SELECT", "MULTI_SELECT"])
-def test_select_field_with_allow_custom_value_accepts_other_text(kind: str) -> None:
+def test_select_field_with_custom_values_accepts_any_text(kind: str) -> None:
     form = form_of(select("a", "x", kind=kind, allowCustomValue=True))
 
     assert values(validate(form, ("a", "z"))) == {"a": ["z"]}
@@ -143,7 +143,7 @@ def test_only_multi_select_accepts_several_values() -> None:
     ]
 
 
-def test_duplicate_value_is_rejected() -> None:
+def test_duplicate_value_in_answer_is_rejected() -> None:
     form = form_of(select("a", "x", "y", kind="MULTI_SELECT"))
 
     assert errors(form, ("a", ["x", "y", "x"])) == [("/fields/0/values/2", "duplicate")]
@@ -159,7 +159,7 @@ def test_duplicate_value_is_rejected() -> None:
         (["a", "b", "c", "?"], [("/fields/0", "too_many"), ("/fields/0/values/3", "not_allowed")]),
     ],
 )
-def test_number_of_values_must_be_within_limits(
+def test_number_of_values_must_be_within_reply_limits(
     chosen: list[str], expected: list[tuple[str, str]]
 ) -> None:
     limits = {"allowMinReplies": True, "minReplies": 2, "allowMaxReplies": True, "maxReplies": 3}
@@ -178,7 +178,7 @@ def test_disabled_reply_limits_are_ignored() -> None:
     assert values(validate(form, ("m", ["a", "b"]))) == {"m": ["a", "b"]}
 
 
-def test_optional_field_with_min_replies_can_be_omitted() -> None:
+def test_optional_field_with_min_replies_can_be_unanswered() -> None:
     form = form_of(select("m", "a", "b", kind="MULTI_SELECT", allowMinReplies=True, minReplies=2))
 
     assert values(validate(form)) == {}
@@ -202,7 +202,7 @@ def test_required_error_contains_field_id() -> None:
     assert form.fields[0].id in raised.value.errors[0].detail
 
 
-def test_empty_values_are_ignored() -> None:
+def test_empty_string_counts_as_no_answer() -> None:
     form = form_of(field("a", "EMAIL"), select("m", "x", "y", kind="MULTI_SELECT"))
 
     assert values(validate(form, ("a", ""), ("m", ["", "x", " "]))) == {"m": ["x"]}
@@ -215,11 +215,11 @@ def test_unknown_field_is_rejected() -> None:
     ]
 
 
-def test_duplicate_answer_is_rejected() -> None:
+def test_second_answer_to_same_field_is_rejected() -> None:
     assert errors(form_of(field("a")), ("a", "x"), ("a", "x")) == [("/fields/1", "duplicate")]
 
 
-def test_errors_are_listed_in_submission_order() -> None:
+def test_errors_are_listed_in_order_of_submitted_answers() -> None:
     form = form_of(
         field("a", required=True), field("b", "NPS"), field("c", "EMAIL"), field("d", "DATE")
     )
@@ -237,17 +237,17 @@ def test_errors_are_listed_in_submission_order() -> None:
 # --- hidden fields
 
 
-def conditional(**more: Any) -> SavedForm:
+def conditional(**overrides: Any) -> SavedForm:
     return form_of(
         select("happy", "Yes", "No"),
         field("why", "NUMBER", required=True),
         field("how", "NUMBER", required=True),
         fieldDependencies=[depends("why", "happy", "No"), depends("how", "why", ("$gt", "9"))],
-        **more,
+        **overrides,
     )
 
 
-def test_hidden_field_is_optional_and_its_answer_is_discarded() -> None:
+def test_answer_to_hidden_field_is_optional_and_discarded() -> None:
     form = conditional()
 
     assert values(validate(form)) == {}
@@ -257,7 +257,7 @@ def test_hidden_field_is_optional_and_its_answer_is_discarded() -> None:
     }
 
 
-def test_visible_dependent_field_is_validated() -> None:
+def test_answer_to_visible_dependent_field_is_validated() -> None:
     form = conditional()
 
     assert errors(form, ("happy", "No")) == [("/fields", "required")]
@@ -277,7 +277,7 @@ def test_hidden_field_counts_as_unanswered_in_dependencies() -> None:
     }
 
 
-def test_dependencies_are_combined_by_field_operator() -> None:
+def test_field_operator_combines_dependencies() -> None:
     def is_visible(operator: str, *answers: tuple[str, Any]) -> bool:
         form = form_of(
             field("a"),
@@ -293,7 +293,7 @@ def test_dependencies_are_combined_by_field_operator() -> None:
     assert not is_visible("$or", ("a", "2"))
 
 
-def test_comparisons_are_combined_by_dependency_operator() -> None:
+def test_dependency_operator_combines_comparisons() -> None:
     def is_visible(operator: str, answer: str) -> bool:
         form = form_of(
             field("a"),
@@ -338,7 +338,7 @@ TRANSLATIONS: dict[str, Any] = {
         ("Other", "Other"),
     ],
 )
-def test_translated_value_is_stored_as_canonical_value(submitted: str, canonical: str) -> None:
+def test_translated_option_is_stored_in_form_language(submitted: str, canonical: str) -> None:
     form = form_of(
         select("what", "Food", "Price", "Other"),
         field("more", required=True),
@@ -350,7 +350,7 @@ def test_translated_value_is_stored_as_canonical_value(submitted: str, canonical
     assert values(validate(form, *answers))["what"] == [canonical]
 
 
-def test_value_and_its_translation_are_duplicates() -> None:
+def test_option_and_its_translation_are_duplicate_values() -> None:
     form = form_of(select("what", "Food", "Price", "Other", kind="MULTI_SELECT"), **TRANSLATIONS)
 
     assert errors(form, ("what", ["Price", "Prix"])) == [("/fields/0/values/1", "duplicate")]
@@ -362,7 +362,7 @@ def test_text_answer_is_not_translated() -> None:
     assert values(validate(form, ("text", "Prix"))) == {"text": ["Prix"]}
 
 
-# --- ratings and order
+# --- ratings and display order
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_rating_is_scaled_to_0_to_10(kind: str, value: str, rating: int | None) 
     assert validate(form_of(field("a", kind)), ("a", value)).rating == rating
 
 
-def test_rating_is_first_rating_in_display_order() -> None:
+def test_feedback_rating_is_first_rating_in_display_order() -> None:
     form = form_of(
         field("last", "NPS", verticalIndex=2),
         field("second", "NPS", verticalIndex=1, horizontalIndex=1),
@@ -399,7 +399,7 @@ def test_rating_is_first_rating_in_display_order() -> None:
     assert validate(form).rating is None
 
 
-def test_hidden_rating_field_is_ignored() -> None:
+def test_answer_to_hidden_rating_field_does_not_set_rating() -> None:
     form = form_of(
         select("a"),
         field("hidden", "NPS"),
@@ -425,11 +425,11 @@ def test_first_email_and_phone_number_identify_respondent() -> None:
     assert with_phone.phone_number == "0612345678"
 
 
-# --- the schema of an answer
+# --- the schema of a submitted answer
 
 
 @pytest.mark.parametrize("count", [MAX_VALUES, MAX_VALUES + 1])
-def test_number_of_values_is_limited(count: int) -> None:
+def test_number_of_values_per_answer_is_limited(count: int) -> None:
     answer = {"id": NOWHERE, "values": ["x"] * count}
 
     if count <= MAX_VALUES:
@@ -439,14 +439,14 @@ def test_number_of_values_is_limited(count: int) -> None:
             SubmittedAnswer.model_validate(answer)
 
 
-def test_field_id_is_case_insensitive() -> None:
+def test_field_id_of_answer_is_case_insensitive() -> None:
     form = form_of(field("a"))
     answer = SubmittedAnswer.model_validate({"id": form.fields[0].id.upper(), "values": ["x"]})
 
     assert values(Questionnaire.of(form).validate([answer])) == {"a": ["x"]}
 
 
-def test_unusual_text_is_stored_unchanged() -> None:
+def test_text_answer_with_unusual_characters_is_stored_unchanged() -> None:
     texts = ["\u0000", "a\u0000b", "<script>", "‮rtl", "👩‍👩‍👧‍👦", "' OR 1=1 --", "%s%n", "\x7f"]
     form = form_of(field("a"))
 

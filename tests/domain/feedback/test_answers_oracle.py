@@ -1,4 +1,4 @@
-"""Comparison of the validation with a simple, slow oracle on generated forms and submissions."""
+"""Answer validation, compared with a simple, slow oracle on generated forms and submissions."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -42,7 +42,7 @@ def field_id(position: int) -> str:
 
 @st.composite
 def forms(draw: st.DrawFn) -> SavedContactForm:
-    """Generate a form with acyclic dependencies in any order."""
+    """Generate a form whose field dependencies contain no cycle and are listed in random order."""
     count = draw(st.integers(1, 7))
     order = draw(st.permutations(range(count)))
     fields = []
@@ -98,7 +98,7 @@ ANYTHING = st.lists(st.sampled_from(["", *WORDS, "1", "4"]), max_size=3)
 
 @st.composite
 def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[SubmittedAnswer]]:
-    """Generate a form and a submission; most of its values are valid."""
+    """Generate a form and a submission to it. Most of the submitted values are valid."""
     form = draw(forms())
     submitted_answers = []
     for position in draw(st.permutations(range(len(form.fields) + 1))):
@@ -120,7 +120,7 @@ def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[Submi
 # --- the oracle
 
 Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
-"""A tuple of the errors, the answers in display order, and the rating."""
+"""Return the errors, the answers in display order, and the rating."""
 
 
 def number(text: str) -> Fraction | None:
@@ -165,7 +165,7 @@ def combine(operator: str, results: list[bool]) -> bool:
 
 
 def expected_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set[str]:
-    """Return the visible fields. Start with all fields and iterate until nothing changes."""
+    """Return the visible fields: start with all fields, and remove fields until nothing changes."""
     visible = {field.id for field in form.fields}
     while True:
         after = set()
@@ -269,7 +269,7 @@ def outcome(questionnaire: Questionnaire, submitted_answers: list[SubmittedAnswe
 
 @settings(max_examples=500)
 @given(forms_and_submissions())
-def test_validation_result_equals_oracle(
+def test_validation_result_equals_result_of_oracle(
     case: tuple[SavedContactForm, list[SubmittedAnswer]],
 ) -> None:
     form, submitted_answers = case
@@ -280,7 +280,7 @@ def test_validation_result_equals_oracle(
 
 @settings(max_examples=200)
 @given(forms(), st.dictionaries(st.integers(0, 6), st.lists(st.sampled_from(WORDS), max_size=2)))
-def test_visible_fields_equal_oracle_fixed_point(
+def test_visible_fields_equal_visible_fields_of_oracle(
     form: SavedContactForm, given_values: dict[int, list[str]]
 ) -> None:
     answers = {field_id(position): values for position, values in given_values.items()}

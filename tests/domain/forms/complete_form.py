@@ -1,4 +1,4 @@
-"""The options of a form with every optional part, and its style fields in the contract."""
+"""A form definition that sets every optional field, and the style fields that the API returns."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Factories of valid form and survey definitions, with a matching directory."""
+"""Build valid definitions of forms and surveys, and a directory of their brand and stores."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -48,53 +48,58 @@ IMAGE: dict[str, Any] = {
 }
 
 
-def field(key: str, kind: str = "TEXT", **more: Any) -> dict[str, Any]:
+def field(key: str, kind: str = "TEXT", **overrides: Any) -> dict[str, Any]:
     """Return the definition of a field."""
-    return {"key": key, "type": kind, "label": key.title(), **more}
+    return {"key": key, "type": kind, "label": key.title(), **overrides}
 
 
-def select(key: str, *values: str, kind: str = "SINGLE_SELECT", **more: Any) -> dict[str, Any]:
+def select(key: str, *values: str, kind: str = "SINGLE_SELECT", **overrides: Any) -> dict[str, Any]:
     """Return the definition of a select field."""
-    return field(key, kind, values=list(values) or ["Yes", "No"], **more)
+    return field(key, kind, values=list(values) or ["Yes", "No"], **overrides)
 
 
-def depends(field: str, on: str, *values: Any, **more: Any) -> dict[str, Any]:
-    """Return the definition of a dependency; a value is a text for ``$eq``, or (operator, text)."""
+def depends(field: str, on: str, *values: Any, **overrides: Any) -> dict[str, Any]:
+    """Return the definition of a dependency.
+
+    A value is a text for ``$eq`` or a pair (operator, text).
+    """
     expected = [
         {"operator": value[0], "value": value[1]} if isinstance(value, tuple) else {"value": value}
         for value in values or ("Yes",)
     ]
-    return {"field": field, "dependsOnField": on, "dependsOnFieldValues": expected, **more}
+    return {"field": field, "dependsOnField": on, "dependsOnFieldValues": expected, **overrides}
 
 
-def contact_form(**more: Any) -> dict[str, Any]:
+def contact_form(**overrides: Any) -> dict[str, Any]:
     """Return the definition of a contact form."""
-    return {"id": FORM, "name": "Contact", "language": "en", "brandId": BRAND, **more}
+    return {"id": FORM, "name": "Contact", "language": "en", "brandId": BRAND, **overrides}
 
 
-def survey(**more: Any) -> dict[str, Any]:
+def survey(**overrides: Any) -> dict[str, Any]:
     """Return the definition of a private survey."""
-    return {"id": FORM, "name": "Visit", "language": "en", "sendingChannels": ["SMS"], **more}
+    return {"id": FORM, "name": "Visit", "language": "en", "sendingChannels": ["SMS"], **overrides}
 
 
-def saved_contact_form(**more: Any) -> SavedContactForm:
-    """Return the contact form built from its definition."""
-    return build_contact_form(parse_contact_form_definition(contact_form(**more), DIRECTORY), NOW)
+def saved_contact_form(**overrides: Any) -> SavedContactForm:
+    """Return the contact form built from this definition."""
+    return build_contact_form(
+        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), NOW
+    )
 
 
-def saved_survey(**more: Any) -> SavedSurvey:
-    """Return the survey built from its definition."""
-    return build_survey(parse_survey_definition(survey(**more), DIRECTORY), NOW)
+def saved_survey(**overrides: Any) -> SavedSurvey:
+    """Return the survey built from this definition."""
+    return build_survey(parse_survey_definition(survey(**overrides), DIRECTORY), NOW)
 
 
-def contact_form_errors(**more: Any) -> list[tuple[str, str]]:
-    """Return pointer and code of every error in the definition of a contact form."""
-    return _errors(lambda: saved_contact_form(**more))
+def contact_form_errors(**overrides: Any) -> list[tuple[str, str]]:
+    """Validate the definition of a contact form and return the pointer and code of each error."""
+    return _errors(lambda: saved_contact_form(**overrides))
 
 
-def survey_errors(**more: Any) -> list[tuple[str, str]]:
-    """Return pointer and code of every error in the definition of a survey."""
-    return _errors(lambda: saved_survey(**more))
+def survey_errors(**overrides: Any) -> list[tuple[str, str]]:
+    """Validate the definition of a survey and return the pointer and code of each error."""
+    return _errors(lambda: saved_survey(**overrides))
 
 
 def _errors(build: Any) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The field type table is the only code that branches on a field type."""
+"""Only the field type table contains code that depends on a specific field type."""
 
 import ast
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ MODULES = sorted(set(ROOT.rglob("*.py")) - {Path(field_types.__file__)})
 
 
 def lines_that_branch(source: str) -> set[int]:
-    """Return the lines that refer to a member of `FieldType` or select by the name of one."""
+    """Return the source lines that refer to a member of `FieldType`, or to its name."""
     lines = set()
     for node in ast.walk(ast.parse(source)):
         match node:
@@ -66,5 +66,5 @@ def test_no_other_module_branches_on_field_type() -> None:
         "match field.type:\n    case 'NPS': pass",
     ],
 )
-def test_branch_on_field_type_is_detected(source: str) -> None:
+def test_test_detects_branch_on_field_type(source: str) -> None:
     assert lines_that_branch(source)

@@ -1,4 +1,4 @@
-"""The choice of the language of a public view."""
+"""The selection of the language in which a public view is returned."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ OWN = Language("en")
 
 def chosen(*translations: str, requested: str | None = None, accept: str | None = None) -> str:
     languages = [Language(code) for code in translations]
-    return str(choose_language(OWN, languages, asked_for=requested, accept_language=accept))
+    return str(choose_language(OWN, languages, requested_range=requested, accept_language=accept))
 
 
 @pytest.mark.parametrize(
@@ -58,17 +58,17 @@ def test_region_falls_back_to_its_language() -> None:
     assert chosen("zh", "zh-TW", accept="zh-TW") == "zh-TW"
 
 
-def test_language_parameter_precedes_header() -> None:
+def test_language_parameter_overrides_accept_language_header() -> None:
     assert chosen("fr", "de", requested="de", accept="fr") == "de"
     assert chosen("fr", "de", requested="de-AT", accept="fr") == "de"
     assert chosen("fr", requested="es", accept="fr") == "en"
 
 
 @given(st.text(alphabet="frenzhTW-_,;q=0.19* ", max_size=60) | st.text(max_size=60))
-def test_any_header_selects_language_of_form(header: str) -> None:
+def test_any_language_request_selects_available_language(header: str) -> None:
     assert chosen("fr", "zh-TW", accept=header) in {"en", "fr", "zh-TW"}
     assert chosen("fr", "zh-TW", requested=header) in {"en", "fr", "zh-TW"}
 
 
-def test_ranges_are_sorted_by_weight_then_position() -> None:
+def test_language_ranges_are_sorted_by_weight_then_position() -> None:
     assert accepted_ranges("a;q=0.1, b, c;q=0.5, d") == ["b", "d", "c", "a"]

@@ -1,4 +1,4 @@
-"""Partner views of forms and surveys, field by field."""
+"""Every field of the partner views of forms and surveys."""
 
 import json
 from typing import Any
@@ -40,28 +40,28 @@ FIELD_PROPERTIES = set(
 PRE_REDIRECT = {"type": "NPS", "threshold": 8}
 
 
-def contact_form_view(**more: Any) -> dict[str, Any]:
-    saved = saved_contact_form(**more).model_dump_json()
+def contact_form_view(**overrides: Any) -> dict[str, Any]:
+    saved = saved_contact_form(**overrides).model_dump_json()
     view: dict[str, Any] = json.loads(
         PartnerContactForm.read(saved, DIRECTORY, 12).model_dump_json()
     )
     return view
 
 
-def survey_view(**more: Any) -> dict[str, Any]:
-    saved = saved_survey(**more).model_dump_json()
+def survey_view(**overrides: Any) -> dict[str, Any]:
+    saved = saved_survey(**overrides).model_dump_json()
     view: dict[str, Any] = json.loads(PartnerSurvey.read(saved, DIRECTORY, 12).model_dump_json())
     return view
 
 
-def test_contact_form_has_exactly_contract_fields() -> None:
+def test_partner_contact_form_has_exactly_contract_fields() -> None:
     view = contact_form_view(**COMPLETE_FORM)
 
     assert set(view) == FORM_FIELDS | {"brandId", "brandName"}
     assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
-def test_survey_has_exactly_contract_fields() -> None:
+def test_partner_survey_has_exactly_contract_fields() -> None:
     view = survey_view(**COMPLETE_FORM)
 
     assert set(view) == SURVEY_FIELDS
@@ -69,7 +69,7 @@ def test_survey_has_exactly_contract_fields() -> None:
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_presentation_objects_have_exactly_contract_fields(view: Any) -> None:
+def test_style_objects_have_exactly_contract_fields(view: Any) -> None:
     form = view(**COMPLETE_FORM)
 
     assert set(form["generalStyle"]["font"]) == {"name", "url"}
@@ -110,7 +110,7 @@ def test_fields_groups_and_dependencies_reference_each_other_by_id() -> None:
 
 
 @pytest.mark.parametrize("name", ["logo", "footerLogo", "cover", "submissionImage"])
-def test_image_has_string_size_and_height(name: str) -> None:
+def test_image_size_and_height_are_strings(name: str) -> None:
     expected = {
         "contentType": "image/png",
         "url": "https://cdn.example.com/logo.png",
@@ -124,7 +124,7 @@ def test_image_has_string_size_and_height(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["emailLogo", "emailCover"])
-def test_email_image_matches_partner_schema(name: str) -> None:
+def test_survey_email_image_has_string_height_or_is_null(name: str) -> None:
     assert survey_view(**{name: IMAGE})[name]["height"] == "240"
     assert survey_view()[name] is None
 
@@ -158,7 +158,7 @@ def test_unset_survey_fields_have_defaults() -> None:
     assert view["solicitationThreshold"] == view["resolicitationDelay"] == 0
 
 
-def test_view_contains_current_count_and_names() -> None:
+def test_partner_view_contains_submission_count_and_current_names() -> None:
     form = contact_form_view()
     survey = survey_view(targets=[{"type": "STORE", "targetId": STORE}])
 
@@ -246,7 +246,7 @@ def test_post_redirect_threshold_is_null_without_post_redirect() -> None:
 
 
 @pytest.mark.parametrize("model", [PartnerContactForm, PartnerSurvey])
-def test_schema_requires_and_describes_every_field(model: Any) -> None:
+def test_partner_schema_requires_and_describes_every_field(model: Any) -> None:
     schema = model.model_json_schema(mode="serialization")
 
     for part in [schema, *schema["$defs"].values()]:
@@ -262,7 +262,7 @@ def test_saved_form_is_unchanged_by_serialization() -> None:
     assert SavedSurvey.model_validate_json(survey.model_dump_json()) == survey
 
 
-def test_partner_view_omits_public_fields() -> None:
+def test_partner_view_omits_translations_and_keys() -> None:
     text = json.dumps(contact_form_view(**COMPLETE_FORM))
 
     assert "translations" not in text

@@ -1,4 +1,4 @@
-"""Redirects after a submission."""
+"""The URL to which the respondent is redirected after a submission."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ AT_STORE = SurveyContext.at(DIRECTORY, store_id=STORE)
         ([], STORE, None, ""),
     ],
 )
-def test_store_target_precedes_brand_target(
+def test_redirect_prefers_target_of_store_to_target_of_brand(
     targets: list[Any], store: str | None, brand: str | None, page: str
 ) -> None:
     survey = saved_survey(targets=targets, postRedirect=True, postRedirectThreshold=0)
@@ -63,7 +63,7 @@ def test_store_target_precedes_brand_target(
         (10, 10, True),
     ],
 )
-def test_rating_redirects_at_or_above_threshold(
+def test_rating_at_or_above_threshold_redirects_respondent(
     threshold: int, rating: int | None, is_redirected: bool
 ) -> None:
     survey = saved_survey(targets=BOTH, postRedirect=True, postRedirectThreshold=threshold)
@@ -72,7 +72,7 @@ def test_rating_redirects_at_or_above_threshold(
 
 
 @pytest.mark.parametrize("threshold", [None, 0, 5])
-def test_disabled_post_redirect_does_not_redirect(threshold: int | None) -> None:
+def test_survey_without_post_redirect_does_not_redirect_respondent(threshold: int | None) -> None:
     survey = saved_survey(targets=BOTH, postRedirect=False, postRedirectThreshold=threshold)
 
     assert redirect_to(survey, AT_STORE, 10) == ""

@@ -1,4 +1,4 @@
-"""The outcome of an attempt, by response status and number of attempts used."""
+"""The outcome of a delivery attempt, by response status and attempt number."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,27 +12,27 @@ HOUR = timedelta(hours=1)
 
 
 def outcome(status: int | None, used: int = 1, **fields: Any) -> Outcome:
-    """Return the outcome of one of eight allowed attempts, with a Retry-After of one hour."""
+    """Return the outcome of an attempt. Eight attempts are allowed; Retry-After is one hour."""
     attempt = Attempt(used, NOW, status=status, **fields)
     return outcome_of(attempt, NOW, used=used, allowed=8, retry_after="3600")
 
 
 @pytest.mark.parametrize("status", [200, 204, 299])
 @pytest.mark.parametrize("used", [1, 8])
-def test_status_2xx_succeeds_in_any_attempt(status: int, used: int) -> None:
+def test_status_2xx_in_any_attempt_is_success(status: int, used: int) -> None:
     assert outcome(status, used) == Outcome(ExecutionState.SUCCEEDED)
 
 
 @pytest.mark.parametrize("status", [199, 300, 301, 404, 409, 411, 429, 500, 503])
-def test_other_status_is_retried_after_requested_delay(status: int) -> None:
+def test_other_status_is_retried_after_delay_in_retry_after(status: int) -> None:
     assert outcome(status) == Outcome(
-        ExecutionState.PENDING, f"answered {status}", retry_at=NOW + HOUR
+        ExecutionState.PENDING, f"response status {status}", retry_at=NOW + HOUR
     )
 
 
 @pytest.mark.parametrize("used", [1, 8])
-def test_status_410_stops_in_any_attempt(used: int) -> None:
-    assert outcome(410, used) == Outcome(ExecutionState.STOPPED, "answered 410")
+def test_status_410_in_any_attempt_stops_execution(used: int) -> None:
+    assert outcome(410, used) == Outcome(ExecutionState.STOPPED, "response status 410")
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,16 @@ def test_status_410_stops_in_any_attempt(used: int) -> None:
         (9, ExecutionState.FAILED),
     ],
 )
-def test_last_allowed_attempt_is_not_retried(used: int, state: ExecutionState) -> None:
+def test_failed_last_allowed_attempt_is_not_retried(used: int, state: ExecutionState) -> None:
     result = outcome(500, used)
     assert result.state is state
     assert (result.retry_at is None) == (state is ExecutionState.FAILED)
 
 
 @pytest.mark.parametrize(("ambiguous", "used"), [(True, 1), (True, 8), (False, 1), (False, 8)])
-def test_outcome_without_status_keeps_error_and_ambiguity(ambiguous: bool, used: int) -> None:
+def test_outcome_without_response_contains_error_and_ambiguous_flag(
+    ambiguous: bool, used: int
+) -> None:
     result = outcome(None, used, error="reset by peer", ambiguous=ambiguous)
     assert (result.reason, result.ambiguous) == ("reset by peer", ambiguous)
     assert result.state is (ExecutionState.FAILED if used == 8 else ExecutionState.PENDING)

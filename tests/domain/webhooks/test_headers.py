@@ -1,4 +1,4 @@
-"""Webhook headers: merging and validation."""
+"""The validation of custom webhook headers, and their merge with system headers."""
 
 import pytest
 from hypothesis import given
@@ -84,14 +84,14 @@ def test_header_names_ignore_case_and_underscores(name: str, other: str, same: b
         ("transfer_ENCODING", "chunked"),
     ],
 )
-def test_invalid_or_framing_header_is_rejected(name: str, value: str) -> None:
+def test_invalid_or_transport_header_is_rejected(name: str, value: str) -> None:
     with pytest.raises(InvalidHeader) as caught:
         validate_headers({"X-Fine": "yes", name: value})
     assert caught.value.name == name
 
 
 @pytest.mark.parametrize("duplicate", ["x-a-b", "X_A_B", "x-a_B"])
-def test_duplicate_header_name_is_rejected(duplicate: str) -> None:
+def test_duplicate_custom_header_is_rejected(duplicate: str) -> None:
     with pytest.raises(InvalidHeader, match="Duplicate"):
         validate_headers({"X-A-B": "1", duplicate: "1"})
 

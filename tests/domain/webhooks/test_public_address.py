@@ -1,4 +1,4 @@
-"""Public addresses, compared with IANA's registries and Python's ``ipaddress``."""
+"""The check for public IP addresses, compared with IANA's registries and Python's ``ipaddress``."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.webhooks.public_address import is_public
 
-# https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry:
-# all ranges that are not globally reachable, and reachable ranges that cannot contain a receiver.
+# From https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry:
+# all ranges that are not globally reachable, and the reachable ranges in which no receiver can run.
 SPECIAL = """
 0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
 192.0.0.0/29 192.0.0.8/32 192.0.0.9/32 192.0.0.10/32 192.0.0.170/32 192.0.0.171/32 192.0.2.0/24
@@ -19,7 +19,7 @@ SPECIAL = """
 2001:1::2/128 2001:1::3/128 2001:2::/48 2001:3::/32 2001:4:112::/48 2001:10::/28 2001:20::/28
 2001:30::/28 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7 fe80::/10
 """.split()
-# From other registries: multicast, site-local, IPv4-compatible, cloud-specific, unallocated.
+# Ranges from other registries: multicast, site-local, IPv4-compatible, cloud-specific, unallocated.
 OTHER_RANGES = """
 224.0.0.0/4 168.63.129.16/32 100.100.100.200/32 169.254.169.254/32 169.254.170.2/32 ff00::/8
 fec0::/10 ::/96 ::ffff:0:0:0/96 fd00:ec2::254/128 fd20:ce::254/128 4000::/2 8000::/1 3ffe::/16
@@ -34,14 +34,17 @@ def addresses_in(network: IPv4Network | IPv6Network) -> st.SearchStrategy[int]:
 
 
 def embeds_ipv4(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether an IPv6 address embeds an IPv4 address. A separate test covers these."""
+    """Return whether an IPv6 address embeds an IPv4 address.
+
+    A separate test covers such addresses.
+    """
     mapped = IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96")
     return any(address in network for network in mapped)
 
 
 @pytest.mark.parametrize("network", NOT_PUBLIC, ids=str)
 @given(data=st.data())
-def test_special_ranges_are_not_public(
+def test_addresses_in_reserved_ranges_are_not_public(
     network: IPv4Network | IPv6Network, data: st.DataObject
 ) -> None:
     address_class = type(network.network_address)
@@ -52,7 +55,7 @@ def test_special_ranges_are_not_public(
 
 @given(st.ip_addresses(v=4))
 @example(IPv4Address("8.8.8.8"))
-def test_other_ipv4_addresses_are_public(address: IPv4Address) -> None:
+def test_ipv4_addresses_outside_reserved_ranges_are_public(address: IPv4Address) -> None:
     is_listed = any(address in network for network in NOT_PUBLIC if network.version == 4)
     assert is_public(address) is not is_listed
 
@@ -105,5 +108,5 @@ def test_tunnel_addresses_are_not_public(address: IPv4Address, suffix: int) -> N
         "2606:4700::1%eth0",
     ],
 )
-def test_metadata_addresses_are_not_public_in_any_form(text: str) -> None:
+def test_metadata_service_address_is_not_public_in_any_notation(text: str) -> None:
     assert not is_public(ip_address(text))

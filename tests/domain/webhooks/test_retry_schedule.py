@@ -1,4 +1,4 @@
-"""Retry schedule of failed webhooks."""
+"""The delay before the next attempt after a failed webhook."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -36,12 +36,12 @@ def test_eight_attempts_span_22_to_26_hours_with_increasing_delays(chances: list
     assert delays[:5] == sorted(delays[:5])
 
 
-def test_delays_have_jitter() -> None:
+def test_retry_delays_have_jitter() -> None:
     assert backoff_delay(3, 0.0) < backoff_delay(3, 0.5) < backoff_delay(3, 0.99)
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1, exclude_max=True))
-def test_delay_is_at_least_one_minute(attempt: int, chance: float) -> None:
+def test_retry_delay_is_at_least_one_minute(attempt: int, chance: float) -> None:
     assert MINUTE <= backoff_delay(attempt, chance) <= SIX_HOURS * 1.15
 
 
@@ -100,6 +100,6 @@ def test_retry_after_date_is_parsed_and_clamped(timestamp: datetime) -> None:
 
 
 @given(st.text())
-def test_any_retry_after_text_is_ignored_or_clamped(text: str) -> None:
+def test_every_retry_after_text_is_ignored_or_clamped(text: str) -> None:
     delay = retry_after_delay(text, NOW)
     assert delay is None or MINUTE <= delay <= SIX_HOURS

@@ -1,6 +1,6 @@
-"""Signing and verification, compared with OpenSSL's command line.
+"""The signing and verification of webhooks, compared with OpenSSL's command line.
 
-The vectors were created with
+The expected signatures were created with
 ``printf '%s.%s' "$timestamp" "$body" | openssl dgst -sha256 -hmac "$secret" -r`` (OpenSSL 3.0.19).
 """
 
@@ -44,7 +44,7 @@ def test_signature_matches_openssl(secret: str, timestamp: int, body: str, diges
 
 
 @given(secret=st.text(st.characters(codec="utf-8")), body=st.binary(), age=st.integers(-300, 300))
-def test_signature_verifies_within_five_minutes_in_both_directions(
+def test_signature_is_valid_five_minutes_before_and_after_timestamp(
     secret: str, body: bytes, age: int
 ) -> None:
     verify(secret, str(NOW - age), sign(secret, NOW - age, body), body, NOW)
@@ -58,7 +58,7 @@ def test_timestamp_outside_replay_window_is_rejected(age: int) -> None:
 
 
 @given(body=st.binary(min_size=1), data=st.data())
-def test_changed_byte_is_rejected(body: bytes, data: st.DataObject) -> None:
+def test_body_with_changed_byte_is_rejected(body: bytes, data: st.DataObject) -> None:
     position = data.draw(st.integers(0, len(body) - 1))
     changed = bytearray(body)
     changed[position] ^= data.draw(st.integers(1, 255))
@@ -67,12 +67,12 @@ def test_changed_byte_is_rejected(body: bytes, data: st.DataObject) -> None:
 
 
 @given(st.text())
-def test_any_other_signature_is_rejected(signature: str) -> None:
+def test_any_text_other_than_signature_is_rejected(signature: str) -> None:
     with pytest.raises(BadSignature):
         verify("s", str(NOW), signature, b"{}", NOW)
 
 
-def test_signature_covers_secret_and_timestamp() -> None:
+def test_signature_of_other_secret_or_timestamp_is_rejected() -> None:
     signature = sign("s", NOW, b"{}")
     with pytest.raises(BadSignature):
         verify("other", str(NOW), signature, b"{}", NOW)
@@ -102,8 +102,8 @@ def test_verification_errors_share_base_class() -> None:
 def test_signature_module_imports_only_standard_library() -> None:
     script = (
         "import sys, chalicelib.domain.webhooks.signature\n"
-        "own = {name.partition('.')[0] for name in sys.modules}\n"
-        "print(sorted(own - set(sys.stdlib_module_names) - {'__main__', 'chalicelib'}))\n"
+        "imported = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(sorted(imported - set(sys.stdlib_module_names) - {'__main__', 'chalicelib'}))\n"
     )
     result = subprocess.run(
         [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True

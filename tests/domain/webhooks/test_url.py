@@ -1,4 +1,4 @@
-"""Valid and invalid webhook URLs."""
+"""The validation of webhook URLs."""
 
 import pytest
 from hypothesis import given
@@ -49,7 +49,7 @@ def test_public_https_url_is_parsed(url: str, parsed: tuple[str, int, str], auth
         "https://１２７.0.0.1/",
     ],
 )
-def test_plain_http_and_private_addresses_require_allow_private(url: str) -> None:
+def test_http_and_private_addresses_require_allow_private(url: str) -> None:
     assert url_error(url, allow_private=False)
     assert url_error(url, allow_private=True) is None
 

@@ -1,4 +1,4 @@
-"""Factories of valid workflow definitions and feedback."""
+"""Build valid workflow definitions and feedback records."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Validation of workflow definitions, and the workflows built from them."""
+"""Validation of workflow definitions, and the construction of workflows from valid definitions."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ MAX_URL_LENGTH = "https://hooks.example.com/".ljust(2048, "a")
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Return a group of conditions nested to this depth."""
+    """Return a group of conditions that contains ``depth`` levels of nested groups."""
     inner = RATED if depth == 1 else nested(depth - 1)
     return {"operator": "$and", "conditions": [inner]}
 
@@ -37,14 +37,14 @@ def errors_of(**document: Any) -> list[tuple[str, str]]:
     return [(input_error.pointer, input_error.code) for input_error in caught.value.errors]
 
 
-def test_omitted_values_have_defaults() -> None:
+def test_omitted_fields_get_default_values() -> None:
     saved = workflow()
     (action,) = saved.actions
     assert (saved.enabled, saved.conditions, action.attempts) == (True, (), 8)
     assert (action.headers, action.metadata, action.description) == ({}, {}, "")
 
 
-def test_omitted_action_id_is_derived() -> None:
+def test_omitted_action_id_is_derived_from_workflow_and_key() -> None:
     document = workflow_definition()
     first, second = (build_workflow(parse_workflow_definition(document), NOW) for _ in range(2))
     assert first.actions[0].id == second.actions[0].id
@@ -112,18 +112,18 @@ def test_all_rule_errors_are_reported_at_once() -> None:
         "",
     ],
 )
-def test_url_that_is_not_public_https_is_rejected(url: str) -> None:
+def test_action_url_that_is_not_public_https_is_rejected(url: str) -> None:
     assert errors_of(actions=[action_definition(url=url)]) == [("/actions/0/url", "invalid_url")]
 
 
-def test_private_http_url_is_accepted_with_allow_private() -> None:
+def test_allow_private_accepts_private_http_url() -> None:
     url = "http://127.0.0.1:8080/hook"
     document = workflow_definition(actions=[action_definition(url=url)])
     assert parse_workflow_definition(document, allow_private=True).actions[0].url == url
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
-def test_framing_header_is_rejected(name: str) -> None:
+def test_transport_header_is_rejected(name: str) -> None:
     errors = errors_of(actions=[action_definition(headers={name: "x"})])
     assert errors == [(f"/actions/0/headers/{name}", "not_allowed")]
 
@@ -159,12 +159,12 @@ def test_headers_that_differ_in_dash_and_underscore_are_duplicates() -> None:
     assert errors_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
 
 
-def test_system_headers_are_accepted() -> None:
+def test_custom_headers_named_like_system_headers_are_accepted() -> None:
     headers = {"user-agent": "x", "X-SERVICE-WEBHOOK-SIGNATURE": "y", "content-type": "z"}
     assert workflow(actions=[action_definition(headers=headers)]).actions[0].headers == headers
 
 
-def test_body_over_its_size_limit_is_rejected() -> None:
+def test_webhook_body_over_its_size_limit_is_rejected() -> None:
     def document(length: int) -> list[Any]:
         return [action_definition(metadata={"note": "x" * length})]
 
@@ -176,7 +176,7 @@ def test_body_over_its_size_limit_is_rejected() -> None:
     assert errors_of(actions=document(remaining + 1)) == [("/actions/0/metadata", "too_large")]
 
 
-def test_action_id_of_another_workflow_is_duplicate() -> None:
+def test_action_id_used_by_another_workflow_is_rejected() -> None:
     other = workflow()
     document = workflow_definition(actions=[action_definition(id=other.actions[0].id)])
     with pytest.raises(InvalidInput) as caught:
@@ -211,7 +211,9 @@ def test_workflow_larger_than_350_000_bytes_is_rejected() -> None:
         ({"conditions": [nested(6)]}, "/conditions/0" * 6 + "/conditions"),
     ],
 )  # fmt: skip
-def test_count_over_its_maximum_is_rejected(document: dict[str, Any], pointer: str) -> None:
+def test_definition_over_maximum_count_or_depth_is_rejected(
+    document: dict[str, Any], pointer: str
+) -> None:
     assert [raised for raised, _ in errors_of(**document)] == [pointer]
 
 
@@ -257,14 +259,14 @@ def test_condition_value_is_validated_by_subject(
     ]
 
 
-def test_condition_ids_are_case_insensitive() -> None:
+def test_ids_in_conditions_are_case_insensitive() -> None:
     condition = {"subject": "store", "operator": "$eq", "value": STORE.upper()}
     document = workflow_definition(conditions=[condition])
     (saved,) = build_workflow(parse_workflow_definition(document, DIRECTORY), NOW).conditions
     assert saved.matches(feedback(store_id=STORE))
 
 
-def test_maximum_counts_are_accepted() -> None:
+def test_definition_at_maximum_counts_and_depth_is_accepted() -> None:
     largest = {
         "metadata": {f"k{n}": "v" for n in range(500)},
         "headers": {f"x-{n}": "v" for n in range(50)},

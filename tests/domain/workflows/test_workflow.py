@@ -1,4 +1,4 @@
-"""The conditions that start a workflow for a feedback record, and the webhook body."""
+"""The conditions under which a feedback starts a workflow, and the body of its webhook."""
 
 import json
 from typing import Any
@@ -47,7 +47,7 @@ def is_started(conditions: list[Any], operator: str = "$and", **fields: Any) -> 
         ("source", "$contains", "urv", True),
     ],
 )
-def test_condition_is_evaluated_against_its_subject(
+def test_condition_compares_its_subject_with_value(
     subject: str, operator: str, value: str, expected: bool
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}
@@ -55,18 +55,18 @@ def test_condition_is_evaluated_against_its_subject(
 
 
 @pytest.mark.parametrize("field", ["what", FIELD])
-def test_answer_condition_accepts_field_key_or_id(field: str) -> None:
+def test_answer_condition_selects_field_by_key_or_id(field: str) -> None:
     condition = {"subject": "answer", "field": field, "operator": "$eq", "value": "Price"}
     assert is_started([condition])
     assert not is_started([condition], answers=())
 
 
-def test_feedback_without_rating_matches_no_rating_comparison() -> None:
+def test_rating_comparison_is_false_for_feedback_without_rating() -> None:
     assert not is_started([{"subject": "rating", "operator": "$lt", "value": "9"}], rating=None)
     assert is_started([{"subject": "rating", "operator": "$exists", "value": "false"}], rating=None)
 
 
-def test_nested_conditions_are_combined_by_operator() -> None:
+def test_operator_combines_nested_conditions() -> None:
     yes = {"subject": "rating", "operator": "$eq", "value": "3"}
     no = {"subject": "rating", "operator": "$eq", "value": "4"}
     assert not is_started([yes, no])

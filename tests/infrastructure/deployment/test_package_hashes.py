@@ -1,4 +1,4 @@
-"""Chalice verifies the hashes of the requirements that it packages."""
+"""When Chalice packages the requirements, it verifies their hashes."""
 
 import zipfile
 from hashlib import sha256
@@ -11,7 +11,7 @@ from chalice.utils import OSUtils
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create a wheel in the only folder in which pip searches for packages."""
+    """Create a wheel in a folder, and make pip search for packages only in this folder."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     file = folder / "sample-1.0-py3-none-any.whl"
@@ -29,7 +29,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def package(folder: Path, digest: str) -> Path:
-    """Package one requirement as Chalice does, and return the folder of the packaged files."""
+    """Package one requirement as Chalice does, and return the folder with the packaged files."""
     requirements, packaged = folder / "requirements.txt", folder / "packaged"
     requirements.write_text(f"sample==1.0 \\\n    --hash=sha256:{digest}\n")
     DependencyBuilder(OSUtils()).build_site_packages("cp311", str(requirements), str(packaged))

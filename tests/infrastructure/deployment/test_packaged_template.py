@@ -1,4 +1,4 @@
-"""The packaged SAM template, completed with settings that Chalice does not support."""
+"""The SAM template that Chalice generates, after the settings that Chalice lacks are added."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from infrastructure.deployment.progress import DeploymentError
 
 ROOT = Path(__file__).parents[3]
 CODE_URI = "s3://bucket/code.zip"
-# The names contain the stage, so they can be compared with those of the data stack.
+# Resource names contain the stage. The tests compare the names with those in the data stack.
 STAGE = "prod"
 
 Event = dict[str, Any]
@@ -24,7 +24,7 @@ Event = dict[str, Any]
 def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("package")
     code_package.copy_source(folder)
-    # Dependencies do not affect the template, and downloading them takes seconds.
+    # Package without dependencies: they do not affect the template, and the download takes seconds.
     (folder / "requirements.txt").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STAGE", STAGE)
@@ -64,13 +64,14 @@ def queue_properties(event: Event) -> dict[str, Any]:
     return properties
 
 
-def test_queue_functions_return_partial_batch_responses(template: dict[str, Any]) -> None:
+def test_queue_event_sources_accept_partial_batch_responses(template: dict[str, Any]) -> None:
     for _, event in queue_events(template):
         assert event["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
 def test_queue_functions_have_no_reserved_concurrency(template: dict[str, Any]) -> None:
-    # Throttled receives would use up the receive counts of messages.
+    # With reserved concurrency, Lambda throttles invocations, and each throttled invocation
+    # increases the receive counts of its messages.
     for function, event in queue_events(template):
         assert "ReservedConcurrentExecutions" not in function
         assert event["ScalingConfig"]["MaximumConcurrency"] >= 2
@@ -97,7 +98,9 @@ def test_webhook_lease_is_between_function_timeout_and_visibility_timeout(
         assert timeout_s < executions.LEASE.total_seconds() <= visibility_timeout_s
 
 
-def test_fifo_batches_have_at_most_10_messages_and_no_window(template: dict[str, Any]) -> None:
+def test_fifo_event_source_has_at_most_10_messages_and_no_batching_window(
+    template: dict[str, Any],
+) -> None:
     for _, event in queue_events(template):
         if queue_properties(event).get("FifoQueue"):
             assert event["BatchSize"] <= 10
@@ -112,7 +115,7 @@ def test_every_function_has_uploaded_code_and_its_own_role(
     assert len(roles) == len(set(roles))
 
 
-def test_queue_event_of_any_function_gets_partial_batch_responses() -> None:
+def test_partial_batch_responses_are_enabled_for_any_function_name() -> None:
     event = {"Type": "SQS", "Properties": {"Queue": "arn:aws:sqs:x:y:z", "BatchSize": 10}}
     timer = {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)"}}
     packaged: dict[str, Any] = {
@@ -147,7 +150,7 @@ def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None
         assert str(problem["status"]) == response["StatusCode"]
 
 
-def test_every_response_type_of_gateway_has_response() -> None:
+def test_every_gateway_response_type_has_problem_details() -> None:
     gateway = get_session().get_service_model("apigateway")
     kinds = gateway.shape_for("GatewayResponseType").enum
     assert sorted(response.kind for response in gateway_responses.RESPONSES) == sorted(kinds)

@@ -1,4 +1,4 @@
-"""The emulator process, tested with a small HTTP server as the emulator."""
+"""Start and stop of the emulator process. A small HTTP server replaces the emulator."""
 
 import os
 import signal
@@ -62,7 +62,7 @@ def use_program(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(emulator, "PROGRAM", program)
 
 
-def test_emulator_runs_from_start_to_stop(cloud: Emulator, start: Start) -> None:
+def test_emulator_responds_after_start_and_ends_after_stop(cloud: Emulator, start: Start) -> None:
     assert not cloud.is_running()
     process = start()
     assert cloud.is_running()
@@ -82,7 +82,7 @@ def test_emulator_starts_again_after_crash(cloud: Emulator, start: Start) -> Non
     assert cloud.is_running()
 
 
-def test_stale_process_id_kills_no_process(cloud: Emulator) -> None:
+def test_stop_with_stale_process_id_kills_no_process(cloud: Emulator) -> None:
     cloud.folder.mkdir()
     (cloud.folder / "emulator.pid").write_text(f"{os.getpid()} 4566\n")
     assert not cloud.stop()
@@ -104,7 +104,7 @@ def test_port_in_use_is_rejected(cloud: Emulator) -> None:
     assert not cloud.is_running()
 
 
-def test_program_that_exits_immediately_raises_error(
+def test_start_raises_error_if_emulator_exits_immediately(
     cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_program("#!{python}\nprint('no luck')\n", tmp_path, monkeypatch)

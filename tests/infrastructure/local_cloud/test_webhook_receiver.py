@@ -35,7 +35,7 @@ def deliver(receiver: WebhookReceiver, *, key: str = "s", body: bytes = BODY) ->
     return post(receiver.url, headers, body, allow_private=True)
 
 
-def test_receiver_verifies_and_stores_requests(
+def test_demo_receiver_verifies_and_stores_webhooks(
     receiver: WebhookReceiver,
 ) -> None:
     process = receiver.start()

@@ -15,20 +15,23 @@ from tests.services.queues import IMPORT_QUEUE
 def accept_batch(
     account_id: str, document: Any, *, partial: bool = False, idempotency_key: str | None = None
 ) -> AcceptedBatch:
-    """Validate and accept a batch, as a request does."""
+    """Validate and accept a batch, as the batch endpoint does."""
     return service.accept_batch(
         account_id, validate_batch(document, partial=partial), idempotency_key
     )
 
 
 def run_import(account_id: str, import_id: str) -> ImportProgress:
-    """Deliver the account's messages once and return the progress of the import."""
+    """Process the account's queued messages once and return the progress of the import."""
     IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account_id))
     return read_import(account_id, import_id)
 
 
 def all_customers(account_id: str) -> list[Customer]:
-    """Return the account's customers in list order. Check that the pages match the total."""
+    """Return the account's customers in list order.
+
+    Check that their number equals the listed total.
+    """
     first = list_customers(account_id, PageRequest(limit=100))
     customers = list(first.items)
     for page in range(2, first.meta.total_pages + 1):
@@ -39,7 +42,10 @@ def all_customers(account_id: str) -> list[Customer]:
 
 
 def outcome_counts(progress: ImportProgress) -> dict[str, Any]:
-    """Return the nonzero counts of an import. Check that their sum equals the row count."""
+    """Return the nonzero counts of an import.
+
+    Check that the sum of the counts is the number of rows.
+    """
     assert (
         progress.created + progress.filled + progress.unchanged + progress.failed
         == progress.row_count

@@ -77,7 +77,7 @@ def test_rows_with_different_missing_pair_fields_create_separate_customers(accou
     assert outcome_counts(run_import(account, accepted.id)) == {"created": 5}
 
 
-def test_repeated_rows_create_one_customer_and_fill_it(account: str) -> None:
+def test_rows_with_same_pair_create_one_customer_and_fill_it(account: str) -> None:
     batch = [
         {"email": "a@example.test", "smsOptin": True},
         {"email": "A@example.test", "firstName": "Ana", "smsOptin": False, "emailOptin": True},
@@ -96,7 +96,7 @@ def test_repeated_rows_create_one_customer_and_fill_it(account: str) -> None:
     assert (customer.sms_optin, customer.email_optin) == (True, False)
 
 
-def test_row_fills_oldest_customer_of_its_pair(account: str) -> None:
+def test_row_fills_oldest_customer_with_same_pair(account: str) -> None:
     oldest, younger = (
         create_customer(account, parse({"email": "a@example.test"}, CustomerBody)) for _ in "12"
     )
@@ -116,7 +116,7 @@ def test_redelivered_chunk_changes_nothing(account: str) -> None:
     assert (all_customers(account), read_import(account, accepted.id)) == before
 
 
-def test_repeated_batch_with_same_key_is_imported_once(account: str) -> None:
+def test_batch_sent_twice_with_same_idempotency_key_is_imported_once(account: str) -> None:
     batch = {"batch": rows(3)}
     first = accept_batch(account, batch, idempotency_key="monday")
     assert accept_batch(account, batch, idempotency_key="monday") == first
@@ -155,13 +155,13 @@ def test_partial_batch_without_valid_rows_is_completed_immediately(account: str)
     assert read_import(account, accepted.id).status == "COMPLETED"
 
 
-def test_import_is_not_found_by_another_account(account: str) -> None:
+def test_import_of_another_account_is_not_found(account: str) -> None:
     accepted = accept_batch(account, {"batch": rows(1)})
     with pytest.raises(NotFound):
         read_import(new_id(), accepted.id)
 
 
-def test_row_that_exceeds_customer_size_limit_does_not_fail_other_rows(account: str) -> None:
+def test_row_over_customer_size_limit_does_not_fail_other_rows(account: str) -> None:
     large = {f"k{n}": "\u20ac" * 400 for n in range(24)}
     body = {"email": "a@example.test", "description": "\u20ac" * 2000}
     create_customer(account, parse(body, CustomerBody))
@@ -172,7 +172,7 @@ def test_row_that_exceeds_customer_size_limit_does_not_fail_other_rows(account: 
     assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
 
 
-def test_row_that_exceeds_combined_size_limit_does_not_fail_other_rows(account: str) -> None:
+def test_row_that_makes_merged_customer_too_large_does_not_fail_other_rows(account: str) -> None:
     email = {"email": "a@example.test"}
     first = email | {"metadata": {f"k{n}": "\u20ac" * 400 for n in range(19)}}
     too_many = email | {"description": "\u20ac" * 2000, "company": "\u20ac" * 255}
@@ -186,14 +186,14 @@ def test_row_that_exceeds_combined_size_limit_does_not_fail_other_rows(account: 
     assert (customer.first_name, customer.company) == ("Zoé", None)
 
 
-def test_replaced_customer_keeps_its_idempotency_key(account: str) -> None:
+def test_idempotency_key_still_returns_customer_after_replacement(account: str) -> None:
     body = parse({"email": "a@example.test"}, CustomerBody)
     created = create_customer(account, body, idempotency_key="k")
     save_customer(account, {"id": created.id, "email": "a@example.test", "company": "Lumen"})
     assert create_customer(account, body, idempotency_key="k").company == "Lumen"
 
 
-def test_batch_acceptance_makes_one_request_plus_chunk_and_message_batches(account: str) -> None:
+def test_accepting_batch_sends_one_aws_request_plus_chunk_and_message_batches(account: str) -> None:
     accept_batch(account, {"batch": rows(1)})
     with counted_calls() as calls:
         accept_batch(account, {"batch": rows(49 * 26)})
@@ -206,7 +206,7 @@ def test_batch_acceptance_makes_one_request_plus_chunk_and_message_batches(accou
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["new rows", "rows to fill"])
-def test_chunk_makes_at_most_three_requests(account: str, known: bool) -> None:
+def test_importing_chunk_sends_at_most_three_aws_requests(account: str, known: bool) -> None:
     if known:
         run_import(account, accept_batch(account, {"batch": [{"email": "p0@example.test"}]}).id)
     accept_batch(account, {"batch": rows(49)})

@@ -39,14 +39,14 @@ BATCH = {
 }
 EXPECTED = {"created": 5, "filled": 1, "unchanged": 1}
 REQUESTS = [
-    "BatchGetItem",  # the import with this idempotency key
-    "BatchWriteItem",  # the chunks
-    "PutItem",  # the header
+    "BatchGetItem",  # look up the idempotency key
+    "BatchWriteItem",  # write the chunks
+    "PutItem",  # write the header
     "SendMessageBatch",
-    "BatchGetItem",  # the first chunk
+    "BatchGetItem",  # read the first chunk
     "TransactWriteItems",
-    "BatchGetItem",  # the second chunk
-    "BatchGetItem",  # its existing customers
+    "BatchGetItem",  # read the second chunk
+    "BatchGetItem",  # read the existing customers with the pairs of the second chunk
     "TransactWriteItems",
 ]
 
@@ -59,22 +59,22 @@ def accept(account: str) -> str:
 
 
 def deliver_all(account: str) -> None:
-    """Deliver the account's messages one by one, with redelivery."""
+    """Process the account's messages one by one, and redeliver failed messages."""
     IMPORT_QUEUE.deliver_all(account, batch_size=1)
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Sweep and deliver until the import has ended."""
+    """Repeat sweep and delivery until the import has ended."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return
         time.ahead += timedelta(hours=1)
         sweep(IMPORTS)
         deliver_all(account)
-    raise AssertionError("the import does not end")
+    raise AssertionError("The import did not end.")
 
 
-def test_import_makes_listed_requests(
+def test_import_sends_expected_aws_requests(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
@@ -86,7 +86,7 @@ def test_import_makes_listed_requests(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_single_fault_does_not_change_result(
+def test_single_aws_fault_does_not_change_import_result(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
@@ -104,7 +104,7 @@ def test_single_fault_does_not_change_result(
 
 
 def assert_no_work_remains(account: str, time: Time) -> None:
-    """Check that chunks of unaccepted batches are deleted and that no message is requeued."""
+    """Check that later sweeps requeue no messages, not even for batches that were not accepted."""
     for _ in range(2):
         deliver_all(account)
         time.ahead += timedelta(days=1)
@@ -116,7 +116,7 @@ def test_unaccepted_batch_is_never_imported(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with inject_fault(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
-        accept_batch(account, BATCH)  # the chunks are saved, but not the header
+        accept_batch(account, BATCH)  # killed after the chunks are saved, before the header
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
         sweep(IMPORTS)
@@ -137,7 +137,7 @@ def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) 
 
 
 def fail_customer_list_writes(patch: pytest.MonkeyPatch, account: str) -> Any:
-    """Make every write to the account's list of customers fail."""
+    """Make every update of the account's customer total fail."""
 
     def fail(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
         if account_id == account:
@@ -146,7 +146,7 @@ def fail_customer_list_writes(patch: pytest.MonkeyPatch, account: str) -> Any:
     patch.setattr("chalicelib.services.customers.import_chunk.increment_total", fail)
 
 
-def test_failing_chunk_is_parked_without_blocking_others(
+def test_failing_chunk_is_parked_and_does_not_block_other_imports(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
@@ -173,7 +173,7 @@ def test_failing_chunk_is_parked_without_blocking_others(
     assert all_customers(account) == []
 
 
-def test_parked_chunk_is_replayed_by_operator(
+def test_operator_replay_completes_parked_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
@@ -224,7 +224,7 @@ def test_replay_of_import_includes_every_parked_chunk(
     assert outcome_counts(run_import(account, accepted.id)) == {"created": 105}
 
 
-def test_throttling_does_not_count_as_failure(
+def test_throttled_request_does_not_count_as_failure_of_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
@@ -259,7 +259,7 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     assert len(IMPORT_QUEUE.queued_messages(account)) == 3
 
 
-def test_rescheduled_chunks_are_queued_when_sweep_fails(
+def test_failed_sweep_queues_chunks_that_it_has_already_rescheduled(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
@@ -281,7 +281,7 @@ def test_rescheduled_chunks_are_queued_when_sweep_fails(
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2
 
 
-def test_unreachable_queue_is_called_once(
+def test_accepting_batch_sends_no_more_messages_after_queue_timeout(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)

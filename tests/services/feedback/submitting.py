@@ -29,7 +29,7 @@ def answer_survey(seeded: SeededAccount, tracker: str | None = None, **answers: 
 
 
 def respondents(seeded: SeededAccount) -> list[Customer]:
-    """Return the customers of the account, except the one that the fixture creates."""
+    """Return the customers of the account, without the customer that the fixture creates."""
     page = list_customers(seeded.account_id, PageRequest(limit=100))
     assert page.meta.total_items == len(page.items)
     return [customer for customer in page.items if customer.id != seeded.customer_id]

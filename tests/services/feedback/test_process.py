@@ -1,4 +1,4 @@
-"""Processing of feedback: counts and customers, exactly once under redelivery."""
+"""The processing of feedback updates counts and customers exactly once, also after a redelivery."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ def process_queued_feedback(seeded: SeededAccount) -> None:
     assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id)) == []
 
 
-def test_submissions_are_counted_by_form(seeded: SeededAccount) -> None:
+def test_processing_counts_submissions_by_form(seeded: SeededAccount) -> None:
     for _ in range(3):
         answer_contact_form(seeded)
     answer_survey(seeded)
@@ -35,7 +35,7 @@ def test_submissions_are_counted_by_form(seeded: SeededAccount) -> None:
     assert seeded.counts == (3, 1, 1)
 
 
-def test_feedback_with_tracker_counts_for_its_customer(seeded: SeededAccount) -> None:
+def test_feedback_with_tracker_is_counted_for_customer_of_tracker(seeded: SeededAccount) -> None:
     for nps in ("7", "10"):
         answer_survey(seeded, seeded.tracker(), nps=nps)
     answer_survey(seeded, seeded.tracker())
@@ -50,7 +50,7 @@ def test_feedback_with_tracker_counts_for_its_customer(seeded: SeededAccount) ->
 @pytest.mark.parametrize(
     ("answer", "source"), [(answer_contact_form, "Site"), (answer_survey, "Survey")]
 )
-def test_unknown_respondent_becomes_customer(
+def test_feedback_of_unknown_respondent_creates_customer(
     seeded: SeededAccount, answer: Any, source: str
 ) -> None:
     submitted = answer(seeded, mail="Zoe@Example.test", phone="06 12 34 56 78", nps="6")
@@ -64,7 +64,7 @@ def test_unknown_respondent_becomes_customer(
     assert (stored.state, stored.feedback.customer_id) == ("DONE", customer.id)
 
 
-def test_known_respondent_is_matched_by_pair(seeded: SeededAccount) -> None:
+def test_respondent_is_matched_with_customer_by_email_and_phone(seeded: SeededAccount) -> None:
     body = parse({"email": "zoe@example.test", "phoneNumber": "+33612"}, CustomerBody)
     known = create_customer(seeded.account_id, body)
     answer_contact_form(seeded, mail="ZOE@example.test", phone="0033 612")
@@ -75,7 +75,7 @@ def test_known_respondent_is_matched_by_pair(seeded: SeededAccount) -> None:
     assert (other.email, other.phone_number, other.feedback_count) == ("zoe@example.test", None, 1)
 
 
-def test_respondents_with_same_pair_are_one_customer(seeded: SeededAccount) -> None:
+def test_feedback_with_same_email_creates_one_customer(seeded: SeededAccount) -> None:
     for _ in range(4):
         answer_contact_form(seeded, mail="zoe@example.test", nps="5")
     process_queued_feedback(seeded)
@@ -83,7 +83,7 @@ def test_respondents_with_same_pair_are_one_customer(seeded: SeededAccount) -> N
     assert (customer.feedback_count, customer.average_feedback_rating) == (4, "5")
 
 
-def test_feedback_without_email_and_phone_has_no_customer(seeded: SeededAccount) -> None:
+def test_feedback_without_email_and_phone_is_not_linked_to_customer(seeded: SeededAccount) -> None:
     submitted = answer_contact_form(seeded)
     process_queued_feedback(seeded)
     stored = feedback.find(submitted.id)
@@ -92,7 +92,7 @@ def test_feedback_without_email_and_phone_has_no_customer(seeded: SeededAccount)
     assert respondents(seeded) == []
 
 
-def test_tracker_takes_precedence_over_answers(seeded: SeededAccount) -> None:
+def test_tracker_determines_customer_regardless_of_answers(seeded: SeededAccount) -> None:
     answer_survey(seeded, seeded.tracker(), mail="other@example.test")
     answer_survey(seeded, seeded.tracker(customerId=None), mail="other@example.test")
     process_queued_feedback(seeded)
@@ -100,14 +100,14 @@ def test_tracker_takes_precedence_over_answers(seeded: SeededAccount) -> None:
     assert seeded.customer.feedback_count == 1
 
 
-def test_phone_number_over_length_limit_is_omitted(seeded: SeededAccount) -> None:
+def test_new_customer_omits_phone_number_over_length_limit(seeded: SeededAccount) -> None:
     answer_contact_form(seeded, mail="zoe@example.test", phone="+33" + " " * 300 + "612345678")
     process_queued_feedback(seeded)
     (customer,) = respondents(seeded)
     assert (customer.email, customer.phone_number) == ("zoe@example.test", None)
 
 
-def test_feedback_of_erased_customer_counts_for_form(seeded: SeededAccount) -> None:
+def test_feedback_of_erased_customer_is_counted_for_form(seeded: SeededAccount) -> None:
     submitted = answer_survey(seeded, seeded.tracker())
     CustomerRow(account_key(seeded.account_id, seeded.customer_id)).delete()
     process_queued_feedback(seeded)
@@ -117,7 +117,7 @@ def test_feedback_of_erased_customer_counts_for_form(seeded: SeededAccount) -> N
     assert seeded.counts == (0, 0, 1)
 
 
-def test_redelivery_has_no_effect(seeded: SeededAccount) -> None:
+def test_redelivered_feedback_message_changes_nothing(seeded: SeededAccount) -> None:
     answer_contact_form(seeded, mail="zoe@example.test", nps="5")
     answer_survey(seeded, seeded.tracker(), nps="9")
     messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
@@ -132,7 +132,7 @@ def test_redelivery_has_no_effect(seeded: SeededAccount) -> None:
     assert seeded.counts == (1, 0, 1)
 
 
-def test_batch_makes_three_aws_requests(seeded: SeededAccount) -> None:
+def test_processing_batch_of_feedback_sends_three_aws_requests(seeded: SeededAccount) -> None:
     for _ in range(12):
         answer_contact_form(seeded)
         answer_survey(seeded, seeded.tracker(), nps="9")
@@ -145,7 +145,7 @@ def test_batch_makes_three_aws_requests(seeded: SeededAccount) -> None:
     assert seeded.counts == (12, 0, 12)
 
 
-def test_failed_feedback_does_not_block_others(
+def test_failed_feedback_does_not_block_other_feedback(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good = answer_contact_form(seeded)
@@ -171,6 +171,6 @@ def test_malformed_message_is_reported_as_failed(seeded: SeededAccount, body: st
     assert seeded.counts == (1, 0, 0)
 
 
-def test_message_of_unknown_feedback_is_dropped(seeded: SeededAccount) -> None:
+def test_message_of_unknown_feedback_is_deleted(seeded: SeededAccount) -> None:
     body = json.dumps({"accountId": seeded.account_id, "feedbackId": seeded.account_id})
     assert FEEDBACK_QUEUE.deliver([body]) == FEEDBACK_QUEUE.deliver([body], receive_count=2) == []

@@ -1,4 +1,4 @@
-"""Each AWS request of a feedback submission fails once, with each kind of fault."""
+"""Each AWS request of a submission and its processing fails once, with each kind of fault."""
 
 import contextlib
 import json
@@ -33,18 +33,18 @@ pytestmark = pytest.mark.usefixtures("time", "submission_limit")
 
 REQUESTS = {
     "contact form": [
-        "BatchGetItem",  # the feedback record of an earlier request with the same idempotency key
-        "UpdateItem",  # the submission counter of the source
+        "BatchGetItem",  # look up the idempotency key
+        "UpdateItem",  # increment the rate limit counter of the source
         "PutItem",
         "SendMessageBatch",
-        "BatchGetItem",  # the feedback record
-        "BatchGetItem",  # customers with the pair: none
-        "TransactWriteItems",  # the new customer
-        "BatchGetItem",  # existing customers
+        "BatchGetItem",  # read the feedback record
+        "BatchGetItem",  # look up the pair; no customer has it
+        "TransactWriteItems",  # create the customer
+        "BatchGetItem",  # read the customers to update
         "TransactWriteItems",
     ],
     "survey": [
-        "BatchGetItem",  # the tracker and the feedback record
+        "BatchGetItem",  # read the tracker, and look up the idempotency key
         "TransactWriteItems",
         "SendMessageBatch",
         "BatchGetItem",
@@ -71,19 +71,19 @@ def submission_of(seeded: SeededAccount, kind: str) -> Callable[[], Feedback]:
 
 
 def submit_with_retry(submit: Callable[[], Feedback]) -> Feedback:
-    """Submit, and retry once with the same idempotency key."""
+    """Submit answers, and retry once with the same idempotency key after an error."""
     with contextlib.suppress(Exception, Killed):  # the injected fault
         return submit()
     return submit()
 
 
 def deliver_all(seeded: SeededAccount) -> None:
-    """Deliver the account's messages, with redelivery."""
+    """Process the account's messages, and redeliver failed messages."""
     FEEDBACK_QUEUE.deliver_all(seeded.account_id)
 
 
 def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
-    """Sweep and deliver until the feedback is processed."""
+    """Repeat sweep and delivery until the feedback is processed."""
     for _ in range(30):
         stored = feedback.find(feedback_id)
         if stored and stored.state == "DONE":
@@ -91,11 +91,11 @@ def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
         time.ahead += timedelta(hours=1)
         sweep(FEEDBACK)
         deliver_all(seeded)
-    raise AssertionError("feedback is not processed")
+    raise AssertionError("The feedback was not processed.")
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_feedback_makes_listed_requests(
+def test_submission_and_processing_send_expected_aws_requests(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     submit = submission_of(seeded, kind)
@@ -107,7 +107,7 @@ def test_feedback_makes_listed_requests(
 
 
 def fill_caches(seeded: SeededAccount) -> None:
-    """Fill the form and workflow caches."""
+    """Load the account's forms and workflows into the caches."""
     for form in (
         get_contact_form(seeded.contact_form_id),
         get_survey(seeded.private_survey_id),
@@ -118,7 +118,7 @@ def fill_caches(seeded: SeededAccount) -> None:
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize(("kind", "number"), CASES)
-def test_injected_fault_has_no_lasting_effect(
+def test_single_aws_fault_does_not_change_counts_and_customer(
     seeded: SeededAccount,
     time: Time,
     monkeypatch: pytest.MonkeyPatch,

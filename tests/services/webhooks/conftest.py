@@ -11,13 +11,13 @@ from tests.web.seeded_account import SeededAccount, seed_account
 
 @pytest.fixture
 def seeded(account: str, time: Time, receiver: Receiver) -> SeededAccount:
-    """Create an account with forms. The receiver gets its webhooks."""
+    """Create an account with forms. The test's receiver receives the webhooks of the account."""
     return seed_account()
 
 
 @pytest.fixture
 def two_actions(seeded: SeededAccount) -> None:
-    """Add a workflow with two actions, and cache it together with the signing secrets."""
+    """Add a workflow with two actions, and load it and the signing secrets into the caches."""
     add_workflow(seeded.account_id, action_definition(key="a"), action_definition(key="b"))
     assert workflows_of(seeded.account_id)
     assert signing_secrets_of(seeded.account_id)

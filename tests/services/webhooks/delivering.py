@@ -1,4 +1,4 @@
-"""Trigger and deliver webhooks to a receiver whose responses the test sets."""
+"""Trigger webhooks and deliver them to a receiver whose responses the test sets."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,7 +20,7 @@ from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
 from tests.web.seeded_account import SeededAccount
 
 LONG_DELAY = timedelta(hours=7)
-"""Longer than any delay between two attempts."""
+"""A time span longer than any delay between two attempts."""
 
 TIMED_OUT = WebhookResponse(
     10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No response."
@@ -30,13 +30,13 @@ NO_CONNECTION = WebhookResponse(
 )
 
 
-def response_with(status: int, **more: Any) -> WebhookResponse:
-    return WebhookResponse(12, was_sent=True, status=status, **more)
+def response_with(status: int, **overrides: Any) -> WebhookResponse:
+    return WebhookResponse(12, was_sent=True, status=status, **overrides)
 
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A request that the receiver got, and the status of its response."""
+    """A request that the receiver received, and the status with which it responded."""
 
     url: str
     headers: dict[str, str]
@@ -76,7 +76,7 @@ def trigger_webhooks(seeded: SeededAccount, **answers: str) -> list[str]:
 
 
 def read_only_execution(seeded: SeededAccount) -> tuple[ExecutionState, bool, list[Attempt]]:
-    """Return state, ambiguity and attempts of the account's only execution."""
+    """Return the state, the ambiguous flag and the attempts of the account's only execution."""
     (row,) = executions_of(seeded.account_id)
     execution, attempts = read_delivery(row.execution_id)
     return execution.state, execution.ambiguous, list(attempts)
@@ -91,7 +91,7 @@ def add_workflow(account_id: str, *actions: dict[str, Any], **fields: Any) -> An
 
 
 def advance_time(account_id: str, time: Time, ahead: timedelta) -> None:
-    """Move the clock ahead, then sweep and deliver the webhooks that are due."""
+    """Move the clock ahead, then sweep and deliver the due webhooks."""
     time.ahead += ahead
     sweep(WEBHOOKS)
     bodies = WEBHOOK_QUEUE.queued_messages(account_id)
@@ -100,5 +100,5 @@ def advance_time(account_id: str, time: Time, ahead: timedelta) -> None:
 
 
 def executions_of(account_id: str) -> list[ExecutionRow]:
-    """Return the stored executions of the account."""
+    """Return the account's executions as stored in the table."""
     return list(ExecutionRow.scan(ExecutionRow.account_id == account_id))

@@ -18,7 +18,7 @@ MILLISECOND = timedelta(milliseconds=1)
 def breaker_after_timeouts(count: int) -> CircuitBreaker:
     breaker = CircuitBreaker()
     for _ in range(count):
-        breaker.note("account", "host", NOW, timed_out=True)
+        breaker.record_result("account", "host", NOW, timed_out=True)
     return breaker
 
 
@@ -30,32 +30,32 @@ def test_circuit_opens_at_third_timeout() -> None:
     assert until == NOW + timedelta(minutes=1)
 
 
-def test_circuit_allows_one_attempt_after_one_minute() -> None:
+def test_open_circuit_allows_one_attempt_after_one_minute() -> None:
     breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
     assert breaker.open_until("account", "host", NOW + OPEN_FOR - MILLISECOND)
     assert breaker.open_until("account", "host", NOW + OPEN_FOR) is None
-    breaker.note("account", "host", NOW + OPEN_FOR, timed_out=True)
+    breaker.record_result("account", "host", NOW + OPEN_FOR, timed_out=True)
     assert breaker.open_until("account", "host", NOW + OPEN_FOR)
 
 
 def test_response_resets_timeout_count() -> None:
     breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS - 1)
-    breaker.note("account", "host", NOW, timed_out=False)
-    breaker.note("account", "host", NOW, timed_out=True)
+    breaker.record_result("account", "host", NOW, timed_out=False)
+    breaker.record_result("account", "host", NOW, timed_out=True)
     assert breaker.open_until("account", "host", NOW) is None
 
 
 def test_circuit_of_one_account_does_not_affect_another() -> None:
     breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
     assert breaker.open_until("other", "host", NOW) is None
-    breaker.note("other", "host", NOW, timed_out=False)
+    breaker.record_result("other", "host", NOW, timed_out=False)
     assert breaker.open_until("account", "host", NOW)
 
 
-def test_number_of_hosts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_circuit_breaker_forgets_oldest_host_over_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(circuit_breaker, "_MAX_HOSTS", 2)
     breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
-    breaker.note("account", "second", NOW, timed_out=True)
+    breaker.record_result("account", "second", NOW, timed_out=True)
     assert breaker.open_until("account", "host", NOW)
-    breaker.note("account", "third", NOW, timed_out=True)
+    breaker.record_result("account", "third", NOW, timed_out=True)
     assert breaker.open_until("account", "host", NOW) is None

@@ -1,4 +1,4 @@
-"""Claims of executions: exclusiveness, leases, and recording of outcomes."""
+"""Claims of executions: each execution has one claim at a time, and an outcome requires a claim."""
 
 import json
 from dataclasses import replace
@@ -40,11 +40,11 @@ from tests.web.seeded_account import SeededAccount, seed_account
 
 SUCCESS = Outcome(ExecutionState.SUCCEEDED)
 OUTCOME = 1
-"""Index of the request that records the outcome. The claim is request 0."""
+"""Index of the AWS request that records the outcome. Request 0 is the claim."""
 
 
 def pointer_of(seeded: SeededAccount) -> ExecutionPointer:
-    """Submit feedback and return the pointer to its only execution."""
+    """Submit feedback and return the pointer to the only execution that it starts."""
     (message,) = trigger_webhooks(seeded)
     return decode(ExecutionPointer, message)
 
@@ -91,7 +91,7 @@ def test_execution_is_not_claimed_for_another_account(
 
 
 def drop_first_response(patch: pytest.MonkeyPatch, operation: str) -> None:
-    """Drop the response of the first request of this operation, after AWS has processed it."""
+    """Let AWS process the first request of this operation, but drop its response."""
     real, dropped = Endpoint._get_response, []
 
     def get_response(endpoint: Endpoint, request: Any, model: Any, context: Any) -> Any:
@@ -106,7 +106,7 @@ def drop_first_response(patch: pytest.MonkeyPatch, operation: str) -> None:
 
 
 @pytest.mark.parametrize("attempts", [1, 8])
-def test_claim_with_lost_response_is_delivered_once(
+def test_webhook_is_sent_once_if_response_to_claim_is_lost(
     seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, attempts: int
 ) -> None:
     add_workflow(seeded.account_id, action_definition(attempts=attempts))
@@ -155,7 +155,7 @@ def test_outcome_is_recorded_despite_conflicts(
     assert len(receiver.requests) == 1
 
 
-def test_outcome_with_lost_response_counts_as_recorded(
+def test_outcome_is_recorded_if_response_to_its_write_is_lost(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     add_workflow(seeded.account_id)
@@ -167,7 +167,7 @@ def test_outcome_with_lost_response_counts_as_recorded(
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 
 
-def test_execution_parked_during_attempt_marks_replay_as_repeat(
+def test_replay_after_killed_attempt_is_marked_as_repeat(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
@@ -196,7 +196,7 @@ def test_execution_parked_during_attempt_marks_replay_as_repeat(
     ]
 
 
-def test_failure_before_retry_delay_ends_is_not_counted(
+def test_failed_claim_during_retry_delay_is_not_counted(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
@@ -216,7 +216,7 @@ def test_failure_before_retry_delay_ends_is_not_counted(
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
 
-def test_execution_ended_without_attempt_does_not_increment_attempt_count(
+def test_stopping_execution_without_request_does_not_count_as_attempt(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     workflow = add_workflow(seeded.account_id)
@@ -226,14 +226,14 @@ def test_execution_ended_without_attempt_does_not_increment_attempt_count(
     time.ahead += timedelta(minutes=10)
     sweep(WEBHOOKS)
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
-    # The cached workflow may remain enabled for a minute.
+    # Either outcome is correct: the cached workflow may be used as enabled for up to a minute.
     (row,) = executions_of(seeded.account_id)
     execution, attempts = read_delivery(row.execution_id)
     assert execution.attempt == len(attempts) == len(receiver.requests)
 
 
 class Context:
-    """A Lambda context that returns the next remaining time at each call."""
+    """A Lambda context that returns the next of these remaining times at each call."""
 
     def __init__(self, *left_s: float) -> None:
         self.left_s = list(left_s)
@@ -245,7 +245,7 @@ class Context:
 @pytest.mark.parametrize(
     ("left_s", "claims", "sent"), [((16.9,), 0, 0), ((17.0, 11.9), 1, 0), ((17.0, 12.0), 1, 1)]
 )
-def test_webhook_is_deferred_when_little_time_remains(
+def test_webhook_is_deferred_when_function_has_little_time_left(
     seeded: SeededAccount,
     receiver: Receiver,
     time: Time,
@@ -275,7 +275,7 @@ def test_deeply_nested_message_does_not_affect_other_messages(
     assert len(receiver.requests) == 1
 
 
-def test_listing_failed_deliveries_makes_two_requests(seeded: SeededAccount) -> None:
+def test_listing_failed_deliveries_sends_two_aws_requests(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id, *(action_definition(key=f"a{n}") for n in range(20)))
     trigger_webhooks(seeded)
     with counted_calls() as calls:
@@ -283,4 +283,4 @@ def test_listing_failed_deliveries_makes_two_requests(seeded: SeededAccount) -> 
     assert dict(calls) == {
         "dynamodb.GetItem": 1,
         "dynamodb.Query": 1,
-    }  # the account and its executions
+    }  # one request for the account, one for its executions

@@ -1,4 +1,4 @@
-"""Test requests for a workflow action."""
+"""Test webhooks that an operator sends for a workflow action."""
 
 import pytest
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("account")
 @pytest.mark.parametrize(
     "name", ["X-Service-Webhook-Test", "x-service-webhook-test", "X_Service_Webhook_Test"]
 )
-def test_test_header_overrides_custom_header_of_action(
+def test_header_of_test_webhook_overrides_custom_header(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver = Receiver([response_with(200)])

@@ -1,4 +1,4 @@
-"""Webhook delivery: one execution for each feedback record and action, with retries."""
+"""The delivery of webhooks: one execution for each feedback and action, with retries."""
 
 import json
 from datetime import timedelta
@@ -40,7 +40,9 @@ from tests.services.webhooks.delivering import (
 from tests.web.seeded_account import SeededAccount, seed_account
 
 
-def test_each_matching_action_is_sent_once(seeded: SeededAccount, receiver: Receiver) -> None:
+def test_webhook_of_each_matching_workflow_action_is_sent_once(
+    seeded: SeededAccount, receiver: Receiver
+) -> None:
     add_workflow(seeded.account_id, action_definition(key="a"), action_definition(key="b"))
     save_workflow(seeded.account_id, workflow_definition(name="Third"))
     unmatched = {"subject": "rating", "operator": "$gt", "value": "8"}
@@ -83,7 +85,7 @@ def test_webhook_is_signed_and_system_headers_override_custom_headers(
     assert json.loads(request.body)["metadata"] == {"k": "v"}
 
 
-def test_attempt_makes_two_requests(seeded: SeededAccount) -> None:
+def test_delivery_attempt_sends_two_aws_requests(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     first, second = trigger_webhooks(seeded), trigger_webhooks(seeded)
     WEBHOOK_QUEUE.deliver(first)
@@ -92,7 +94,7 @@ def test_attempt_makes_two_requests(seeded: SeededAccount) -> None:
     assert dict(calls) == {"dynamodb.UpdateItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
-def test_workflows_add_two_requests_to_feedback_batch(seeded: SeededAccount) -> None:
+def test_workflows_add_two_aws_requests_to_processing_of_feedback(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     trigger_webhooks(seeded)
     for _ in range(8):
@@ -116,7 +118,7 @@ def test_retry_has_same_body_and_new_signature(
     receiver.responses = [failure, response_with(204)]
     messages = trigger_webhooks(seeded)
     WEBHOOK_QUEUE.deliver(messages)
-    WEBHOOK_QUEUE.deliver(messages)  # duplicate message during the retry delay
+    WEBHOOK_QUEUE.deliver(messages)  # a duplicate of the message arrives during the retry delay
     assert len(receiver.requests) == 1
     advance_time(seeded.account_id, time, timedelta(seconds=50))
     assert len(receiver.requests) == 1
@@ -162,7 +164,7 @@ def test_execution_fails_after_eight_attempts_and_is_replayed(
         replay_delivery(failed.id)
 
 
-def test_number_of_attempts_is_set_by_action(
+def test_workflow_action_sets_number_of_attempts(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     add_workflow(seeded.account_id, action_definition(attempts=2))
@@ -193,7 +195,7 @@ def test_retry_after_delays_next_attempt(
     assert len(receiver.requests) == 2
 
 
-def test_timeout_after_sending_is_ambiguous_and_its_retry_is_marked(
+def test_timed_out_attempt_is_ambiguous_and_its_retry_is_a_repeat(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     add_workflow(seeded.account_id)
@@ -219,7 +221,7 @@ def test_ambiguous_attempt_is_not_retried_if_one_attempt_is_allowed(
     assert (state, ambiguous, len(attempts), len(receiver.requests)) == ("FAILED", True, 1, 1)
 
 
-def test_rotated_secret_signs_later_attempts(
+def test_attempts_after_secret_rotation_use_new_secret(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     add_workflow(seeded.account_id)
@@ -239,7 +241,7 @@ def test_rotated_secret_signs_later_attempts(
         )
 
 
-def test_retry_uses_current_url_and_headers(
+def test_retry_uses_current_url_and_headers_of_action(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     workflow = add_workflow(seeded.account_id)
@@ -324,7 +326,7 @@ def test_execution_that_always_kills_function_is_parked(
     assert [attempt.ambiguous for attempt in attempts] == [True] * 8 + [False]
 
 
-def test_unclaimable_execution_is_parked_without_blocking_others(
+def test_execution_that_cannot_be_claimed_is_parked_and_blocks_no_others(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
@@ -360,14 +362,16 @@ def test_unreadable_message_is_reported_as_failed(
     assert len(receiver.requests) == 1
 
 
-def test_message_without_execution_is_dropped(seeded: SeededAccount) -> None:
+def test_message_of_unknown_execution_is_deleted(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     (message,) = trigger_webhooks(seeded)
     unknown_execution = json.loads(message) | {"executionId": seeded.account_id}
     assert WEBHOOK_QUEUE.deliver([json.dumps(unknown_execution)]) == []
 
 
-def test_messages_of_batch_are_sent_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_webhooks_of_one_message_batch_are_sent_concurrently(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from threading import Barrier
 
     together = Barrier(4, timeout=5)

@@ -1,6 +1,7 @@
-"""Each AWS request of a webhook fails once, with each kind of fault. The execution succeeds once.
+"""Each AWS request of a webhook delivery fails once, with each kind of fault.
 
-No request is sent after a recorded success, and a webhook that is sent twice is marked as a repeat.
+Every execution still succeeds exactly once. After a recorded success, no webhook is sent. If a
+webhook may have been received twice, the second attempt is marked as a repeat.
 """
 
 from datetime import timedelta
@@ -20,19 +21,19 @@ from tests.web.seeded_account import SeededAccount
 pytestmark = pytest.mark.usefixtures("two_actions")
 
 REQUESTS = [
-    "BatchGetItem",  # the feedback
-    "TransactWriteItems",  # its executions
-    "TransactWriteItems",  # the completion flag
+    "BatchGetItem",  # read the feedback
+    "TransactWriteItems",  # create the executions of the feedback
+    "TransactWriteItems",  # mark the feedback as done
     "SendMessageBatch",
-    "UpdateItem",  # the claim
-    "TransactWriteItems",  # the outcome
+    "UpdateItem",  # claim the execution
+    "TransactWriteItems",  # record the outcome
     "UpdateItem",
     "TransactWriteItems",
 ]
 
 
 def process_and_deliver(seeded: SeededAccount) -> None:
-    """Process the feedback and deliver its webhooks, with redelivery."""
+    """Process the account's feedback and deliver its webhooks. Redeliver failed messages."""
     FEEDBACK_QUEUE.deliver_all(seeded.account_id)
     WEBHOOK_QUEUE.deliver_all(seeded.account_id)
 
@@ -46,11 +47,11 @@ def finish(seeded: SeededAccount, time: Time) -> None:
         sweep(FEEDBACK)
         sweep(WEBHOOKS)
         process_and_deliver(seeded)
-    raise AssertionError("the webhooks do not end")
+    raise AssertionError("The executions did not end.")
 
 
 def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
-    """Check that both executions succeed exactly once and that every repeat is marked."""
+    """Check that both executions succeed once, and that a second attempt is marked as a repeat."""
     rows = executions_of(seeded.account_id)
     assert [row.state for row in rows] == ["SUCCEEDED"] * 2
     for row in rows:
@@ -68,7 +69,7 @@ def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
         assert len([attempt for attempt in attempts if attempt.status == 200]) == 1
 
 
-def test_webhook_makes_listed_requests(
+def test_webhook_delivery_sends_expected_aws_requests(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(seeded)
@@ -79,7 +80,7 @@ def test_webhook_makes_listed_requests(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
-def test_single_fault_does_not_change_result(
+def test_single_aws_fault_does_not_change_delivery_result(
     seeded: SeededAccount,
     receiver: Receiver,
     time: Time,
@@ -99,7 +100,7 @@ def test_single_fault_does_not_change_result(
     assert len(receiver.requests) == sent
 
 
-def test_killed_attempt_is_repeated_once_and_marked(
+def test_attempt_of_killed_function_is_repeated_once_and_marked(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     answer_contact_form(seeded)
@@ -112,7 +113,7 @@ def test_killed_attempt_is_repeated_once_and_marked(
     assert sorted(repeats, key=len) == [[False], [False, True]]
 
 
-def test_concurrent_duplicate_message_is_sent_once(
+def test_webhook_with_concurrent_duplicate_message_is_sent_once(
     seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(seeded)

@@ -1,4 +1,4 @@
-"""Rows are built from DynamoDB items in the same way as by PynamoDB."""
+"""Table models build rows from DynamoDB items in the same way as PynamoDB does."""
 
 import zlib
 from typing import Any
@@ -49,7 +49,7 @@ def example(table: type[Table]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
-def test_row_equals_row_of_pynamodb(table: type[Table]) -> None:
+def test_row_built_from_item_equals_row_built_by_pynamodb(table: type[Table]) -> None:
     item = example(table)
     expected = Model.from_raw_data.__func__(table, item)  # type: ignore[attr-defined]
     assert table.from_raw_data(item).attribute_values == expected.attribute_values
@@ -63,6 +63,6 @@ def test_attributes_have_same_name_in_python_and_dynamodb(table: type[Table]) ->
     ]
 
 
-def test_row_omits_unknown_attributes() -> None:
+def test_row_built_from_item_omits_unknown_attributes() -> None:
     item = {"account_id": {"S": "a"}, "later": {"S": "b"}}
     assert counters.CounterRow.from_raw_data(item).attribute_values == {"account_id": "a"}

@@ -25,7 +25,7 @@ def respondent() -> Iterator[Partner]:
 
 @pytest.fixture(scope="module")
 def with_customers(client: Client) -> Partner:
-    """Create an account with customers and return its partner."""
+    """Create an account with customers and return a client with its credentials."""
     partner = new_partner(client)
     for number in range(3):
         customer = Customer(id=new_id(), created_at=NOW, updated_at=NOW, first_name=f"C{number}")

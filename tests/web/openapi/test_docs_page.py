@@ -1,4 +1,4 @@
-"""The documentation page: complete, accessible, and without content from other hosts."""
+"""The documentation page is complete and accessible and loads nothing from other hosts."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ OPERATIONS = [
 
 
 class Tags(HTMLParser):
-    """Collect the tags of a page with their attributes, and check their nesting."""
+    """An HTML parser that collects the tags with their attributes and checks their nesting."""
 
     VOID = {"meta", "br", "wbr"}
 
@@ -50,16 +50,16 @@ PAGE = Tags(HTML)
 DOCS = DocsPage(DOCUMENT)
 
 
-def test_page_is_generated_from_document() -> None:
+def test_docs_page_is_generated_from_openapi_document() -> None:
     assert render(DOCUMENT) == HTML
 
 
-def test_page_is_well_formed_html() -> None:
+def test_docs_page_is_well_formed_html() -> None:
     assert PAGE.open == []
     assert HTML.lstrip().lower().startswith("<!doctype html>")
 
 
-def test_page_loads_no_resources_from_other_hosts() -> None:
+def test_docs_page_loads_nothing_from_other_hosts() -> None:
     used = {tag for tag, _ in PAGE.tags}
     assert used.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "video", "base"})
     assert PAGE.all("src") + PAGE.all("srcset") + PAGE.all("style") == []
@@ -70,7 +70,7 @@ def test_page_loads_no_resources_from_other_hosts() -> None:
     assert not any("//" in address for address in PAGE.all("href"))
 
 
-def test_policy_allows_only_style_of_page(respondent: Partner) -> None:
+def test_content_security_policy_allows_only_style_of_docs_page(respondent: Partner) -> None:
     style = re.search(r"<style>(.*?)</style>", HTML, re.DOTALL)
     assert style
     digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
@@ -78,7 +78,7 @@ def test_policy_allows_only_style_of_page(respondent: Partner) -> None:
     assert policy.split("; ")[:2] == ["default-src 'none'", f"style-src 'sha256-{digest}'"]
 
 
-def test_links_have_targets() -> None:
+def test_every_link_in_docs_page_has_target() -> None:
     ids = PAGE.all("id")
     assert len(set(ids)) == len(ids)
     for address in PAGE.all("href"):
@@ -87,13 +87,13 @@ def test_links_have_targets() -> None:
         assert name in ids
 
 
-def test_page_contains_every_operation_and_schema() -> None:
+def test_docs_page_contains_every_operation_and_schema() -> None:
     ids = set(PAGE.all("id"))
     assert {operation["operationId"] for _, _, operation in OPERATIONS} <= ids
     assert {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= ids
 
 
-def test_page_has_landmarks_headings_and_captions() -> None:
+def test_docs_page_has_landmarks_headings_and_captions() -> None:
     tags = [tag for tag, _ in PAGE.tags]
     assert [tags.count(landmark) for landmark in ("header", "nav", "main", "h1")] == [1] * 4
     assert dict(PAGE.tags)["html"] == {"lang": "en"}
@@ -106,7 +106,9 @@ def test_page_has_landmarks_headings_and_captions() -> None:
     ("path", "method", "operation"),
     [pytest.param(*operation, id=operation[2]["operationId"]) for operation in OPERATIONS],
 )
-def test_operation_has_curl_command(path: str, method: str, operation: dict[str, str]) -> None:
+def test_every_operation_in_docs_page_has_curl_command(
+    path: str, method: str, operation: dict[str, str]
+) -> None:
     words = shlex.split(DOCS.curl(path, method, operation).replace("\\\n", ""))
     assert words[0] == "curl"
     assert words[2].startswith(f"$BASE_URL{path}")
@@ -116,7 +118,7 @@ def test_operation_has_curl_command(path: str, method: str, operation: dict[str,
     assert ("-F" in words) == (method == "post" and "/public/" in path)
 
 
-def test_descriptions_are_escaped() -> None:
+def test_html_in_descriptions_is_escaped() -> None:
     assert prose("a <b>\n\n`<i>` & **x**") == (
         "<p>a &lt;b&gt;</p><p><code>&lt;i&gt;</code> &amp; <strong>x</strong></p>"
     )
@@ -136,11 +138,11 @@ def test_descriptions_are_escaped() -> None:
         ({}, "any"),
     ],
 )
-def test_type_is_described_in_words(schema: dict[str, object], words: str) -> None:
+def test_schema_type_is_described_in_words(schema: dict[str, object], words: str) -> None:
     assert kind_of(schema).striptags() == words
 
 
-def test_nested_object_fields_follow_parent_field() -> None:
+def test_fields_of_nested_object_are_listed_after_parent_field() -> None:
     schema = {"$ref": "#/components/schemas/SurveyPage"}
     assert [row.name for row in DOCS.rows(schema)] == ["items", "meta"]
     nested_rows = [(row.name, row.depth) for row in DOCS.rows(schema, deepest=1)]
@@ -150,12 +152,12 @@ def test_nested_object_fields_follow_parent_field() -> None:
     assert ("fieldRadius", 2) not in nested_rows
 
 
-def test_limits_and_defaults_are_described_in_words() -> None:
+def test_schema_limits_and_defaults_are_described_in_words() -> None:
     limit = next(DOCS.rows({"$ref": "#/components/schemas/PageRequest"}))
     assert limit.limits == ("1 to 100", "default 10")
 
 
-def test_page_requires_no_credentials(respondent: Partner) -> None:
+def test_docs_page_requires_no_credentials(respondent: Partner) -> None:
     response = respondent.get("/docs")
     assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert response.headers["cache-control"] == "public, max-age=300"
@@ -163,6 +165,6 @@ def test_page_requires_no_credentials(respondent: Partner) -> None:
     assert response.body == HTML
 
 
-def test_unchanged_page_returns_304(respondent: Partner) -> None:
+def test_request_with_current_etag_of_docs_page_returns_304(respondent: Partner) -> None:
     tag = respondent.get("/docs").headers["etag"]
     assert respondent.get("/docs", {"If-None-Match": tag}).status == 304

@@ -1,4 +1,4 @@
-"""The app conforms to its OpenAPI document for generated requests, in process."""
+"""Responses of the app to generated requests conform to its OpenAPI document, in process."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from tests.web.partner_client import ROOT, Partner
 
 
 def call_app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Call the app as a WSGI server does."""
+    """Serve the app as a WSGI application, which schemathesis can call."""
     from app import app
 
     headers = {
@@ -35,7 +35,7 @@ def call_app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     return [response.body]
 
 
-assert schemathesis_hooks  # the import registers the hooks
+assert schemathesis_hooks  # importing the module registers the hooks
 
 openapi_schema = schemathesis.openapi.from_wsgi("/openapi.json", call_app)
 partners = openapi_schema.include(path_regex="^/partners/")
@@ -46,7 +46,7 @@ OPERATIONS = [operation_result.ok() for operation_result in partners.get_all_ope
 @pytest.mark.parametrize(
     "operation", [pytest.param(operation, id=operation.label) for operation in OPERATIONS]
 )
-def test_responses_conform_to_document(
+def test_responses_to_generated_requests_conform_to_openapi_document(
     operation: schemathesis.APIOperation[Any, Any, Any, Any],
     mode: schemathesis.GenerationMode,
     with_customers: Partner,

@@ -1,4 +1,4 @@
-"""The server address in the OpenAPI document and on the documentation page."""
+"""The URL of the deployment in the OpenAPI document and on the documentation page."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ EVENT: dict[str, Any] = {
 
 
 def body_of(path: str, context: dict[str, str]) -> str:
-    """Call the function with an event of this gateway context and return the response body."""
+    """Invoke the function with an event that has this gateway context. Return the response body."""
     from app import app
 
     event = {**EVENT, "requestContext": {"resourcePath": path, "httpMethod": "GET", **context}}
@@ -59,13 +59,13 @@ def test_server_address_is_derived_from_gateway_context(
 DOMAIN = {"domainName": "a1b2.execute-api.eu-west-1.amazonaws.com"}
 
 
-def test_document_and_page_contain_server_address() -> None:
+def test_openapi_document_and_docs_page_contain_server_address() -> None:
     address = "https://a1b2.execute-api.eu-west-1.amazonaws.com/prod"
     document = json.loads(body_of("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
     assert document["servers"] == [{"url": address}]
     assert f"BASE_URL='{address}'" in body_of("/docs", {"path": "/prod/docs", **DOMAIN})
 
 
-def test_page_uses_placeholder_for_unknown_host() -> None:
+def test_docs_page_uses_placeholder_for_unknown_host() -> None:
     page = body_of("/docs", {"path": "/local/docs", "apiId": "a1b2"})
     assert "BASE_URL='…/restapis/a1b2/local/_user_request_'" in page

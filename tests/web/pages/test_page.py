@@ -1,4 +1,4 @@
-"""HTML pages: escaping and the Content-Security-Policy."""
+"""HTML pages: escaping of HTML, and the Content-Security-Policy header."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ def _policy(html: str) -> str:
     return str(security_headers(html)["Content-Security-Policy"])
 
 
-def test_policy_allows_each_inline_style_by_its_hash() -> None:
+def test_content_security_policy_allows_each_inline_style_by_hash() -> None:
     styles = ("p { margin: 0 }", "\nb {}\n")
     policy = _policy("".join(f"<style>{style}</style>" for style in styles))
     sources = [
@@ -20,7 +20,7 @@ def test_policy_allows_each_inline_style_by_its_hash() -> None:
     assert f"style-src {' '.join(sources)};" in policy
 
 
-def test_policy_of_page_without_style_allows_no_styles() -> None:
+def test_content_security_policy_without_inline_style_allows_no_styles() -> None:
     assert _policy("<p>") == (
         "default-src 'none'; style-src 'none'; base-uri 'none'; form-action 'none';"
         " frame-ancestors 'none'"

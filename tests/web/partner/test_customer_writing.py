@@ -1,4 +1,4 @@
-"""Creating and importing customers over HTTP: validation errors and responses."""
+"""Creating and importing customers through the API: validation errors and responses."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,10 @@ def create_customer(partner: Partner, body: Any) -> dict[str, Any]:
 
 
 def validation_errors(partner: Partner, body: Any) -> list[tuple[str, str]]:
-    """Return the errors of a customer. Check that a batch reports the same errors for its row."""
+    """Send an invalid customer and return the errors.
+
+    Check that a batch with this row has the same ones.
+    """
     errors = partner.post(CREATE, body).errors
     good = {"firstName": "Zoé"}
     assert partner.post(BATCH, {"batch": [good, body]}).errors == [
@@ -90,7 +93,7 @@ def test_create_with_existing_pair_creates_another_customer(partner: Partner) ->
 
 
 @pytest.mark.parametrize("key", [None, "k"], ids=["without key", "with key"])
-def test_create_makes_two_aws_requests(partner: Partner, key: str | None) -> None:
+def test_creating_customer_sends_two_aws_requests(partner: Partner, key: str | None) -> None:
     create_customer(partner, {"firstName": "Warm"})
     headers = {"Idempotency-Key": key} if key else {}
     with counted_calls() as calls:
@@ -98,7 +101,7 @@ def test_create_makes_two_aws_requests(partner: Partner, key: str | None) -> Non
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
-# Bodies that are not a customer or a batch
+# Bodies that are neither a customer nor a batch
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -113,12 +116,12 @@ def test_invalid_json_is_rejected_as_malformed(known: Partner, path: str, body: 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
 @pytest.mark.parametrize("body", [None, 7, "text", True, [], [{"firstName": "Zoé"}]], ids=repr)
-def test_body_that_is_not_object_is_rejected(known: Partner, path: str, body: Any) -> None:
+def test_body_that_is_not_json_object_is_rejected(known: Partner, path: str, body: Any) -> None:
     assert known.post(path, body).errors == [("", "wrong_type")]
 
 
 @pytest.mark.parametrize("row", [None, 7, "text", False, [], [{"firstName": "Zoé"}]], ids=repr)
-def test_row_that_is_not_object_is_rejected(known: Partner, row: Any) -> None:
+def test_row_that_is_not_json_object_is_rejected(known: Partner, row: Any) -> None:
     assert known.post(BATCH, {"batch": [row]}).errors == [("/batch/0", "wrong_type")]
 
 
@@ -140,7 +143,7 @@ def test_batch_that_is_not_list_of_rows_is_rejected(
     assert known.post(BATCH, body).errors == [input_error]
 
 
-def test_errors_of_batch_and_its_rows_are_listed_together(known: Partner) -> None:
+def test_response_lists_errors_of_batch_and_of_its_rows(known: Partner) -> None:
     response = known.post(BATCH, {"batch": [{"email": "x"}, {"foo": 1}, {}], "x": 1})
     assert sorted(response.errors) == [
         ("/batch/0/email", "invalid_email"),
@@ -164,7 +167,7 @@ def test_empty_customer_is_rejected(known: Partner, body: Any) -> None:
     assert validation_errors(known, body) == [("", "empty")]
 
 
-def test_null_and_blank_values_are_absent(known: Partner) -> None:
+def test_null_and_blank_values_are_treated_as_absent(known: Partner) -> None:
     body = dict.fromkeys([*TEXTS, "description", "email", "language", "metadata", "emailOptin"])
     customer = create_customer(known, {**body, "smsOptin": False, "email": " ", "lastName": ""})
     always_set = {"id", "createdAt", "updatedAt", "dataSources"}
@@ -201,13 +204,13 @@ def test_null_and_blank_values_are_absent(known: Partner) -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_error_has_pointer_and_code(
+def test_invalid_field_is_reported_with_pointer_and_code(
     known: Partner, body: Any, input_error: tuple[str, str]
 ) -> None:
     assert validation_errors(known, body) == [input_error]
 
 
-def test_all_errors_are_listed_together(known: Partner) -> None:
+def test_response_lists_all_errors_of_customer(known: Partner) -> None:
     body = {"email": "nobody", "language": "xx", "firstName": 1, "metadata": {"a": 1}, "x": 1}
     assert sorted(validation_errors(known, body)) == [
         ("/email", "invalid_email"),
@@ -232,7 +235,7 @@ def test_invalid_email_is_rejected(known: Partner, email: str) -> None:
     ["a@example.test", "A.B+c@EXAMPLE.com", "a@localhost", "zoé@exämple.test", '"a b"@example.test',
      "a@[192.0.2.1]", "a@example.invalid"],
 )  # fmt: skip
-def test_email_is_returned_as_sent(known: Partner, email: str) -> None:
+def test_email_is_returned_unchanged(known: Partner, email: str) -> None:
     assert create_customer(known, {"email": f" {email}\n"})["email"] == email
 
 
@@ -241,7 +244,7 @@ def test_every_language_is_accepted(known: Partner) -> None:
     assert known.post(BATCH, {"batch": rows}).json["rowCount"] == len(LANGUAGE_CODES)
 
 
-# Limits: the largest accepted and the smallest rejected size
+# Limits: the largest accepted size and the smallest rejected size
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -257,7 +260,7 @@ def test_description_has_at_most_2000_characters(known: Partner) -> None:
 
 
 def test_email_has_at_most_255_characters(known: Partner) -> None:
-    # The email syntax allows at most 254 characters, so 255 characters are never valid.
+    # The limit is 255 characters, but valid email syntax allows at most 254.
     domain = ".".join(["d" * 60] * 3) + ".test"
     longest = "a" * (254 - len(domain) - 1) + "@" + domain
     assert create_customer(known, {"email": longest})["email"] == longest
@@ -265,7 +268,7 @@ def test_email_has_at_most_255_characters(known: Partner) -> None:
     assert validation_errors(known, {"email": "aa" + longest}) == [("/email", "too_long")]
 
 
-def test_metadata_limits_number_and_length_of_fields(known: Partner) -> None:
+def test_number_and_length_of_metadata_fields_are_limited(known: Partner) -> None:
     def metadata(keys: int = 2, key: int = 3, value: int = 1) -> dict[str, Any]:
         return {"metadata": {f"{n:0{key}}": "v" * value for n in range(keys)}}
 
@@ -279,7 +282,7 @@ def test_metadata_limits_number_and_length_of_fields(known: Partner) -> None:
 
 
 def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
-    """Return a body that creates a customer whose JSON has this size in bytes."""
+    """Return a request body whose created customer has ``size`` bytes as JSON."""
     metadata = {f"{n:02}": "é" * 500 for n in range(30)}
     small = create_customer(partner, {"metadata": metadata, "description": "x", "civility": "x"})
     compact = json.dumps(small, ensure_ascii=False, separators=(",", ":"))
@@ -295,7 +298,7 @@ def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
 
 
 def test_customer_has_at_most_32_kilobytes(known: Partner) -> None:
-    largest, larger = (customer_of_size(known, 32 * 1024 + more) for more in (0, 1))
+    largest, larger = (customer_of_size(known, 32 * 1024 + extra_bytes) for extra_bytes in (0, 1))
     create_customer(known, largest)
     response = known.post(CREATE, larger)
     assert (response.status, response.json["title"]) == (413, "Content Too Large")
@@ -320,7 +323,7 @@ def test_batch_has_at_most_10000_rows(known: Partner) -> None:
     assert known.post(f"{BATCH}?partial=true", {"batch": [row] * 10_001}).status == 400
 
 
-def test_first_1000_errors_are_listed_and_all_are_counted(known: Partner) -> None:
+def test_response_lists_first_1000_errors_and_counts_all(known: Partner) -> None:
     response = known.post(BATCH, {"batch": [{"x": 1, "email": "nobody"}] * 700})
     assert (response.status, response.json["faultCount"]) == (400, 1_400)
     assert len(response.errors) == 1_000
@@ -329,7 +332,7 @@ def test_first_1000_errors_are_listed_and_all_are_counted(known: Partner) -> Non
     assert (len(response.errors), response.json["faultCount"]) == (1_000, 1_001)
 
 
-def test_every_rejected_row_is_listed(known: Partner) -> None:
+def test_partial_batch_response_lists_every_rejected_row(known: Partner) -> None:
     rows = [{"x": 1, "email": "nobody"}] * 1_200
     rejected = known.post(f"{BATCH}?partial=true", {"batch": rows}).json["rejected"]
     assert [row["index"] for row in rejected] == list(range(1_200))
@@ -358,7 +361,7 @@ def test_media_type_parameters_are_ignored(known: Partner, media_type: str) -> N
     ("partial", "status"),
     [("true", 201), ("false", 400), ("True", 400), ("1", 400), ("", 400), ("yes", 400)],
 )
-def test_partial_must_be_true_or_false(known: Partner, partial: str, status: int) -> None:
+def test_partial_parameter_must_be_true_or_false(known: Partner, partial: str, status: int) -> None:
     response = known.post(f"{BATCH}?partial={partial}", {"batch": [{"firstName": "Z"}, {}]})
     assert response.status == status
     if partial == "false":
@@ -378,7 +381,7 @@ def test_invalid_idempotency_key_is_rejected(known: Partner, path: str, key: str
 INVALID_KEY = {"Idempotency-Key": "k" * 256}
 
 
-def test_errors_of_idempotency_key_and_body_are_listed_together(known: Partner) -> None:
+def test_response_lists_errors_of_idempotency_key_and_body(known: Partner) -> None:
     response = known.post(CREATE, {"email": "x", "tpe": 1}, INVALID_KEY)
     assert response.errors == [
         ("Idempotency-Key", "invalid"),
@@ -401,7 +404,7 @@ def test_errors_of_idempotency_key_and_body_are_listed_together(known: Partner) 
         (b"", [("", "malformed")]),
     ],
 )
-def test_errors_of_query_parameter_idempotency_key_and_rows_are_listed_together(
+def test_response_lists_errors_of_query_idempotency_key_and_rows(
     known: Partner, body: Any, errors: list[tuple[str, str]]
 ) -> None:
     response = known.post(f"{BATCH}?partial=yes", body, INVALID_KEY)
@@ -412,7 +415,7 @@ def test_errors_of_query_parameter_idempotency_key_and_rows_are_listed_together(
     ]
 
 
-def test_unlisted_errors_are_counted_together_with_idempotency_key_error(known: Partner) -> None:
+def test_fault_count_includes_unlisted_errors_and_idempotency_key_error(known: Partner) -> None:
     response = known.post(BATCH, {"batch": [{}] * 1_500}, INVALID_KEY)
     assert (len(response.errors), response.json["faultCount"]) == (1_000, 1_501)
 
@@ -426,7 +429,9 @@ def test_media_type_and_size_are_checked_before_other_errors(known: Partner, pat
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
 @pytest.mark.parametrize("key", ["k", "K", "k" * 255, ' ~!"#'], ids=len)
-def test_same_key_and_input_create_one_record(partner: Partner, path: str, key: str) -> None:
+def test_same_idempotency_key_and_input_create_one_record(
+    partner: Partner, path: str, key: str
+) -> None:
     def body(**fields: Any) -> Any:
         customer = {"firstName": "Zoé", "email": "a@example.test"} | fields
         return customer if path == CREATE else {"batch": [customer]}
@@ -441,7 +446,7 @@ def test_same_key_and_input_create_one_record(partner: Partner, path: str, key: 
     assert partner.post(path, body(), {"Idempotency-Key": f"other {key}"[:255]}).json != first.json
 
 
-def test_absent_values_do_not_change_input_hash(partner: Partner) -> None:
+def test_request_with_same_normalized_input_returns_first_response(partner: Partner) -> None:
     headers = {"Idempotency-Key": "k"}
     first = partner.post(CREATE, {"firstName": "Zoé"}, headers)
     assert partner.post(CREATE, {"firstName": " Zoé", "email": None}, headers).json == first.json
@@ -518,7 +523,7 @@ def test_lone_surrogate_in_field_name_is_rejected(known: Partner, body: str) -> 
     ],
     ids=ascii,
 )  # fmt: skip
-def test_texts_are_stored_unchanged(partner: Partner, text: str) -> None:
+def test_unusual_unicode_text_is_stored_unchanged(partner: Partner, text: str) -> None:
     body = {"firstName": text, "description": text, "metadata": {text: text}, "theForkId": text}
     expected = {**body, "metadata": {"import": {text: text}}, "displayName": text}
     customer = create_customer(partner, body)
@@ -536,7 +541,7 @@ def trimmed(text: str) -> str:
 
 
 def naughty_bodies() -> list[dict[str, Any]]:
-    """Return bodies that contain every corpus string as text, metadata value and metadata name."""
+    """Return customers with every corpus string as text, as metadata value and as metadata name."""
     bodies = []
     for number, text in enumerate(NAUGHTY):
         name = "firstName" if len(trimmed(text)) <= 255 else "description"
@@ -559,12 +564,12 @@ def is_stored_unchanged(body: dict[str, Any], customer: dict[str, Any]) -> bool:
     )
 
 
-def test_naughty_strings_are_created_unchanged(partner: Partner) -> None:
+def test_naughty_strings_in_created_customer_are_stored_unchanged(partner: Partner) -> None:
     for body in naughty_bodies():
         assert is_stored_unchanged(body, create_customer(partner, body)), body
 
 
-def test_naughty_strings_are_imported_unchanged(partner: Partner) -> None:
+def test_naughty_strings_in_imported_rows_are_stored_unchanged(partner: Partner) -> None:
     bodies = naughty_bodies()
     batch = partner.post(BATCH, {"batch": bodies}).json
     assert (batch["rowCount"], batch["rejected"]) == (len(NAUGHTY), [])

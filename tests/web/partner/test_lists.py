@@ -1,4 +1,4 @@
-"""List endpoints: page requests and page metadata."""
+"""List endpoints: validation of the page request, and the `meta` object of the response."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/cust
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_empty_body_uses_defaults(partner: Partner, path: str) -> None:
+def test_empty_list_request_uses_default_limit_and_page(partner: Partner, path: str) -> None:
     response = partner.post(path, b"", {"Content-Type": "text/plain"})
     assert response.status == 201
     assert response.json == {
@@ -49,7 +49,7 @@ def test_empty_body_uses_defaults(partner: Partner, path: str) -> None:
         ("x", [("", "wrong_type")]),
     ],
 )
-def test_invalid_page_request_lists_every_error(
+def test_response_to_invalid_page_request_lists_every_error(
     partner: Partner, body: Any, errors: list[tuple[str, str]]
 ) -> None:
     assert partner.post("/partners/customer/list", body).errors == errors
@@ -87,7 +87,7 @@ def test_other_media_type_is_rejected(partner: Partner, media_type: str) -> None
 
 
 @pytest.mark.parametrize("media_type", ["application/json; charset=utf-8", "Application/JSON"])
-def test_media_type_ignores_parameters_and_case(partner: Partner, media_type: str) -> None:
+def test_media_type_parameters_and_case_are_ignored(partner: Partner, media_type: str) -> None:
     response = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
     assert response.status == 201
 

@@ -1,4 +1,4 @@
-"""Read endpoints: responses, access and errors."""
+"""Endpoints that read one resource: responses, access control and errors."""
 
 import json
 
@@ -55,7 +55,7 @@ def test_missing_id_is_rejected_and_unknown_parameters_are_ignored(
     assert loaded.partner.get(f"{loaded.paths[kind]}&more=1").status == 200
 
 
-def test_purchase_returns_current_customer_and_store(loaded: LoadedAccount) -> None:
+def test_purchase_contains_current_data_of_customer_and_store(loaded: LoadedAccount) -> None:
     purchase = loaded.partner.get(loaded.paths["purchase"]).json
     customer = loaded.partner.get(loaded.paths["customer"]).json
     assert purchase["customer"] == customer
@@ -76,7 +76,7 @@ def test_customer_has_every_field_and_null_only_where_nullable(loaded: LoadedAcc
     assert (customer["dataSources"], customer["metadata"]) == (["Import", "Site"], {})
 
 
-def test_forms_return_names_of_brand_and_targets(loaded: LoadedAccount) -> None:
+def test_forms_contain_names_of_brand_and_targets(loaded: LoadedAccount) -> None:
     form = loaded.partner.get(loaded.paths["contact form"]).json
     survey = loaded.partner.get(loaded.paths["survey"]).json
     assert (form["brandId"], form["brandName"]) == (loaded.brand_id, "Maison Lumen")
@@ -85,19 +85,19 @@ def test_forms_return_names_of_brand_and_targets(loaded: LoadedAccount) -> None:
 
 
 @pytest.mark.parametrize("kind", ["contact-form", "survey", "customer"])
-def test_list_items_equal_single_reads(loaded: LoadedAccount, kind: str) -> None:
+def test_resource_in_list_equals_resource_read_by_id(loaded: LoadedAccount, kind: str) -> None:
     page = loaded.partner.post(f"/partners/{kind}/list", {}).json
     single_read = loaded.partner.get(loaded.paths[kind.replace("-", " ")]).json
     assert page["items"] == [single_read]
     assert page["meta"]["totalItems"] == 1
 
 
-def test_responses_with_customer_data_are_not_cacheable(loaded: LoadedAccount) -> None:
+def test_partner_responses_are_not_cacheable(loaded: LoadedAccount) -> None:
     for path in loaded.paths.values():
         assert loaded.partner.get(path).headers["cache-control"] == "no-store"
 
 
-def test_unhandled_exception_reveals_no_details(
+def test_response_after_unhandled_exception_reveals_no_details(
     loaded: LoadedAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:

@@ -25,7 +25,10 @@ def fresh(client: Client) -> SeededAccount:
 
 @pytest.fixture
 def limit_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limit submissions to two per minute and source. Set the clock 20 seconds past a minute."""
+    """Limit submissions to two per minute, source and form.
+
+    Set the clock 20 seconds after a full minute.
+    """
     start = datetime(2026, 11, 20, 10, 0, 20, tzinfo=UTC)
     limited = Settings("test", "eu-west-1", submissions=2, submission_window_s=60)
     monkeypatch.setattr(limit_submissions, "settings", lambda: limited)

@@ -1,4 +1,4 @@
-"""A client of the public endpoints that reads views and submits multipart bodies."""
+"""A client of the public endpoints that reads views and submits answers as multipart bodies."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ Parts = Sequence[tuple[str, str]]
 
 
 def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
-    """Encode the parts as a browser does."""
+    """Encode the parts as a multipart body, as a browser does."""
     encoded_parts = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
         for name, text in parts
@@ -23,7 +23,7 @@ def multipart(parts: Parts, boundary: str = BOUNDARY) -> bytes:
 
 
 def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
-    """Return answers by field id."""
+    """Build submitted answers from values by field id."""
     return [
         {"id": name, "values": [value] if isinstance(value, str) else list(value)}
         for name, value in values.items()
@@ -32,11 +32,11 @@ def answers(**values: str | Sequence[str]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class PublicClient:
-    """A client that calls the app with events of the API gateway.
+    """A client that invokes the app with API Gateway events.
 
     Attributes:
-        address: the source IP address.
-        base64: whether bodies are Base64, as the gateway sends binary media types.
+        address: the source IP address of the requests.
+        base64: whether bodies are Base64-encoded, as the gateway sends binary media types.
     """
 
     address: str = "203.0.113.7"
@@ -47,7 +47,7 @@ class PublicClient:
         return self._send("GET", path, None, headers or {})
 
     def preflight(self, path: str, headers: dict[str, str]) -> Response:
-        """Send the preflight request of a browser."""
+        """Send the preflight request that a browser sends for this path."""
         return self._send("OPTIONS", path, None, headers)
 
     def submit(
@@ -68,7 +68,7 @@ class PublicClient:
         headers: dict[str, str] | None = None,
         **parts: str,
     ) -> Response:
-        """Submit the fields as one JSON part, together with other parts."""
+        """Submit the answers as one JSON part, together with other parts."""
         listed = [("id", form_id), *parts.items(), ("fields", json.dumps(fields))]
         return self.submit(path, listed, headers)
 

@@ -1,4 +1,4 @@
-"""Multipart bodies: every encoding that clients send, and malformed bodies."""
+"""Multipart bodies: every encoding that clients use, and malformed bodies."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ def submit(seeded: SeededAccount, *parts: tuple[str, str]) -> Response:
 
 
 def encodings(what: str, note: str) -> dict[str, Sequence[tuple[str, str]]]:
-    """Return the parts of two answers in each encoding."""
+    """Return the multipart parts of the same two answers, in each supported encoding."""
     items = [{"id": what, "values": ["Food"]}, {"id": note, "values": ["Très bien\r\n☃"]}]
     first, second = (json.dumps(item) for item in items)
     return {
@@ -66,7 +66,7 @@ def test_every_multipart_encoding_is_accepted(
     assert [a.values for a in feedback.answers] == [["Food"], ["Très bien\r\n☃"]]
 
 
-def test_numbered_values_are_sorted() -> None:
+def test_values_are_sorted_by_bracketed_number() -> None:
     parts = [
         ("id", "7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"),
         ("fields[0][values][10]", "c"),
@@ -78,7 +78,7 @@ def test_numbered_values_are_sorted() -> None:
     assert body.submission.fields[0].values == ["a", "b", "c"]
 
 
-def test_large_item_index_is_accepted(seeded: SeededAccount) -> None:
+def test_large_bracketed_number_is_accepted(seeded: SeededAccount) -> None:
     response = submit(
         seeded,
         ("fields[999999999][id]", seeded.fields["what"]),
@@ -101,7 +101,10 @@ def test_large_item_index_is_accepted(seeded: SeededAccount) -> None:
         ([("fields[9999999999][id]", "x")], [("/fields[9999999999][id]", "unknown_key")]),
         ([("store", NOWHERE), ("store", "y")], [("/store", "duplicate")]),
         ([("fields[0][id]", NOWHERE), ("fields[0][id]", "x")], [("/fields[0][id]", "duplicate")]),
-        ([("more", "x"), ("store", "y")], [("/more", "unknown_key"), ("/store", "invalid_uuid")]),
+        (
+            [("more", "x"), ("store", "y")],
+            [("/more", "unknown_key"), ("/store", "invalid_uuid")],
+        ),
         ([("store", "x")], [("/store", "invalid_uuid")]),
         ([("fields", "x")], [("/fields", "malformed")]),
         ([("fields", "[" * 100_000)], [("/fields", "malformed")]),
@@ -129,7 +132,7 @@ def test_invalid_part_is_rejected(
         ({"more": 1}, ("/fields/0/more", "unknown_key")),
     ],
 )
-def test_invalid_item_is_rejected(
+def test_invalid_answer_in_fields_is_rejected(
     seeded: SeededAccount, value: dict[str, Any], input_error: tuple[str, str]
 ) -> None:
     item = {"id": seeded.fields["what"], **value}
@@ -143,13 +146,13 @@ def test_too_many_answers_are_rejected(seeded: SeededAccount) -> None:
 
 
 @pytest.mark.parametrize("empty_value", ["", " ", "null"])
-def test_empty_part_is_unset(seeded: SeededAccount, empty_value: str) -> None:
+def test_empty_part_is_treated_as_absent(seeded: SeededAccount, empty_value: str) -> None:
     fields = ("fields", json.dumps(seeded.answers()))
     response = submit(seeded, ("store", empty_value), ("brand", empty_value), fields)
     assert response.status == 204
 
 
-def test_id_is_required(seeded: SeededAccount) -> None:
+def test_form_id_part_is_required(seeded: SeededAccount) -> None:
     response = CLIENT.submit(SUBMIT_SURVEY, [("fields", "[]")])
     assert response.errors == [("/id", "required")]
 
@@ -263,13 +266,13 @@ _WORDS = st.sampled_from(
 
 @settings(max_examples=400)
 @given(st.lists(_WORDS | st.binary(max_size=8), max_size=40).map(b"".join))
-def test_random_body_returns_client_error(seeded: SeededAccount, body: bytes) -> None:
+def test_random_body_gets_4xx_response(seeded: SeededAccount, body: bytes) -> None:
     assert CLIENT.submit(SUBMIT_CONTACT, body).status in (400, 404, 413)
 
 
 @settings(max_examples=300)
 @given(st.data())
-def test_mutated_body_causes_no_server_error(seeded: SeededAccount, data: st.DataObject) -> None:
+def test_mutated_body_gets_no_5xx_response(seeded: SeededAccount, data: st.DataObject) -> None:
     encoding = data.draw(st.sampled_from(sorted(encodings("", ""))))
     parts = encodings(seeded.fields["what"], seeded.fields["note"])[encoding]
     body = bytearray(multipart([("id", seeded.contact_form_id), *parts]))
@@ -296,7 +299,7 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
-def test_random_parts_raise_only_invalid_input(
+def test_parsing_random_parts_raises_only_invalid_input(
     seeded: SeededAccount, parts: list[tuple[str, str]]
 ) -> None:
     with contextlib.suppress(InvalidInput):

@@ -29,21 +29,23 @@ def test_submission_over_limit_is_rejected(fresh: SeededAccount) -> None:
     assert len(stored_feedback(fresh.contact_form_id)) == 2
 
 
-def test_limit_is_per_source_and_form(fresh: SeededAccount) -> None:
+def test_submission_limit_is_per_source_and_form(fresh: SeededAccount) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     assert submit(fresh, OTHER_CLIENT) == 204
     survey = CLIENT.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answers())
     assert survey.status == 201
 
 
-def test_limit_resets_in_next_window(fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submission_limit_resets_in_next_time_window(
+    fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     next_minute = clock.now().replace(minute=1, second=0)
     monkeypatch.setattr(clock, "now", lambda: next_minute)
     assert submit(fresh) == 204
 
 
-def test_limit_ignores_forwarded_for_header(fresh: SeededAccount) -> None:
+def test_submission_limit_ignores_forwarded_for_header(fresh: SeededAccount) -> None:
     statuses = []
     for number in range(3):
         user = PublicClient(headers={"x-forwarded-for": f"198.51.100.{number}"})
@@ -51,7 +53,7 @@ def test_limit_ignores_forwarded_for_header(fresh: SeededAccount) -> None:
     assert statuses == [204, 204, 429]
 
 
-def test_ipv6_network_is_one_source(fresh: SeededAccount) -> None:
+def test_ipv6_addresses_of_same_64_network_are_one_source(fresh: SeededAccount) -> None:
     addresses = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff::3", "2001:db8:1:3::1"]
     assert [submit(fresh, PublicClient(a)) for a in addresses] == [204, 204, 429, 204]
 
@@ -62,7 +64,7 @@ def test_invalid_submission_is_not_counted(fresh: SeededAccount) -> None:
     assert [submit(fresh), submit(fresh)] == [204, 204]
 
 
-def test_repeated_idempotency_key_is_not_counted(fresh: SeededAccount) -> None:
+def test_retry_with_same_idempotency_key_is_not_counted(fresh: SeededAccount) -> None:
     key = {"idempotency-key": "k1"}
     for _ in range(4):
         response = CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fresh.answers(), key)
@@ -82,7 +84,7 @@ def test_submission_with_tracker_is_not_counted(fresh: SeededAccount) -> None:
         assert response.status == 201
 
 
-def test_unavailable_counter_accepts_submissions(
+def test_submission_is_accepted_when_counter_is_unavailable(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> int:

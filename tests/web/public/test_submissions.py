@@ -92,7 +92,7 @@ def test_private_survey_submission_uses_tracker(fresh: SeededAccount) -> None:
 @pytest.mark.parametrize(
     ("place", "context"), [("store", "store_id"), ("brand", "brand_id"), ("", "survey_id")]
 )
-def test_context_id_is_first_of_store_brand_and_survey(
+def test_context_id_of_survey_feedback_is_store_or_brand_or_survey_id(
     fresh: SeededAccount, place: str, context: str
 ) -> None:
     parts = {place: getattr(fresh, f"{place}_id")} if place else {}
@@ -112,7 +112,7 @@ def test_context_id_is_first_of_store_brand_and_survey(
         (False, None, "10", False),
     ],
 )
-def test_redirect_depends_on_threshold(
+def test_rating_at_or_above_threshold_returns_redirect_url(
     fresh: SeededAccount,
     post_redirect: bool,
     threshold: int | None,
@@ -128,7 +128,7 @@ def test_redirect_depends_on_threshold(
     assert response.json == {"redirectTo": REVIEW_PAGE if redirects else ""}
 
 
-def test_redirect_is_empty_without_matching_target(seeded: SeededAccount) -> None:
+def test_redirect_url_is_empty_without_matching_target(seeded: SeededAccount) -> None:
     assert submit_survey(seeded, seeded.answers(nps="10")).json == {"redirectTo": ""}
 
 
@@ -190,7 +190,9 @@ def test_disabled_form_rejects_submission(fresh: SeededAccount) -> None:
 
 
 @pytest.mark.parametrize("parts", [{}, {"store": new_id()}, {"brand": new_id()}])
-def test_private_survey_without_tracker_is_forbidden(seeded: SeededAccount, parts: Any) -> None:
+def test_private_survey_rejects_submission_without_tracker(
+    seeded: SeededAccount, parts: Any
+) -> None:
     assert submit_survey(seeded, [], survey_id=seeded.private_survey_id, **parts).status == 403
 
 
@@ -230,7 +232,7 @@ def test_repeated_idempotency_key_returns_first_response(fresh: SeededAccount, k
         "contact form": (submit_contact, fresh.contact_form_id),
         "public survey": (submit_survey, fresh.survey_id),
         "private survey": (
-            lambda seeded, fields, **more: submit_private(seeded, tracker, fields, **more),
+            lambda seeded, fields, **parts: submit_private(seeded, tracker, fields, **parts),
             fresh.private_survey_id,
         ),
     }[kind]
@@ -246,7 +248,7 @@ def test_repeated_idempotency_key_returns_first_response(fresh: SeededAccount, k
     assert without_key.status == (409 if kind == "private survey" else first.status)
 
 
-def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: SeededAccount) -> None:
+def test_retry_with_same_idempotency_key_succeeds_on_disabled_form(fresh: SeededAccount) -> None:
     tracker = fresh.tracker()
     first = submit_private(fresh, tracker, headers=KEY), submit_contact(fresh, headers=KEY)
     fresh.survey(fresh.private_survey_id, enabled=False)
@@ -256,10 +258,10 @@ def test_repeated_idempotency_key_succeeds_on_disabled_form(fresh: SeededAccount
     assert submit_contact(fresh, headers={"idempotency-key": "k2"}).status == 409
 
 
-def test_concurrent_duplicate_returns_first_response(
+def test_concurrent_duplicate_submission_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lookup of the idempotency key happens before the first request stores its feedback."""
+    """Simulate that the key is looked up before the first request has stored its feedback."""
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):
@@ -271,10 +273,10 @@ def test_concurrent_duplicate_returns_first_response(
     assert len(stored_feedback(fresh.survey_id)) == 1
 
 
-def test_concurrent_duplicate_with_tracker_returns_first_response(
+def test_concurrent_duplicate_submission_with_tracker_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first read returns the used tracker but not yet the feedback of the same transaction."""
+    """Simulate a first read that returns the used tracker but not yet the feedback that used it."""
     tracker, read = fresh.tracker(), feedback.find_with_tracker
     first = submit_private(fresh, tracker, headers=KEY)
     stale_reads = iter([None])
@@ -324,7 +326,7 @@ def test_submission_with_honeypot_is_discarded(fresh: SeededAccount, honeypot_va
     assert stored_feedback(fresh.contact_form_id) == stored_feedback(fresh.survey_id) == []
 
 
-def test_honeypot_is_ignored_with_tracker_or_if_blank(fresh: SeededAccount) -> None:
+def test_submission_with_tracker_or_blank_honeypot_is_stored(fresh: SeededAccount) -> None:
     assert submit_private(fresh, fresh.tracker(), homepage="x").status == 201
     assert submit_contact(fresh, homepage=" ").status == 204
     assert (
@@ -372,7 +374,7 @@ def test_submission_over_256_kilobytes_is_rejected(fresh: SeededAccount) -> None
         (True, {"dynamodb.UpdateItem": 1, "dynamodb.PutItem": 1, "sqs.SendMessageBatch": 1}),
     ],
 )
-def test_submission_makes_at_most_three_aws_requests(
+def test_submission_sends_at_most_three_aws_requests(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch, limited: bool, cost: dict[str, int]
 ) -> None:
     submit_contact(fresh)
@@ -384,7 +386,7 @@ def test_submission_makes_at_most_three_aws_requests(
         assert dict(calls) == cost | lookup
 
 
-def test_submission_with_tracker_makes_three_aws_requests(fresh: SeededAccount) -> None:
+def test_submission_with_tracker_sends_three_aws_requests(fresh: SeededAccount) -> None:
     trackers = [fresh.tracker() for _ in range(3)]
     submit_private(fresh, trackers[0])
     for headers, tracker in (({}, trackers[1]), (KEY, trackers[2])):

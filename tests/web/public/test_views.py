@@ -1,4 +1,4 @@
-"""Public views, their cache headers and their AWS requests."""
+"""Public views of forms: content, cache and CORS headers, and AWS requests."""
 
 import pytest
 from chalice.test import Client
@@ -31,7 +31,7 @@ def test_contact_form_view_requires_no_credentials(seeded: SeededAccount) -> Non
     assert [store["id"] for store in response.json["storeList"]] == [seeded.store_id]
 
 
-def test_disabled_form_is_returned(client: Client) -> None:
+def test_view_of_disabled_form_is_returned(client: Client) -> None:
     seeded = seed_account()
     seeded.contact_form(enabled=False)
     seeded.survey(enabled=False)
@@ -41,11 +41,11 @@ def test_disabled_form_is_returned(client: Client) -> None:
     assert (survey.status, survey.json["enabled"]) == (200, False)
 
 
-def test_public_survey_shows_store_and_brand(seeded: SeededAccount) -> None:
+def test_public_survey_view_contains_store_and_brand(seeded: SeededAccount) -> None:
     path = f"{SURVEY}?survey={seeded.survey_id}"
     alone, at_store, at_brand = (
-        CLIENT.get(path + more).json
-        for more in ("", f"&store={seeded.store_id}", f"&brand={seeded.brand_id}")
+        CLIENT.get(path + parameters).json
+        for parameters in ("", f"&store={seeded.store_id}", f"&brand={seeded.brand_id}")
     )
     assert (alone["store"], alone["brand"], alone["externalUrl"]) == (None, None, "")
     assert at_store["store"]["id"] == seeded.store_id
@@ -64,7 +64,7 @@ def test_unknown_store_or_brand_is_rejected(seeded: SeededAccount, name: str) ->
         assert response.errors == [(f"?{name}", "unknown_reference")]
 
 
-def test_private_survey_requires_tracker(seeded: SeededAccount) -> None:
+def test_private_survey_view_requires_tracker(seeded: SeededAccount) -> None:
     path = f"{SURVEY}?survey={seeded.private_survey_id}"
     for place in ("", f"&store={new_id()}", f"&brand={new_id()}"):
         assert CLIENT.get(path + place).status == 403
@@ -172,7 +172,7 @@ def test_error_response_allows_any_origin(seeded: SeededAccount, path: str) -> N
     assert response.headers["cache-control"] == "no-store"
 
 
-def test_unhandled_exception_allows_any_origin_and_reveals_no_details(
+def test_response_500_allows_any_origin_and_reveals_no_details(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -184,7 +184,7 @@ def test_unhandled_exception_allows_any_origin_and_reveals_no_details(
     assert "hunter2" not in response.body
 
 
-def test_cors_headers_are_minimal(seeded: SeededAccount) -> None:
+def test_cors_headers_allow_any_origin_without_credentials(seeded: SeededAccount) -> None:
     headers = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}").headers
     assert headers["access-control-allow-origin"] == "*"
     assert headers["access-control-expose-headers"] == "ETag, Retry-After"
@@ -195,7 +195,7 @@ def test_cors_headers_are_minimal(seeded: SeededAccount) -> None:
     ("path", "method"),
     [(CONTACT, "GET"), (SUBMIT_CONTACT, "POST"), (SURVEY, "GET"), (SUBMIT_SURVEY, "POST")],
 )
-def test_preflight_allows_method_and_headers(path: str, method: str) -> None:
+def test_preflight_response_allows_method_and_headers(path: str, method: str) -> None:
     headers = {
         "origin": "https://shop.example",
         "access-control-request-method": method,
@@ -210,14 +210,14 @@ def test_preflight_allows_method_and_headers(path: str, method: str) -> None:
     assert int(response.headers["access-control-max-age"]) > 0
 
 
-def test_partner_endpoint_has_no_cors_headers() -> None:
+def test_response_of_partner_endpoint_has_no_cors_headers() -> None:
     response = CLIENT.get("/partners/customer")
     assert response.status == 401
     assert not [name for name in response.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize("name", ["contact form", "survey"])
-def test_warm_public_view_makes_no_aws_request(seeded: SeededAccount, name: str) -> None:
+def test_warm_public_view_sends_no_aws_request(seeded: SeededAccount, name: str) -> None:
     path = {
         "contact form": f"{CONTACT}?id={seeded.contact_form_id}",
         "survey": f"{SURVEY}?survey={seeded.survey_id}",
@@ -229,7 +229,7 @@ def test_warm_public_view_makes_no_aws_request(seeded: SeededAccount, name: str)
     assert calls.total() == 0
 
 
-def test_warm_view_with_tracker_makes_two_aws_requests(seeded: SeededAccount) -> None:
+def test_warm_view_with_tracker_sends_two_aws_requests(seeded: SeededAccount) -> None:
     path = f"{SURVEY}?survey={seeded.private_survey_id}&tracker={seeded.tracker()}"
     CLIENT.get(path)
     with counted_calls() as calls:
@@ -237,7 +237,7 @@ def test_warm_view_with_tracker_makes_two_aws_requests(seeded: SeededAccount) ->
     assert dict(calls) == {"dynamodb.GetItem": 2}
 
 
-def test_form_is_loaded_once_per_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_load_form_once_per_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     seeded = seed_account()
     path = f"{CONTACT}?id={seeded.contact_form_id}"
     start = caching.wall_clock_s()
@@ -253,7 +253,7 @@ def test_form_is_loaded_once_per_minute(client: Client, monkeypatch: pytest.Monk
     assert dict(calls) == {"dynamodb.Query": 2}
 
 
-def test_renamed_store_appears_after_caches_expire(client: Client) -> None:
+def test_view_contains_new_store_name_after_caches_expire(client: Client) -> None:
     seeded = seed_account()
     path = f"{CONTACT}?id={seeded.contact_form_id}"
     before = CLIENT.get(path)

@@ -1,4 +1,4 @@
-"""Build the saved form from a definition: ids, links between the parts, and timestamps."""
+"""Build the saved form from a definition: derive ids, resolve references and set timestamps."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -13,7 +13,10 @@ from chalicelib.domain.forms.part import DatedPart
 from chalicelib.domain.schema import format_timestamp
 
 MAX_FORM_BYTES: Final = 50 * 1024
-"""Size limit of a saved form as JSON: a page of 100 fits into one Lambda response (6 MB)."""
+"""Size limit of a saved form as JSON.
+
+A page of 100 forms stays below the Lambda response limit of 6 MB.
+"""
 
 _Part = TypeVar("_Part", bound=DatedPart)
 _Saved = TypeVar("_Saved", bound=SavedForm)
@@ -24,15 +27,17 @@ def build_form(
     definition: FormDefinition,
     now: datetime,
     earlier: _Saved | None,
-    **own_parts: Any,
+    **extra_fields: Any,
 ) -> _Saved:
-    """Return the form to save. It replaces ``earlier`` and keeps the timestamps of its parts.
+    """Build the form to save, which replaces ``earlier``.
+
+    Parts that also exist in ``earlier`` retain timestamps as described in `retain_timestamps`.
 
     Args:
-        own_parts: the saved parts that only this kind of form has.
+        extra_fields: the properties that only this kind of form has: contact form or survey.
 
     Raises:
-        InputTooLarge: the form is larger than `MAX_FORM_BYTES`.
+        InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`.
     """
     timestamp = format_timestamp(now)
     references = References.of(definition)
@@ -44,32 +49,35 @@ def build_form(
         | {
             "created_at": timestamp,
             "updated_at": timestamp,
-            "fields": keep_timestamps(
+            "fields": retain_timestamps(
                 _fields(definition, references, dependencies, timestamp),
                 earlier.fields if earlier else (),
             ),
-            "field_groups": keep_timestamps(
+            "field_groups": retain_timestamps(
                 _groups(definition, references, timestamp), earlier.field_groups if earlier else ()
             ),
-            "field_dependencies": keep_timestamps(
+            "field_dependencies": retain_timestamps(
                 dependencies, earlier.field_dependencies if earlier else ()
             ),
         }
-        | own_parts
+        | extra_fields
     )
-    (form,) = keep_timestamps([form], [earlier] if earlier else ())
+    (form,) = retain_timestamps([form], [earlier] if earlier else ())
     if len(form.model_dump_json().encode()) > MAX_FORM_BYTES:
         raise InputTooLarge("form", MAX_FORM_BYTES)
     return form
 
 
-def keep_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:
-    """Return the parts with earlier creation times; unchanged parts keep their update times too."""
+def retain_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:
+    """Return the parts with the creation times that they have in ``earlier``.
+
+    A part that is equal to its earlier version also retains the time of its last change.
+    """
     before = {part.id: part for part in earlier}
-    return [_keep_timestamps(part, before) for part in parts]
+    return [_retain_timestamps(part, before) for part in parts]
 
 
-def _keep_timestamps(part: _Part, before: Mapping[str, _Part]) -> _Part:
+def _retain_timestamps(part: _Part, before: Mapping[str, _Part]) -> _Part:
     earlier = before.get(part.id)
     if earlier is None:
         return part
@@ -87,11 +95,11 @@ def _fields(
     dependencies: Iterable[FieldDependency],
     timestamp: str,
 ) -> list[SavedField]:
-    decided_by: dict[str, list[str]] = {}
-    decides: dict[str, list[str]] = {}
+    dependencies_of: dict[str, list[str]] = {}
+    dependents_of: dict[str, list[str]] = {}
     for dependency in dependencies:
-        decided_by.setdefault(dependency.field, []).append(dependency.id)
-        decides.setdefault(dependency.depends_on_field, []).append(dependency.id)
+        dependencies_of.setdefault(dependency.field, []).append(dependency.id)
+        dependents_of.setdefault(dependency.depends_on_field, []).append(dependency.id)
     fields: list[SavedField] = []
     for position, (field, field_id, key) in enumerate(
         zip(definition.fields, references.fields.ids, references.fields.keys, strict=True)
@@ -106,8 +114,8 @@ def _fields(
                 created_at=timestamp,
                 updated_at=timestamp,
                 group=references.groups.find(field.group) or "",
-                dependencies=decided_by.get(field_id, []),
-                dependency_of=decides.get(field_id, []),
+                dependencies=dependencies_of.get(field_id, []),
+                dependency_of=dependents_of.get(field_id, []),
                 **traits,
             )
         )

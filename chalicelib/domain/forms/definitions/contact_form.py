@@ -27,7 +27,7 @@ def parse_contact_form_definition(definition: Any, directory: Directory) -> Cont
         directory: the account's brands and stores.
 
     Raises:
-        InvalidInput: the shape is invalid or the definition violates a rule.
+        InvalidInput: the definition does not match the model or violates a rule.
     """
 
     def rule_errors(form: ContactFormDefinition) -> Iterator[InputError]:
@@ -41,9 +41,9 @@ def parse_contact_form_definition(definition: Any, directory: Directory) -> Cont
 def build_contact_form(
     definition: ContactFormDefinition, now: datetime, earlier: SavedContactForm | None = None
 ) -> SavedContactForm:
-    """Return the contact form to save, which replaces ``earlier``.
+    """Build the contact form to save, which replaces ``earlier``.
 
     Raises:
-        InputTooLarge: the form is larger than `MAX_FORM_BYTES`.
+        InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`.
     """
     return build_form(SavedContactForm, definition, now, earlier)

@@ -6,17 +6,18 @@ Edge = tuple[str, str]
 
 
 def edges_on_cycles(edges: Sequence[Edge]) -> set[Edge]:
-    """Return the edges (from, to) with a path from their end back to their start.
+    """Return the edges (from, to) that are on a cycle.
 
-    Linear in nodes and edges: an edge is on a cycle if both ends are in the same strongly connected
-    component (Kosaraju's algorithm). An edge from a node to itself is a cycle.
+    An edge is on a cycle if both ends are in the same strongly connected component. Kosaraju's
+    algorithm finds the components in a time linear in the number of nodes and edges. An edge from a
+    node to itself is a cycle.
     """
     component = _components(edges)
     return {(start, end) for start, end in edges if component[start] == component[end]}
 
 
 def _components(edges: Sequence[Edge]) -> dict[str, str]:
-    """Map each node to the node that identifies its strongly connected component."""
+    """Return a map from each node to the node that represents its strongly connected component."""
     forward = _neighbours(edges)
     backward = _neighbours([(end, start) for start, end in edges])
     finished: list[str] = []

@@ -1,8 +1,8 @@
-"""The definition of a form: the shape that contact forms and surveys share.
+"""The definition of a form: the properties that contact forms and surveys share.
 
 Fields and groups have a `key`, an `id`, or both. An omitted id is derived from the key, so loading
-a definition twice gives the same ids. A reference to a field or a group is its id or its key.
-Omitted values have the defaults of the interface.
+a definition twice gives the same ids. A reference to a field or a group is its id or its key. An
+omitted property has the default value that the API reference documents.
 """
 
 from collections.abc import Mapping
@@ -30,14 +30,14 @@ LanguageName = Annotated[Language, Field(strict=False)]
 
 
 class KeyedPart(Input):
-    """A part that other parts refer to by its id or its key."""
+    """A part of a form definition that other parts refer to by its id or its key."""
 
     id: Identifier | None = None
     key: str | None = Field(default=None, min_length=1, max_length=100)
 
 
 class FieldDefinition(KeyedPart, FieldTraits):
-    """A field. `verticalIndex` defaults to its position in the list."""
+    """The definition of a field. `verticalIndex` defaults to the field's position in the list."""
 
     model_config = Input.model_config
 
@@ -45,14 +45,14 @@ class FieldDefinition(KeyedPart, FieldTraits):
 
 
 class FieldGroupDefinition(KeyedPart):
-    """A group of fields. `verticalIndex` defaults to its position in the list."""
+    """The definition of a field group. `verticalIndex` defaults to its position in the list."""
 
     name: str = ""
     vertical_index: int = Field(default=0, ge=0, le=MAX_INDEX)
 
 
 class FieldDependencyDefinition(Input):
-    """A condition on the answer to one field that shows or hides another field."""
+    """A condition that shows or hides a field, depending on the answer to another field."""
 
     id: Identifier | None = None
     field: str
@@ -62,7 +62,7 @@ class FieldDependencyDefinition(Input):
 
 
 class FormDefinition(NormalizedInput):
-    """The part of a definition that contact forms and surveys share."""
+    """The properties that contact form and survey definitions share."""
 
     id: Identifier
     name: str = Field(min_length=1, max_length=255)

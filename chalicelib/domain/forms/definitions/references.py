@@ -1,4 +1,4 @@
-"""Names of the parts of a form definition, and the resolution of references to them."""
+"""Resolve references between the parts of a form definition by their ids and keys."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from chalicelib.domain.ids import derived_id, parse_id
 
 @dataclass(frozen=True)
 class Names:
-    """Names of the fields, or of the groups, of one form, in the order of the definition.
+    """Ids and keys of a form's fields or of its groups, in the order of the definition.
 
     Attributes:
-        ids: the id of each part, given or derived.
-        keys: the key of each part, by default its id.
+        ids: the id of each part: the id in the definition, or an id derived from the key.
+        keys: the key of each part. A part without a key has its id as the key.
     """
 
     ids: Sequence[str]
@@ -27,7 +27,10 @@ class Names:
 
     @classmethod
     def of(cls, form_id: str, kind: str, parts: Iterable[KeyedPart]) -> Self:
-        """Return the names of these parts. Omitted ids are derived from form, kind and key."""
+        """Collect the ids and keys of the parts.
+
+        An omitted id is derived from form id, kind and key.
+        """
         ids: list[str] = []
         keys: list[str] = []
         for position, part in enumerate(parts):
@@ -37,9 +40,9 @@ class Names:
 
     def find(self, reference: str) -> str | None:
         """Return the id of the part with this id or key, or None."""
-        lowered = parse_id(reference)
-        if lowered is not None and lowered in self._known_ids:
-            return lowered
+        part_id = parse_id(reference)
+        if part_id is not None and part_id in self._known_ids:
+            return part_id
         return self._id_of_key.get(reference)
 
     @cached_property
@@ -53,7 +56,7 @@ class Names:
 
 @dataclass(frozen=True)
 class References:
-    """Names of all parts of one form definition that other parts can refer to."""
+    """Ids and keys of the fields and groups of one form definition."""
 
     form_id: str
     fields: Names
@@ -61,7 +64,7 @@ class References:
 
     @classmethod
     def of(cls, definition: FormDefinition) -> Self:
-        """Return the names of the fields and groups of the definition."""
+        """Collect the ids and keys of the definition's fields and groups."""
         return cls(
             definition.id,
             Names.of(definition.id, "field", definition.fields),

@@ -1,12 +1,12 @@
-"""Rules of form definitions: names, references, reply limits, cycles and translations.
+"""Check form definitions: ids and keys, references, reply limits, cycles and translations.
 
-Each function yields one error for each violation, in the order of the definition. The shape of
-the definition is valid.
+Each function yields one error per violated rule, in the order of the definition. The caller has
+already validated the definition against its model.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from chalicelib.domain.comparison import Comparator, equal, listed
+from chalicelib.domain.comparison import Comparator, equal, parse_list
 from chalicelib.domain.forms.definitions.dependency_cycle import Edge, edges_on_cycles
 from chalicelib.domain.forms.definitions.form import (
     FieldDefinition,
@@ -29,11 +29,11 @@ from chalicelib.domain.input_errors import (
     unknown_reference,
 )
 
-_CHOSEN_FROM_LIST = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
+_EQUALITY_COMPARATORS = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
 
 
 def form_errors(definition: FormDefinition) -> Iterator[InputError]:
-    """Yield the errors in the part of a definition that contact forms and surveys share."""
+    """Yield the errors in the properties that contact form and survey definitions share."""
     references = References.of(definition)
     yield from value_errors(definition)
     yield from _name_errors("fields", definition.fields, references.fields)
@@ -47,7 +47,9 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
 def _name_errors(kind: str, parts: Sequence[KeyedPart], names: Names) -> Iterator[InputError]:
     for position, part in enumerate(parts):
         if part.id is None and part.key is None:
-            yield InputError(json_pointer(kind, position, "key"), "required", "Set a key or an id.")
+            yield InputError(
+                json_pointer(kind, position, "key"), "required", "Set `key`, `id` or both."
+            )
     repeated_ids = duplicate_positions(names.ids)
     for position in repeated_ids:
         yield duplicate(kind, position, "key" if parts[position].id is None else "id")
@@ -84,10 +86,10 @@ def _max_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[In
 
 
 def _min_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
-    fewest = _min_replies(field)
-    if not field.type.rules.takes_several_values and fewest > 1:
-        yield out_of_range("A field of this type takes one reply.", *path)
-    elif not field.allow_custom_value and fewest > len(field.values) > 0:
+    min_replies = _min_replies(field)
+    if not field.type.rules.accepts_several_values and min_replies > 1:
+        yield out_of_range("Must be at most 1 for a field of a type that accepts one value.", *path)
+    elif not field.allow_custom_value and min_replies > len(field.values) > 0:
         yield out_of_range("Must be at most the number of values.", *path)
 
 
@@ -104,36 +106,36 @@ def _dependency_errors(definition: FormDefinition, names: Names) -> Iterator[Inp
         yield duplicate("fieldDependencies", position, "id")
     for position, (dependency, edge) in enumerate(zip(dependencies, edges, strict=True)):
         path = ("fieldDependencies", position)
-        deciding = names.find(dependency.depends_on_field)
+        condition_field = names.find(dependency.depends_on_field)
         if names.find(dependency.field) is None:
             yield unknown_reference("field", *path, "field")
-        if deciding is None:
+        if condition_field is None:
             yield unknown_reference("field", *path, "dependsOnField")
         if edge in cyclic:
             detail = "The field would depend on itself, directly or through other fields."
             yield InputError(json_pointer(*path, "dependsOnField"), "cycle", detail)
         yield from _comparison_errors(
-            dependency, fields.get(deciding or ""), *path, "dependsOnFieldValues"
+            dependency, fields.get(condition_field or ""), *path, "dependsOnFieldValues"
         )
 
 
 def _edge(dependency: FieldDependencyDefinition, fields: Names) -> Edge | None:
     field = fields.find(dependency.field)
-    deciding = fields.find(dependency.depends_on_field)
-    return (field, deciding) if field is not None and deciding is not None else None
+    condition_field = fields.find(dependency.depends_on_field)
+    return (field, condition_field) if field is not None and condition_field is not None else None
 
 
 def _comparison_errors(
-    dependency: FieldDependencyDefinition, deciding: FieldDefinition | None, *path: str | int
+    dependency: FieldDependencyDefinition, condition_field: FieldDefinition | None, *path: str | int
 ) -> Iterator[InputError]:
     if not dependency.depends_on_field_values:
         yield InputError(json_pointer(*path), "required", "Set at least one comparison.")
     for position, expected in enumerate(dependency.depends_on_field_values):
-        yield from _expected_errors(expected, deciding, *path, position, "value")
+        yield from _expected_errors(expected, condition_field, *path, position, "value")
 
 
 def _expected_errors(
-    expected: ExpectedValue, deciding: FieldDefinition | None, *path: str | int
+    expected: ExpectedValue, condition_field: FieldDefinition | None, *path: str | int
 ) -> Iterator[InputError]:
     if expected.operator is Comparator.EXISTS:
         if expected.value not in ("true", "false"):
@@ -142,12 +144,12 @@ def _expected_errors(
     if not expected.value:
         yield required(*path)
         return
-    allowed = deciding.options if deciding else None
-    if not allowed or expected.operator not in _CHOSEN_FROM_LIST:
+    allowed = condition_field.options if condition_field else None
+    if not allowed or expected.operator not in _EQUALITY_COMPARATORS:
         return
-    one = expected.operator in (Comparator.EQ, Comparator.NE)
-    wanted = [expected.value] if one else listed(expected.value)
-    if not all(any(equal(value, answer) for answer in allowed) for value in wanted):
+    is_single = expected.operator in (Comparator.EQ, Comparator.NE)
+    values = [expected.value] if is_single else parse_list(expected.value)
+    if not all(any(equal(value, option) for option in allowed) for value in values):
         yield not_allowed("Must be a possible answer to the field.", *path)
 
 
@@ -180,4 +182,4 @@ def _translated_values_errors(
     texts: FieldTranslation, field: FieldDefinition, *path: str | int
 ) -> Iterator[InputError]:
     if texts.values and len(texts.values) != len(field.values):
-        yield out_of_range(f"Must have {len(field.values)} values, like the field.", *path)
+        yield out_of_range(f"Must have {len(field.values)} values, as many as the field.", *path)

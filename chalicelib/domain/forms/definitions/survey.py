@@ -8,7 +8,7 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.definitions import parse_and_validate
-from chalicelib.domain.forms.definitions.build import build_form, keep_timestamps
+from chalicelib.domain.forms.definitions.build import build_form, retain_timestamps
 from chalicelib.domain.forms.definitions.form import FormDefinition, LanguageName
 from chalicelib.domain.forms.definitions.rules import form_errors
 from chalicelib.domain.forms.image import Image
@@ -52,7 +52,7 @@ class TargetDefinition(Input):
 
 
 class SupportEmailDefinition(Input):
-    """The sender address of a survey. `domain` defaults to the domain of the address."""
+    """The definition of a survey's support address. `domain` defaults to the e-mail's domain."""
 
     id: Identifier | None = None
     email: Email
@@ -92,7 +92,7 @@ def parse_survey_definition(definition: Any, directory: Directory) -> SurveyDefi
         directory: the account's brands and stores.
 
     Raises:
-        InvalidInput: the shape is invalid or the definition violates a rule.
+        InvalidInput: the definition does not match the model or violates a rule.
     """
 
     def rule_errors(survey: SurveyDefinition) -> Iterator[InputError]:
@@ -108,10 +108,10 @@ def parse_survey_definition(definition: Any, directory: Directory) -> SurveyDefi
 def build_survey(
     definition: SurveyDefinition, now: datetime, earlier: SavedSurvey | None = None
 ) -> SavedSurvey:
-    """Return the survey to save, which replaces ``earlier``.
+    """Build the survey to save, which replaces ``earlier``.
 
     Raises:
-        InputTooLarge: the survey is larger than `MAX_FORM_BYTES`.
+        InputTooLarge: the survey's JSON exceeds `MAX_FORM_BYTES`.
     """
     timestamp = format_timestamp(now)
     return build_form(
@@ -119,7 +119,7 @@ def build_survey(
         definition,
         now,
         earlier,
-        targets=keep_timestamps(
+        targets=retain_timestamps(
             _targets(definition, timestamp), earlier.targets if earlier else ()
         ),
         support_email=_support_email(definition, timestamp, earlier),
@@ -179,7 +179,7 @@ def _post_redirect_errors(definition: SurveyDefinition) -> Iterator[InputError]:
 
 
 def _required_for(option: str, *path: str) -> InputError:
-    return InputError(json_pointer(*path), "required", f"Required if {option} is on.")
+    return InputError(json_pointer(*path), "required", f"Required if {option} is true.")
 
 
 def _invalid_rating(*path: str) -> InputError:
@@ -204,21 +204,21 @@ def _targets(definition: SurveyDefinition, timestamp: str) -> list[Target]:
 def _support_email(
     definition: SurveyDefinition, timestamp: str, earlier: SavedSurvey | None
 ) -> SupportEmail | None:
-    given = definition.support_email
-    if given is None:
+    address = definition.support_email
+    if address is None:
         return None
-    address = SupportEmail(
-        id=given.id or derived_id(definition.id, "support email", given.email),
+    support_email = SupportEmail(
+        id=address.id or derived_id(definition.id, "support email", address.email),
         created_at=timestamp,
         updated_at=timestamp,
-        email=given.email,
-        domain=given.email.rpartition("@")[2] if given.domain is None else given.domain,
-        forwarding_email=given.forwarding_email or "",
-        default=given.default,
-        enable_inbound=given.enable_inbound,
-        external_dns_config=given.external_dns_config,
-        dkim_verified=given.dkim_verified,
-        return_path_verified=given.return_path_verified,
+        email=address.email,
+        domain=address.email.rpartition("@")[2] if address.domain is None else address.domain,
+        forwarding_email=address.forwarding_email or "",
+        default=address.default,
+        enable_inbound=address.enable_inbound,
+        external_dns_config=address.external_dns_config,
+        dkim_verified=address.dkim_verified,
+        return_path_verified=address.return_path_verified,
     )
     before = earlier.support_email if earlier else None
-    return keep_timestamps([address], [before] if before else ())[0]
+    return retain_timestamps([support_email], [before] if before else ())[0]

@@ -1,6 +1,6 @@
-"""Validate colours and URLs anywhere in a form definition.
+"""Validate the colours and URLs in a form definition.
 
-The name of a field says whether its value is a colour or a URL; ``""`` means unset.
+The name of a field determines whether its value is a colour or a URL. ``""`` means unset.
 """
 
 import re

@@ -12,7 +12,7 @@ from chalicelib.domain.language import Language
 class PublicContactForm(PublicForm):
     """A contact form as respondents see it."""
 
-    general_style: GeneralStyle = Field(description="Style of the whole form.")
+    general_style: GeneralStyle = Field(description="Style of the form.")
     brand_name: list[str] = Field(
         description="Current names of the form's brands.",
         examples=[["Maison Lumen"]],
@@ -22,7 +22,7 @@ class PublicContactForm(PublicForm):
 def build_public_contact_form(
     form: SavedContactForm, directory: Directory, language: Language
 ) -> PublicContactForm:
-    """Return the public view of the contact form in one of its languages."""
+    """Return the public view of the contact form with the texts in this language."""
     brand = directory.brand(form.brand_id)
     return PublicContactForm(
         **public_parts(form, language, directory.stores_of(form.brand_id)),

@@ -1,4 +1,4 @@
-"""The common part of the public views."""
+"""The properties that the public views of contact forms and surveys share."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -33,21 +33,23 @@ class PublicPlace(Part):
 
     @classmethod
     def of(cls, place: Place) -> "PublicPlace":
-        """Return the public view of a place."""
+        """Create the public view of a brand or store."""
         return cls(id=place.id, name=place.name, color=place.color)
 
 
 class PublicFieldDependency(Part):
-    """A condition on the answer to one field that shows or hides another field."""
+    """A condition that shows or hides a field, depending on the answer to another field."""
 
     id: UuidText = Field(description="Unique identifier.")
-    field: UuidText = Field(description="The field that is shown or hidden.")
-    depends_on_field: UuidText = Field(description="The field whose answer is evaluated.")
+    field: UuidText = Field(description="Identifier of the field to show or hide.")
+    depends_on_field: UuidText = Field(
+        description="Identifier of the field whose answer is evaluated."
+    )
     operator: CombinationName = Field(
-        description="How the comparisons are combined.", examples=["$and"]
+        description="Operator that combines the results of the comparisons.", examples=["$and"]
     )
     depends_on_field_values: list[ExpectedValue] = Field(
-        description="Comparisons with the evaluated answer."
+        description="Comparisons of the answer with expected values."
     )
 
 
@@ -56,9 +58,11 @@ class PublicField(FieldTraits):
 
     id: UuidText = Field(description="Unique identifier.")
     key: str = Field(description="Stable name of the field.", examples=["what"])
-    group: str = Field(description="Identifier of the field's group; empty if it has none.")
+    group: str = Field(
+        description="Identifier of the field's group; empty if the field belongs to no group."
+    )
     translated_values: list[str] = Field(
-        description="`values` in the language of the texts, in the same order.",
+        description="`values` in the language of this view, in the same order.",
         examples=[["Service", "Cuisine", "Prix"]],
     )
     dependencies: list[PublicFieldDependency] = Field(
@@ -87,7 +91,7 @@ class PublicForm(Images):
     language: Language = Field(description="Language of the texts.", examples=["fr"])
     enabled: bool = Field(description="Whether the form accepts submissions.")
     auto_translate: bool = Field(
-        description="Whether the form is shown in the respondent's language if it is translated."
+        description="Whether to show the form in the respondent's language if a translation exists."
     )
     header: Header = Field(description="Texts above the fields.")
     body: Body = Field(description="Texts of the form body.")
@@ -103,7 +107,7 @@ class PublicForm(Images):
 
 
 def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -> dict[str, Any]:
-    """Return the properties of a `PublicForm`, with the texts in the language."""
+    """Return the values of all `PublicForm` properties, with the texts in this language."""
     texts = form.translations.get(language, FormTranslation())
     dependencies = {item.id: _dependency(item) for item in form.field_dependencies}
     return {
@@ -139,7 +143,10 @@ def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -
 
 
 def translate(part: _Part, texts: Part) -> _Part:
-    """Return the part with translated texts; empty translations keep the original text."""
+    """Return a copy of the part with translated texts.
+
+    A text without a translation is unchanged.
+    """
     changed: dict[str, Any] = {}
     for name, text in texts:
         if isinstance(text, Part):
@@ -150,7 +157,7 @@ def translate(part: _Part, texts: Part) -> _Part:
 
 
 def translated_values(values: list[str], translations: list[str]) -> list[str]:
-    """Return the translated values; a value without a translation stays unchanged."""
+    """Return the translated values. A value without a translation is unchanged."""
     if not translations:
         return values
     return [text or value for value, text in zip(values, translations, strict=True)]

@@ -19,22 +19,26 @@ from chalicelib.domain.language import Language
 class PublicSurvey(PublicForm):
     """A survey as respondents see it."""
 
-    general_style: SurveyStyle = Field(description="Style of the whole survey.")
+    general_style: SurveyStyle = Field(description="Style of the survey.")
     pre_redirect: bool = Field(
-        description="Whether a satisfaction question comes before the survey."
+        description="Whether a satisfaction question is shown before the survey."
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
-        description="Question before the survey, if any."
+        description="Question before the survey; null if there is none."
     )
     external_url: str = Field(
-        description="External URL to redirect to on pre-redirect.",
+        description="URL of the external site that the pre-redirect question redirects to.",
         examples=["https://reviews.example.com/new?place=1"],
     )
     send_mode: ChannelName = Field(
         description="Channel of the survey invitation.", examples=["SMS"]
     )
-    store: PublicPlace | None = Field(description="Store that the survey is about, if known.")
-    brand: PublicPlace | None = Field(description="Brand that the survey is about, if known.")
+    store: PublicPlace | None = Field(
+        description="Store that the survey is about; null if unknown."
+    )
+    brand: PublicPlace | None = Field(
+        description="Brand that the survey is about; null if unknown."
+    )
     order: str = Field(
         description="External id of the purchase that the survey is about.", examples=["A-20413"]
     )
@@ -45,7 +49,7 @@ class PublicSurvey(PublicForm):
 def build_public_survey(
     survey: SavedSurvey, directory: Directory, language: Language, context: SurveyContext
 ) -> PublicSurvey:
-    """Return the public view of the survey in one of its languages."""
+    """Return the public view of the survey with the texts in this language."""
     return PublicSurvey(
         **public_parts(survey, language, stores_of_targets(survey, directory)),
         general_style=survey.general_style,
@@ -62,7 +66,10 @@ def build_public_survey(
 
 
 def stores_of_targets(survey: SavedSurvey, directory: Directory) -> list[Place]:
-    """Return the stores of the survey's enabled targets, in target order, without duplicates."""
+    """Return the stores of the survey's enabled targets.
+
+    The stores are in target order, without duplicates.
+    """
     return list({store.id: store for store in _stores(survey, directory)}.values())
 
 

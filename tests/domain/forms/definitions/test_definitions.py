@@ -1,4 +1,4 @@
-"""Validation of form definitions, and the forms built from them."""
+"""Validation of form definitions, and the construction of forms from valid definitions."""
 
 from datetime import datetime
 from typing import Any
@@ -38,10 +38,10 @@ ID = "abcdef00-0000-4000-8000-000000000001"
 
 
 def replace_contact_form(
-    earlier: SavedContactForm, now: datetime = LATER, **more: Any
+    earlier: SavedContactForm, now: datetime = LATER, **overrides: Any
 ) -> SavedContactForm:
     return build_contact_form(
-        parse_contact_form_definition(contact_form(**more), DIRECTORY), now, earlier
+        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), now, earlier
     )
 
 
@@ -51,7 +51,7 @@ def test_minimal_definition_is_valid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "input_error"),
+    ("overrides", "input_error"),
     [
         ({"colour": "red"}, ("/colour", "unknown_key")),
         ({"header": {"tilte": "x"}}, ("/header/tilte", "unknown_key")),
@@ -81,8 +81,8 @@ def test_minimal_definition_is_valid() -> None:
         ({"submissionCount": 3}, ("/submissionCount", "unknown_key")),
     ],
 )
-def test_schema_error_is_reported(more: dict[str, Any], input_error: tuple[str, str]) -> None:
-    assert contact_form_errors(**more) == [input_error]
+def test_schema_error_is_reported(overrides: dict[str, Any], input_error: tuple[str, str]) -> None:
+    assert contact_form_errors(**overrides) == [input_error]
 
 
 @pytest.mark.parametrize("definition", [None, [], "form", 3])
@@ -94,7 +94,7 @@ def test_definition_that_is_not_object_is_rejected(definition: Any) -> None:
 
 
 @pytest.mark.parametrize("key", ["field_groups", "brand_id", "auto_translate"])
-def test_internal_field_name_is_rejected(key: str) -> None:
+def test_snake_case_field_name_is_rejected(key: str) -> None:
     assert (f"/{key}", "unknown_key") in contact_form_errors(**{key: []})
 
 
@@ -141,19 +141,19 @@ def test_omitted_ids_are_derived_from_form_and_key() -> None:
     assert len(set(ids.values())) == 3
 
 
-def test_field_and_group_with_same_key_have_different_ids() -> None:
+def test_field_and_group_with_same_key_get_different_ids() -> None:
     form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "a"}])
 
     assert form.fields[0].id != form.field_groups[0].id
 
 
-def test_omitted_key_defaults_to_id() -> None:
+def test_omitted_field_key_defaults_to_field_id() -> None:
     form = saved_contact_form(fields=[{"id": ID, "type": "TEXT"}])
 
     assert form.fields[0].key == ID
 
 
-def test_dependencies_between_same_fields_have_different_ids() -> None:
+def test_dependencies_between_same_fields_get_different_ids() -> None:
     form = saved_contact_form(
         fields=[field("a"), field("b")],
         fieldDependencies=[depends("b", "a", ("$ne", "x")), depends("b", "a", ("$ne", "y"))],
@@ -163,7 +163,7 @@ def test_dependencies_between_same_fields_have_different_ids() -> None:
     assert form.fields[1].dependencies == [item.id for item in form.field_dependencies]
 
 
-def test_references_accept_key_or_id() -> None:
+def test_field_and_group_references_accept_key_or_id() -> None:
     form = saved_contact_form(
         fields=[field("a", id=ID, group="g"), field("b", group=STORE.upper()), field("c")],
         fieldGroups=[{"key": "g", "id": STORE}],
@@ -184,7 +184,7 @@ def test_omitted_vertical_index_defaults_to_position() -> None:
     assert [item.vertical_index for item in form.field_groups] == [0, 1]
 
 
-def test_new_form_has_current_timestamps() -> None:
+def test_new_form_has_current_time_as_timestamps() -> None:
     form = saved_contact_form(fields=[field("a")], fieldGroups=[{"key": "g"}])
 
     for item in (form, *form.fields, *form.field_groups):
@@ -210,7 +210,7 @@ def test_replaced_form_keeps_timestamps_of_existing_fields_and_groups() -> None:
     assert after.field_groups == before.field_groups
 
 
-def test_form_saved_with_same_definition_is_unchanged() -> None:
+def test_saving_same_definition_again_does_not_change_form() -> None:
     before = saved_contact_form(fields=[field("a")])
 
     assert replace_contact_form(before, fields=[field("a")]) == before
@@ -326,7 +326,7 @@ def test_group_requires_unique_key(groups: list[Any], expected: list[tuple[str, 
         (depends("b", "text", "anything"), []),
     ],
 )
-def test_dependency_requires_known_fields_and_possible_answers(
+def test_dependency_requires_existing_fields_and_possible_values(
     dependency: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     fields = [
@@ -342,7 +342,7 @@ def test_dependency_requires_known_fields_and_possible_answers(
 
 
 @pytest.mark.parametrize("operator", ["$equals", "eq", "$and"])
-def test_unknown_comparison_is_rejected(operator: str) -> None:
+def test_unknown_comparison_operator_is_rejected(operator: str) -> None:
     errors = contact_form_errors(
         fields=[select("a"), field("b")], fieldDependencies=[depends("b", "a", (operator, "Yes"))]
     )
@@ -416,7 +416,7 @@ def test_invalid_url_is_rejected(address: str) -> None:
     ]
 
 
-def test_translations_must_match_form() -> None:
+def test_translation_with_unknown_field_or_wrong_value_count_is_rejected() -> None:
     form: dict[str, Any] = {"fields": [select("a", "x", "y")], "fieldGroups": [{"key": "g"}]}
 
     def errors(**texts: Any) -> list[tuple[str, str]]:
@@ -438,7 +438,7 @@ def test_translation_into_form_language_is_rejected() -> None:
     assert contact_form_errors(translations={"fr": {}}) == []
 
 
-# --- the account's places
+# --- brands and stores of the account
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_brand_of_contact_form_must_belong_to_account(
         ([("REGION", BRAND)], [("/targets/0/type", "not_allowed")]),
     ],
 )
-def test_targets_must_be_unique_places_of_account(
+def test_survey_targets_must_be_unique_brands_and_stores_of_account(
     targets: list[tuple[str, str]], expected: list[tuple[str, str]]
 ) -> None:
     definitions = [{"type": kind, "targetId": place} for kind, place in targets]
@@ -477,11 +477,11 @@ def test_targets_must_be_unique_places_of_account(
     assert survey_errors(targets=definitions) == expected
 
 
-# --- sending and redirects
+# --- sending options and redirects
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("overrides", "expected"),
     [
         ({"sendingChannels": []}, [("/sendingChannels", "required")]),
         ({"sendingChannels": [], "publiclyAvailable": True}, []),
@@ -500,13 +500,13 @@ def test_targets_must_be_unique_places_of_account(
     ],
 )
 def test_sending_options_of_survey_are_validated(
-    more: dict[str, Any], expected: list[tuple[str, str]]
+    overrides: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert survey_errors(**more) == expected
+    assert survey_errors(**overrides) == expected
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("overrides", "expected"),
     [
         ({"preRedirect": True}, [("/preRedirectConfig", "required")]),
         (
@@ -540,9 +540,9 @@ def test_sending_options_of_survey_are_validated(
     ],
 )
 def test_redirect_options_of_survey_are_validated(
-    more: dict[str, Any], expected: list[tuple[str, str]]
+    overrides: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert survey_errors(**more) == expected
+    assert survey_errors(**overrides) == expected
 
 
 def test_all_rule_errors_are_reported_at_once() -> None:
@@ -574,7 +574,7 @@ def test_all_rule_errors_are_reported_at_once() -> None:
     assert len(errors) == 11
 
 
-# --- size
+# --- size limit
 
 
 @pytest.mark.parametrize("letter", ["x", "é"])

@@ -1,4 +1,4 @@
-"""Graph edges on cycles, compared with a naive search."""
+"""The search for edges on cycles of a graph, compared with a naive search."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ def test_edge_is_on_cycle_if_path_returns_to_its_start(edges: list[Edge]) -> Non
     }
 
 
-def test_long_chain_is_cycle_only_if_closed() -> None:
+def test_long_chain_has_cycle_only_if_its_end_is_linked_to_its_start() -> None:
     chain = [(str(n), str(n + 1)) for n in range(5000)]
 
     assert edges_on_cycles(chain) == set()

@@ -1,4 +1,4 @@
-"""Public views of forms and surveys, field by field, and their translations."""
+"""Every field of the public views of forms and surveys, and the translations of their texts."""
 
 import json
 from typing import Any
@@ -42,30 +42,30 @@ FIELD_PROPERTIES = set(
 )
 
 
-def contact_form_view(language: str = "en", **more: Any) -> dict[str, Any]:
-    view = build_public_contact_form(saved_contact_form(**more), DIRECTORY, Language(language))
+def contact_form_view(language: str = "en", **overrides: Any) -> dict[str, Any]:
+    view = build_public_contact_form(saved_contact_form(**overrides), DIRECTORY, Language(language))
     shown: dict[str, Any] = json.loads(view.model_dump_json())
     return shown
 
 
 def survey_view(
-    language: str = "en", context: SurveyContext | None = None, **more: Any
+    language: str = "en", context: SurveyContext | None = None, **overrides: Any
 ) -> dict[str, Any]:
     view = build_public_survey(
-        saved_survey(**more), DIRECTORY, Language(language), context or SurveyContext()
+        saved_survey(**overrides), DIRECTORY, Language(language), context or SurveyContext()
     )
     shown: dict[str, Any] = json.loads(view.model_dump_json())
     return shown
 
 
-def test_contact_form_has_exactly_contract_fields() -> None:
+def test_public_contact_form_has_exactly_contract_fields() -> None:
     view = contact_form_view(**COMPLETE_FORM)
 
     assert set(view) == FORM_FIELDS | {"brandName"}
     assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
-def test_survey_has_exactly_contract_fields() -> None:
+def test_public_survey_has_exactly_contract_fields() -> None:
     view = survey_view(**COMPLETE_FORM)
 
     assert set(view) == FORM_FIELDS | set(
@@ -95,7 +95,7 @@ def test_fields_groups_and_dependencies_match_public_schema(view: Any) -> None:
     assert (why["dependencies"], why["dependencyOf"]) == ([dependency], [])
 
 
-def test_images_match_public_schema_and_email_images_match_partner_schema() -> None:
+def test_email_images_of_public_survey_match_partner_schema() -> None:
     view = survey_view(logo=IMAGE, emailLogo=IMAGE, emailCover=IMAGE)
 
     assert view["logo"] == IMAGE
@@ -141,7 +141,7 @@ def test_survey_lists_stores_of_enabled_targets_once() -> None:
     assert stores({**brand, "enabled": False}, other) == [BRUGES]
 
 
-def test_survey_returns_its_context() -> None:
+def test_survey_view_contains_store_brand_order_and_send_mode() -> None:
     context = SurveyContext.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=Channel.SMS)
     view = survey_view(
         context=context,
@@ -153,7 +153,7 @@ def test_survey_returns_its_context() -> None:
     assert view["externalUrl"] == "https://r.example/b"
 
 
-def test_survey_without_context_has_send_mode_link() -> None:
+def test_survey_view_without_context_has_send_mode_link() -> None:
     view = survey_view()
 
     assert view["store"] is view["brand"] is None
@@ -170,7 +170,7 @@ def test_survey_without_context_has_send_mode_link() -> None:
         (BRAND, STORE, (None, None)),
     ],
 )
-def test_store_brand_overrides_brand_parameter(
+def test_brand_of_store_overrides_brand_parameter(
     store: str | None, brand: str | None, expected: tuple[str | None, str | None]
 ) -> None:
     context = SurveyContext.at(DIRECTORY, store_id=store, brand_id=brand)
@@ -188,7 +188,10 @@ TRANSLATED: dict[str, Any] = {
     "body": {"buttonText": "Send"},
     "footer": {"title": "Us", "text": "Here"},
     "submission": {"title": "Thanks"},
-    "fields": [select("what", "Food", "Price", group="visit"), field("more", placeholder="More?")],
+    "fields": [
+        select("what", "Food", "Price", group="visit"),
+        field("more", placeholder="More?"),
+    ],
     "fieldGroups": [{"key": "visit", "name": "Your visit"}],
     "translations": {
         "fr": {
@@ -226,14 +229,14 @@ def test_untranslated_texts_fall_back_to_form_language(view: Any) -> None:
     ("language", "translated"),
     [("fr", ["Cuisine", "Price"]), ("ar", ["Food", "Price"]), ("en", ["Food", "Price"])],
 )
-def test_translated_values_align_with_values(language: str, translated: list[str]) -> None:
+def test_translated_values_have_same_order_as_values(language: str, translated: list[str]) -> None:
     what, more = contact_form_view(language, **TRANSLATED)["fields"]
 
     assert (what["values"], what["translatedValues"]) == (["Food", "Price"], translated)
     assert more["values"] == more["translatedValues"] == []
 
 
-def test_right_to_left_translation_is_returned() -> None:
+def test_right_to_left_translation_is_returned_unchanged() -> None:
     view = contact_form_view("ar", **TRANSLATED)
 
     assert (view["language"], view["header"]["title"]) == ("ar", "مرحبا")
@@ -267,7 +270,7 @@ def test_pre_redirect_question_is_translated_and_keeps_colours() -> None:
 
 
 @pytest.mark.parametrize("model", [PublicContactForm, PublicSurvey])
-def test_schema_requires_and_describes_every_field(model: Any) -> None:
+def test_public_schema_requires_and_describes_every_field(model: Any) -> None:
     schema = model.model_json_schema(mode="serialization")
 
     for part in [schema, *schema["$defs"].values()]:
@@ -276,7 +279,7 @@ def test_schema_requires_and_describes_every_field(model: Any) -> None:
             assert "description" in described or "$ref" in described, (part["title"], name)
 
 
-def test_public_view_omits_internal_fields() -> None:
+def test_public_view_omits_internal_name_description_and_timestamps() -> None:
     shown = json.dumps(
         [
             contact_form_view(name="Secret", description="Secret", **COMPLETE_FORM),
@@ -290,12 +293,12 @@ def test_public_view_omits_internal_fields() -> None:
     assert "createdat" not in shown
 
 
-def test_field_dependencies_equal_form_dependencies() -> None:
+def test_fields_of_public_view_contain_their_dependencies() -> None:
     view = contact_form_view(
         fields=[select("a"), field("b"), field("c")],
         fieldDependencies=[depends("b", "a"), depends("c", "a"), depends("c", "b", "x")],
     )
-    one, two, three = view["fieldDependencies"]
+    first, second, third = view["fieldDependencies"]
 
-    assert [item["dependencies"] for item in view["fields"]] == [[], [one], [two, three]]
-    assert [item["dependencyOf"] for item in view["fields"]] == [[one, two], [three], []]
+    assert [item["dependencies"] for item in view["fields"]] == [[], [first], [second, third]]
+    assert [item["dependencyOf"] for item in view["fields"]] == [[first, second], [third], []]
