@@ -76,12 +76,8 @@ def test_log_groups_expire(cloud: Cloud) -> None:
     assert {group["retentionInDays"] for group in groups} == {30}
 
 
-@pytest.mark.usefixtures("deployment")
-def test_repeated_update_of_data_stack_is_unchanged(cloud: Cloud) -> None:
-    script = (
-        "from infrastructure.deployment.data_stack import deploy;"
-        f"print([deploy('{STAGE}', alarm_email='team@example.org') for _ in range(2)])"
-    )
+def run(cloud: Cloud, script: str) -> str:
+    """Run Python code with the cloud as AWS and return its output."""
     result = subprocess.run(
         [sys.executable, "-c", script],
         cwd=PROJECT,
@@ -89,7 +85,31 @@ def test_repeated_update_of_data_stack_is_unchanged(cloud: Cloud) -> None:
         capture_output=True,
         text=True,
     )
-    assert result.stdout.strip() == "['updated', 'unchanged']", result.stderr
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+@pytest.mark.usefixtures("deployment")
+def test_repeated_update_of_data_stack_is_unchanged(cloud: Cloud) -> None:
+    script = (
+        "from infrastructure.deployment.data_stack import deploy;"
+        f"print([deploy('{STAGE}', alarm_email='team@example.org') for _ in range(2)])"
+    )
+    assert run(cloud, script) == "['updated', 'unchanged']"
+
+
+@pytest.mark.usefixtures("deployment")
+def test_removed_firewall_is_disassociated(cloud: Cloud) -> None:
+    web_acl_arn = stack_outputs(cloud)["WebAclArn"]
+    script = (
+        "from infrastructure.deployment.gateway_stage import disassociate_web_acl;"
+        f"disassociate_web_acl('{web_acl_arn}')"
+    )
+    run(cloud, script)
+    associated = cloud.client("wafv2").list_resources_for_web_acl(
+        WebACLArn=web_acl_arn, ResourceType="API_GATEWAY"
+    )
+    assert associated["ResourceArns"] == []
 
 
 @pytest.mark.usefixtures("deployment")
