@@ -49,8 +49,9 @@ logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STA
 local: $(VENV) ## Serve the routes with reload against the local cloud (LOCAL_PORT)
 	@$(LOCAL_CLOUD) reload
 
-deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…]
-	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) $(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL))
+deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no]
+	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) \
+		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL))
 
 test: $(VENV) ## Run the tests in process, in parallel
 	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
@@ -76,7 +77,7 @@ format: $(VENV) ## Fix and format the source
 	@$(BIN)/ruff check --fix $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
 
-generate: $(VENV) ## Write configuration, policies, queues and alarms from infrastructure/functions.py
+generate: $(VENV) ## Write configuration, policies, queues, logs and alarms from infrastructure/functions.py
 	@$(BIN)/python -m infrastructure.generate
 
 openapi: $(VENV) ## Generate the OpenAPI document and the documentation page

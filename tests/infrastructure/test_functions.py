@@ -103,15 +103,46 @@ def test_every_configured_function_has_its_own_policy(stage: Stage) -> None:
         assert settings["lambda_memory_size"] > 0
 
 
-def test_every_function_has_alarm_on_errors() -> None:
-    alarmed = {
+def alarmed_functions(metric: str) -> set[str]:
+    """Return the names of the functions that have an alarm on a metric."""
+    return {
         alarm["Properties"]["Dimensions"][0]["Value"]["Fn::Sub"]
         for alarm in generate.function_resources().values()
-        if alarm["Properties"].get("MetricName") == "Errors"
+        if alarm["Properties"].get("MetricName") == metric
     }
-    assert alarmed == {
-        "feedback-${Stage}" + ("" if f.name == "api_handler" else f"-{f.name}") for f in FUNCTIONS
+
+
+def deployed_name(function: Function) -> str:
+    return "feedback-${Stage}" + ("" if function.name == "api_handler" else f"-{function.name}")
+
+
+@pytest.mark.parametrize("metric", ["Errors", "Throttles"])
+def test_every_function_has_alarm_on_errors_and_throttles(metric: str) -> None:
+    assert alarmed_functions(metric) == {deployed_name(function) for function in FUNCTIONS}
+
+
+def test_every_scheduled_function_has_alarm_if_it_does_not_run() -> None:
+    assert alarmed_functions("Invocations") == {deployed_name(f) for f in FUNCTIONS if f.schedule}
+    for alarm in generate.function_resources().values():
+        if alarm["Properties"].get("MetricName") == "Invocations":
+            assert alarm["Properties"]["TreatMissingData"] == "breaching"
+            assert alarm["Properties"]["ComparisonOperator"] == "LessThanThreshold"
+            assert alarm["Properties"]["Threshold"] == 1
+
+
+def test_every_function_has_log_group_that_expires() -> None:
+    groups = {
+        group["Properties"]["LogGroupName"]["Fn::Sub"]: group["Properties"]["RetentionInDays"]
+        for group in generate.function_resources().values()
+        if group["Type"] == "AWS::Logs::LogGroup"
     }
+    assert groups == {f"/aws/lambda/{deployed_name(function)}": 30 for function in FUNCTIONS}
+
+
+def test_functions_cannot_create_log_groups_without_expiry() -> None:
+    for function in FUNCTIONS:
+        for stage in STAGES:
+            assert "CreateLogGroup" not in json.dumps(generate.policy(function, stage))
 
 
 def test_only_emulated_stages_grant_emulator_specific_actions() -> None:
