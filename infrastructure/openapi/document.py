@@ -76,7 +76,7 @@ class DocumentBuilder:
         document: Schema = yaml.safe_load(Path(__file__).with_name("base.yaml").read_text())
         for path, methods in routes.items():
             for method, route in methods.items():
-                if method != "OPTIONS":
+                if method not in ("HEAD", "OPTIONS"):
                     operation = self._operation(method, path, declared_by(route.view_function))
                     document["paths"].setdefault(path, {})[method.lower()] = operation
         schemas = component_schemas(self._models)

@@ -26,7 +26,7 @@ _IF_NONE_MATCH: Final = {
 }
 
 
-@routes.route("/openapi.json", methods=["GET"], content_types=[])
+@routes.route("/openapi.json", methods=["GET", "HEAD"], content_types=[])
 @operation(
     id="getDescription",
     tag=_TAG,
@@ -42,7 +42,7 @@ def get_openapi() -> Response:
     return cacheable(request, document, "application/json", max_age_s=_MAX_AGE_S)
 
 
-@routes.route("/docs", methods=["GET"], content_types=[])
+@routes.route("/docs", methods=["GET", "HEAD"], content_types=[])
 @operation(
     id="getDocumentation",
     tag=_TAG,

@@ -6,7 +6,7 @@ from chalice.app import Request
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError, json_pointer
-from chalicelib.web.problems import UnsupportedMediaType
+from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "multipart/form-data"
 MAX_PARTS: Final = 2_500
@@ -24,20 +24,20 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
     """Return the parts of the body, in order.
 
     Raises:
-        UnsupportedMediaType: the content type is not ``multipart/form-data``.
+        UnsupportedMediaType: the content type is not ``multipart/form-data``, the charset is not
+            UTF-8, or the body has a content encoding.
         InputTooLarge: the body exceeds ``max_bytes``.
         InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
     """
-    declared = request.headers.get("content-type", "")
-    if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
-        raise UnsupportedMediaType(MEDIA_TYPE)
+    reject_content_encoding(request)
+    require_media_type(request, MEDIA_TYPE)
     try:
         raw: Any = request.raw_body
     except ValueError:  # invalid Base64 from the gateway
         raise _malformed("Malformed Base64 in the body.") from None
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
-    return parse_parts(raw, declared)
+    return parse_parts(raw, request.headers["content-type"])
 
 
 def parse_parts(raw: bytes, content_type: str) -> list[Part]:
