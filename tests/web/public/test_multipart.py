@@ -161,6 +161,8 @@ def test_id_is_required(seeded: SeededAccount) -> None:
         ("application/x-www-form-urlencoded", 415),
         ("", 415),
         ("multipart/mixed; boundary=x", 415),
+        (f"{TYPE}; charset=iso-8859-1", 415),
+        (f"{TYPE}; charset=UTF-8", 204),
         ("multipart/form-data", 400),
         ("multipart/form-data; boundary=", 400),
         (f"multipart/form-data; boundary={'x' * 300}", 400),
@@ -301,3 +303,15 @@ def test_random_parts_raise_only_invalid_input(
 ) -> None:
     with contextlib.suppress(InvalidInput):
         parse_submission(parts, ContactFormSubmission)
+
+
+def test_replacement_character_is_text(fresh: SeededAccount) -> None:
+    fields = json.dumps(fresh.answers(note="\ufffd"), ensure_ascii=False)
+    parts = [("id", fresh.contact_form_id), ("fields", fields)]
+    assert CLIENT.submit(SUBMIT_CONTACT, parts).status == 204
+    assert stored_feedback(fresh.contact_form_id)[0].answers[1].values == ["\ufffd"]
+
+
+def test_content_encoding_is_rejected(seeded: SeededAccount) -> None:
+    parts = [("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))]
+    assert CLIENT.submit(SUBMIT_CONTACT, parts, {"content-encoding": "gzip"}).status == 415
