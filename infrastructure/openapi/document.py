@@ -22,7 +22,7 @@ from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
-from infrastructure.openapi.examples import REQUEST_ID, TRACKER, Example, Recorder
+from infrastructure.openapi.examples import EXAMPLE_KEY, REQUEST_ID, TRACKER, Example, Recorder
 from infrastructure.openapi.field_types import describe_field_types
 from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
 
@@ -59,7 +59,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "language": ({"type": "string"}, "fr"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
-    IDEMPOTENCY_HEADER: (_KEY, "import-2026-11-20"),
+    IDEMPOTENCY_HEADER: (_KEY, EXAMPLE_KEY),
 }
 """Schema and example by parameter. All others are UUIDs; their examples are recorded requests."""
 

@@ -13,7 +13,7 @@ from chalice import Blueprint, Response
 
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.server_address import server_address
+from chalicelib.web.server_address import base_url, server_address
 
 routes = Blueprint(__name__)
 
@@ -57,7 +57,7 @@ def get_docs() -> Response:
     from chalicelib.web.pages.page import security_headers
 
     request = routes.current_request
-    page = _page(server_address(request))
+    page = _page(base_url(request))
     return cacheable(
         request,
         page,
@@ -75,7 +75,5 @@ def _document(address: str) -> str:
 
 @lru_cache(maxsize=8)
 def _page(address: str) -> str:
-    # Without a host in the address, show only the path: callers can forge the Host header.
-    base_url = address if "://" in address else f"…{address.rstrip('/')}"
     page = PAGE.read_text(encoding="utf-8")
-    return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(base_url)}'", 1)
+    return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(address)}'", 1)

@@ -1,5 +1,6 @@
 """Parse a ``multipart/form-data`` body (RFC 7578) into named texts."""
 
+import re
 from typing import Any, Final
 
 from chalice.app import Request
@@ -61,7 +62,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
             max_header_count=MAX_HEADERS,
             max_header_size=MAX_HEADER_BYTES,
         )
-        parser.write(raw)
+        parser.write(_with_empty_contents(raw, boundary))
         parser.finalize()
     except FormParserError as error:
         raise _malformed(f"Malformed multipart body: {error}.") from None
@@ -72,6 +73,19 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     if collected.errors:
         raise InvalidInput(collected.errors)
     return collected.parts
+
+
+def _with_empty_contents(raw: bytes, boundary: bytes) -> bytes:
+    """Add an empty content to parts that consist only of headers (RFC 2046, section 5.1.1).
+
+    The parser would otherwise read the next part as the content of such a part.
+    """
+    delimiter = b"--" + boundary
+    if b"\r\n\r\n" + delimiter not in raw:
+        return raw
+    quoted = re.escape(delimiter)
+    only_headers = rb"%b\r\n(?:(?!%b)[^\r\n]++\r\n)++\r\n(?=%b)" % (quoted, quoted, quoted)
+    return re.sub(only_headers, lambda part: part[0] + b"\r\n", raw)
 
 
 class _Collected:
