@@ -16,7 +16,10 @@ from schemathesis.openapi.checks import RejectedPositiveData
 def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> bool:
     """Return whether this is a failure of the service."""
     if isinstance(failure, RejectedPositiveData):
-        return not (_rejects_empty_customer(response) or _rejects_reused_idempotency_key(response))
+        return not (
+            _rejects_only(response, "empty", "duplicate")
+            or _rejects_reused_idempotency_key(response)
+        )
     if isinstance(failure, AcceptedNegativeData):
         return not (
             response.status_code == 413  # payload too large, before validation
@@ -27,10 +30,14 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
     return True
 
 
-def _rejects_empty_customer(response: Any) -> bool:
-    """Return whether the service rejected a customer with only blank strings and nulls."""
+def _rejects_only(response: Any, *codes: str) -> bool:
+    """Return whether the service rejected the request only with errors of these codes.
+
+    A customer with only blank strings and nulls is empty. Metadata names that are equal after
+    trimming are duplicates.
+    """
     errors = _body(response).get("errors", [])
-    return bool(errors) and all(error["code"] == "empty" for error in errors)
+    return bool(errors) and all(error["code"] in codes for error in errors)
 
 
 def _rejects_reused_idempotency_key(response: Any) -> bool:

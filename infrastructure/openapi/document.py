@@ -34,7 +34,8 @@ _STATUSES: Final = {
     404: "The account has no such record.",
     409: "The form is disabled, or the tracker is already used.",
     413: "The request body is too large.",
-    415: "The media type of the request body is not supported.",
+    415: "The media type or charset of the request body is not supported, or the request has a"
+    " `Content-Encoding`.",
     422: "The `Idempotency-Key` was used with different input.",
     429: "Too many requests. The request was not processed.",
     503: "The service is temporarily unavailable.",
