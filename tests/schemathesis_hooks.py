@@ -20,7 +20,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
     """
     if isinstance(failure, RejectedPositiveData):
         return not (
-            _rejects_empty_customer(response)
+            _rejects_only(response, "empty", "duplicate")
             or _rejects_reused_idempotency_key(response)
             or _rejects_answers_by_rules_of_form(case, response)
         )
@@ -35,10 +35,14 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
     return True
 
 
-def _rejects_empty_customer(response: Any) -> bool:
-    """Return whether the service rejected a customer whose fields are all blank strings or null."""
+def _rejects_only(response: Any, *codes: str) -> bool:
+    """Return whether the service rejected the request only with errors of these codes.
+
+    A customer with only blank strings and nulls is empty. Metadata names that are equal after
+    trimming are duplicates.
+    """
     errors = _body(response).get("errors", [])
-    return bool(errors) and all(error["code"] == "empty" for error in errors)
+    return bool(errors) and all(error["code"] in codes for error in errors)
 
 
 def _rejects_reused_idempotency_key(response: Any) -> bool:

@@ -19,11 +19,15 @@ _DETAILS: Final = {
 
 
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
-    """Convert the framework's errors to problem responses, and log the request."""
+    """Convert the framework's errors to problem responses, and log the request.
+
+    Forbid browsers to guess the media type of any response.
+    """
     started = time.perf_counter()
     logger.append_keys(request_id=request_id_of(request))
     with counted_calls() as calls:
         response = _as_problem(request, get_response(request))
+    response.headers["X-Content-Type-Options"] = "nosniff"
     log_request(
         request,
         status=response.status_code,
