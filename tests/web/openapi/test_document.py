@@ -70,7 +70,7 @@ EXAMPLES = list(_examples(DOCUMENT))
 
 
 def _closed() -> Json:
-    """Return the document's components, changed so that every schema rejects unknown fields."""
+    """Return a copy of the document's components in which every schema rejects unknown fields."""
 
     def closed(node: Any) -> Any:
         if isinstance(node, list):
@@ -202,7 +202,7 @@ def test_list_operations_document_limits_and_defaults_and_require_no_body() -> N
     assert not any(operation["requestBody"]["required"] for operation in lists)
 
 
-def test_customer_has_every_identifier_source_and_metadata_field() -> None:
+def test_customer_schema_has_every_identifier_and_metadata_field() -> None:
     customer = SCHEMAS["PartnerCustomer"]
     assert len(IDENTIFIERS) == 13
     for identifier in IDENTIFIERS:
@@ -213,7 +213,7 @@ def test_customer_has_every_identifier_source_and_metadata_field() -> None:
     assert SCHEMAS["Language"]["enum"] == list(LANGUAGE_CODES)
 
 
-def test_customer_requires_every_field_except_language() -> None:
+def test_customer_schema_requires_every_field_except_language() -> None:
     customer = SCHEMAS["PartnerCustomer"]
     assert set(customer["properties"]) - set(customer["required"]) == {"language"}
 
