@@ -80,7 +80,7 @@ class Machine:
 
     @property
     def calls(self) -> list[str]:
-        """Return the calls of the pip and uv stubs so far."""
+        """Return the command lines with which make has called the pip and uv stubs so far."""
         log = self.project / "log"
         return log.read_text().splitlines() if log.exists() else []
 

@@ -178,7 +178,7 @@ def test_disabled_reply_limits_are_ignored() -> None:
     assert values(validate(form, ("m", ["a", "b"]))) == {"m": ["a", "b"]}
 
 
-def test_optional_field_with_min_replies_can_be_unanswered() -> None:
+def test_optional_field_with_min_replies_accepts_no_answer() -> None:
     form = form_of(select("m", "a", "b", kind="MULTI_SELECT", allowMinReplies=True, minReplies=2))
 
     assert values(validate(form)) == {}
@@ -194,7 +194,7 @@ def test_required_field_must_be_answered() -> None:
     assert errors(form, ("a", "  ")) == [("/fields/0", "required")]
 
 
-def test_required_error_contains_field_id() -> None:
+def test_error_of_unanswered_required_field_contains_field_id() -> None:
     form = form_of(field("a", required=True))
 
     with pytest.raises(InvalidInput) as raised:

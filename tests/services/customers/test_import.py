@@ -65,7 +65,7 @@ def test_batch_fills_only_null_fields(account: str) -> None:
     )
 
 
-def test_rows_with_different_missing_pair_fields_create_separate_customers(account: str) -> None:
+def test_rows_that_differ_in_email_or_phone_create_separate_customers(account: str) -> None:
     batch = [
         {"email": "a@example.test"},
         {"email": "a@example.test", "phoneNumber": "+331"},

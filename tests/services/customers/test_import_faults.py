@@ -64,7 +64,7 @@ def deliver_all(account: str) -> None:
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Repeat sweep and delivery until the import has ended."""
+    """Until the import ends, move the clock ahead by an hour, sweep, and deliver the messages."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return

@@ -280,7 +280,9 @@ def test_submission_schema_documents_honeypot_field(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if name.startswith("POST")])
-def test_503_response_of_create_documents_that_record_may_exist(name: str) -> None:
+def test_503_description_of_create_states_that_request_may_be_processed(
+    name: str,
+) -> None:
     operation = OPERATIONS[name]
     creates = any(parameter["name"] == "Idempotency-Key" for parameter in operation["parameters"])
     description = operation["responses"]["503"]["description"]
