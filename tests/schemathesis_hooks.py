@@ -14,9 +14,9 @@ from schemathesis.openapi.checks import RejectedPositiveData
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> bool:
-    """Return whether this failure is an error of the service.
+    """Return whether the tests must report this failure.
 
-    False if a schema cannot express the rule.
+    Return False if the service is correct and applies a rule that a schema cannot express.
     """
     if isinstance(failure, RejectedPositiveData):
         return not (
@@ -63,7 +63,10 @@ def _accepts_partial_batch(response: Any) -> bool:
 
 
 def _has_surrounding_white_space(value: Any) -> bool:
-    """Return whether a string has surrounding white space, which the service does not count."""
+    """Return whether any string in the value has surrounding white space.
+
+    The service removes this white space before it checks the length of the string.
+    """
     if isinstance(value, dict):
         return any(map(_has_surrounding_white_space, [*value, *value.values()]))
     if isinstance(value, list):

@@ -19,7 +19,7 @@ ACCOUNTS = [derived_id("account", str(n)) for n in range(200)]
 OWNERS = [derived_id("owner", str(n)) for n in range(200)]
 
 
-def test_open_shards_include_all_shards_except_parked() -> None:
+def test_open_shards_are_all_assigned_shards_without_parked_shard() -> None:
     used = {shard_of(account, owner, "0") for account in ACCOUNTS for owner in OWNERS}
     assert used == set(open_shards())
     assert len(open_shards()) == 16
@@ -35,7 +35,7 @@ def test_chunks_of_one_import_are_distributed_to_two_shards() -> None:
     assert len({shard_of(ACCOUNTS[0], OWNERS[0], str(part)) for part in range(50)}) == 2
 
 
-def test_record_is_always_assigned_to_same_shard() -> None:
+def test_same_record_always_gets_same_shard() -> None:
     assert [shard_of("a", "o", part) for part in "1234"] == ["open-6", "open-6", "open-6", "open-7"]
 
 

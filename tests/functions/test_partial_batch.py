@@ -73,7 +73,7 @@ def test_standard_queue_reports_only_messages_that_failed(options: dict[str, Any
     assert sorted(processed) == ["1", "2", "4"]
 
 
-def test_message_processed_by_prepare_is_not_processed_again() -> None:
+def test_message_that_prepare_has_processed_is_not_processed_again() -> None:
     processed: list[str] = []
 
     def prepare(messages: Sequence[Message[RecordPointer]]) -> Collection[RecordPointer]:

@@ -38,7 +38,10 @@ class Context:
 
 
 def sweep_once(calls: int) -> None:
-    """Run the sweep function. It finds enough remaining time at its first ``calls`` checks."""
+    """Run the sweep function.
+
+    The function checks its remaining time repeatedly. Only the first ``calls`` checks find enough.
+    """
     with allowed("sweep"):
         sweep(CloudWatchEvent(EVENT, Context(calls)))
 
@@ -52,7 +55,7 @@ def make_overdue(account_id: str, count: int) -> None:
 
 
 def account_in_other_shards(account_id: str) -> str:
-    """Return the id of an account whose work uses other shards than that of this account."""
+    """Return the id of a new account that shares no shard with this account."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
     return other

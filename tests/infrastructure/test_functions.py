@@ -145,7 +145,7 @@ def test_functions_cannot_create_log_groups_without_expiry() -> None:
             assert "CreateLogGroup" not in json.dumps(generate.policy(function, stage))
 
 
-def test_only_emulated_stages_grant_emulator_specific_actions() -> None:
+def test_only_stages_of_emulator_grant_actions_that_only_emulator_requires() -> None:
     for stage in STAGES:
         text = "".join(json.dumps(generate.policy(function, stage)) for function in FUNCTIONS)
         assert ("MessageBatch" in text) == stage.is_emulated

@@ -148,7 +148,7 @@ def test_second_demo_run_updates_base_url_in_demo_file(output: Path) -> None:
     }
 
 
-def test_next_demo_run_completes_interrupted_run(
+def test_second_demo_run_creates_missing_records(
     output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     demo(output)

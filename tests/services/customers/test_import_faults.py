@@ -64,7 +64,7 @@ def deliver_all(account: str) -> None:
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Repeat sweep and delivery until the import has ended."""
+    """Until the import ends, move the clock ahead by an hour, sweep, and deliver the messages."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return
@@ -104,7 +104,7 @@ def test_single_aws_fault_does_not_change_import_result(
 
 
 def assert_no_work_remains(account: str, time: Time) -> None:
-    """Check that later sweeps requeue no messages, not even for batches that were not accepted."""
+    """Check that later sweeps queue nothing, not even chunks of batches that were not accepted."""
     for _ in range(2):
         deliver_all(account)
         time.ahead += timedelta(days=1)

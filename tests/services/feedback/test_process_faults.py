@@ -83,7 +83,7 @@ def deliver_all(seeded: SeededAccount) -> None:
 
 
 def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
-    """Repeat sweep and delivery until the feedback is processed."""
+    """Until the feedback is processed, move the clock ahead, sweep, and deliver the messages."""
     for _ in range(30):
         stored = feedback.find(feedback_id)
         if stored and stored.state == "DONE":

@@ -60,7 +60,7 @@ def test_claim_blocks_other_claims_until_lease_ends(seeded: SeededAccount) -> No
     assert (second.attempt, list(second.interrupted)) == (2, [1])
 
 
-def test_only_last_claim_may_record_outcome(seeded: SeededAccount) -> None:
+def test_outcome_of_replaced_claim_is_not_recorded(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now()
     first = executions.claim(pointer, now)
@@ -120,7 +120,7 @@ def test_webhook_is_sent_once_if_response_to_claim_is_lost(
     assert [(attempt.number, attempt.repeat) for attempt in attempts_made] == [(1, False)]
 
 
-def test_outcome_is_recorded_only_with_its_claim_token(seeded: SeededAccount) -> None:
+def test_outcome_with_another_claim_token_is_not_recorded(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now()
     claim = executions.claim(pointer, now)
@@ -196,7 +196,7 @@ def test_replay_after_killed_attempt_is_marked_as_repeat(
     ]
 
 
-def test_failed_claim_during_retry_delay_is_not_counted(
+def test_failed_claim_during_retry_delay_does_not_park_execution(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
@@ -216,7 +216,7 @@ def test_failed_claim_during_retry_delay_is_not_counted(
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
 
-def test_stopping_execution_without_request_does_not_count_as_attempt(
+def test_attempt_count_of_stopped_execution_equals_sent_requests(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     workflow = add_workflow(seeded.account_id)
@@ -233,7 +233,7 @@ def test_stopping_execution_without_request_does_not_count_as_attempt(
 
 
 class Context:
-    """A Lambda context that returns the next of these remaining times at each call."""
+    """A Lambda context that returns these remaining times, one per call, in order."""
 
     def __init__(self, *left_s: float) -> None:
         self.left_s = list(left_s)

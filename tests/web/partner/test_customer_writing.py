@@ -34,9 +34,9 @@ def create_customer(partner: Partner, body: Any) -> dict[str, Any]:
 
 
 def validation_errors(partner: Partner, body: Any) -> list[tuple[str, str]]:
-    """Send an invalid customer and return the errors.
+    """Send an invalid customer and return the errors of the response.
 
-    Check that a batch with this row has the same ones.
+    Check that a batch that contains this customer as a row gets the same errors.
     """
     errors = partner.post(CREATE, body).errors
     good = {"firstName": "Zoé"}
@@ -597,7 +597,10 @@ def trimmed(text: str) -> str:
 
 
 def naughty_bodies() -> list[dict[str, Any]]:
-    """Return customers with every corpus string as text, as metadata value and as metadata name."""
+    """Return one request body for each string of ``naughty-strings.json``.
+
+    The string is a text field, a metadata value and a metadata name.
+    """
     bodies = []
     for number, text in enumerate(NAUGHTY):
         name = "firstName" if len(trimmed(text)) <= 255 else "description"

@@ -95,7 +95,7 @@ def test_media_type_ignores_other_parameters_and_case(partner: Partner, media_ty
     assert response.status == 201
 
 
-def test_page_past_end_is_empty_with_totals(partner: Partner) -> None:
+def test_page_after_last_page_is_empty_and_contains_totals(partner: Partner) -> None:
     for _ in range(3):
         save_customer(partner.account_id, customer_definition())
     meta = partner.post("/partners/customer/list", {"limit": 2, "page": 9}).json["meta"]

@@ -302,7 +302,7 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
-def test_parsing_random_parts_raises_only_invalid_input(
+def test_random_parts_are_parsed_or_raise_invalid_input(
     seeded: SeededAccount, parts: list[tuple[str, str]]
 ) -> None:
     with contextlib.suppress(InvalidInput):

@@ -113,7 +113,7 @@ def test_context_id_of_survey_feedback_is_store_or_brand_or_survey_id(
         (False, None, "10", False),
     ],
 )
-def test_rating_at_or_above_threshold_returns_redirect_url(
+def test_submission_with_rating_at_or_above_threshold_returns_redirect_url(
     fresh: SeededAccount,
     post_redirect: bool,
     threshold: int | None,
@@ -286,7 +286,7 @@ def test_retry_with_same_idempotency_key_succeeds_on_disabled_form(fresh: Seeded
 def test_concurrent_duplicate_submission_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Simulate that the key is looked up before the first request has stored its feedback."""
+    """Simulate a second request that looks up the key before the first stores its feedback."""
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):
@@ -301,7 +301,7 @@ def test_concurrent_duplicate_submission_returns_first_response(
 def test_concurrent_duplicate_submission_with_tracker_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Simulate a first read that returns the used tracker but not yet the feedback that used it."""
+    """Simulate a read that returns the used tracker, but not yet the feedback that used it."""
     tracker, read = fresh.tracker(), feedback.find_with_tracker
     first = submit_private(fresh, tracker, headers=KEY)
     stale_reads = iter([None])

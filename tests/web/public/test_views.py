@@ -160,7 +160,7 @@ def test_view_language_is_selected_by_request(
     assert response.headers["vary"] == "Accept-Language"
 
 
-def test_form_without_auto_translate_keeps_its_language(client: Client) -> None:
+def test_view_of_form_without_auto_translate_is_in_form_language(client: Client) -> None:
     seeded = seed_account()
     seeded.contact_form(translations={"fr": {"header": {"title": "Bonjour"}}})
     response = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}&language=fr")
