@@ -44,7 +44,7 @@ class Function:
             transaction needs only the actions of its items.
         queue: the queue that invokes the function. It has alarms for invalid and for old messages.
         sends_to: the queues to which the function sends messages.
-        schedule: the rate at which the function is invoked.
+        schedule: the rate at which the function is invoked. An alarm fires if it is not invoked.
         work: the kind of work that the function processes. Parked work of this kind raises an
             alarm.
         max_message_age_s: the age of a queue message that raises an alarm.
@@ -101,7 +101,7 @@ FUNCTIONS: Final = (
     Function(
         name="import_customers",
         memory_mb=1024,
-        timeout_s=15,
+        timeout_s=30,
         queue=IMPORTS,
         work="import",
         tables={
@@ -143,7 +143,7 @@ FUNCTIONS: Final = (
     ),
     Function(
         name="sweep",
-        memory_mb=512,
+        memory_mb=1769,
         timeout_s=50,
         schedule="rate(1 minute)",
         sends_to=(IMPORTS, FEEDBACK, WEBHOOKS),

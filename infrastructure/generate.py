@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from chalicelib.queues import Queue
+from chalicelib.queues import MAX_RECEIVES, Queue
 from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
 
 _PROJECT: Final = Path(__file__).resolve().parent.parent
@@ -22,9 +22,6 @@ TEMPLATE: Final = _PROJECT / "infrastructure" / "data.yaml"
 _MARKER: Final = "Do not edit below this line.\n"
 
 _RETENTION_S: Final = 14 * 24 * 3600
-_MAX_RECEIVES: Final = 10
-"""Valid messages do not reach this limit, because work is parked after eight failures. Only invalid
-messages are moved to the dead-letter queue."""
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]
@@ -137,6 +134,8 @@ def function_resources() -> Json:
         if function.queue:
             resources |= _queue_resources(function, function.queue)
         resources |= _errors_alarm(function)
+        if function.schedule:
+            resources |= _not_invoked_alarm(function)
     return resources
 
 
@@ -178,7 +177,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
             VisibilityTimeout=6 * function.timeout_s,
             RedrivePolicy={
                 "deadLetterTargetArn": {"Fn::GetAtt": [f"{title}DeadQueue", "Arn"]},
-                "maxReceiveCount": _MAX_RECEIVES,
+                "maxReceiveCount": MAX_RECEIVES,
             },
         ),
         f"{title}DeadQueue": _queue(f"{name}-dead{suffix}", **fifo),
@@ -224,6 +223,23 @@ def _errors_alarm(function: Function) -> Json:
         {"FunctionName": _for_stage() if is_api else _for_stage(function.name)},
     )
     return {f"{title}ErrorsAlarm": alarm}
+
+
+def _not_invoked_alarm(function: Function) -> Json:
+    # An alarm on errors does not fire if the function never runs.
+    alarm = _alarm(
+        f"{function.name}-not-invoked",
+        f"The function {function.name} was not invoked for five minutes. Its schedule is"
+        f" {function.schedule}. Check the rule in EventBridge and the function's throttles.",
+        "AWS/Lambda",
+        "Invocations",
+        {"FunctionName": _for_stage(function.name)},
+        EvaluationPeriods=5,
+        Threshold=1,
+        ComparisonOperator="LessThanThreshold",
+        TreatMissingData="breaching",
+    )
+    return {f"{_title(function.name)}NotInvokedAlarm": alarm}
 
 
 def _queue(name: str, **properties: Any) -> Json:

@@ -10,6 +10,7 @@ from chalice.app import Request
 from chalicelib.aws_calls import counted_calls
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
+from chalicelib.time_limits import invocation
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
 
 _DETAILS: Final = {
@@ -21,7 +22,7 @@ _DETAILS: Final = {
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
     """Chalice middleware: turn the framework's errors into problem details and log the request."""
     started = time.perf_counter()
-    with counted_calls() as calls:
+    with counted_calls() as calls, invocation(request.lambda_context):
         response = _as_problem(request, get_response(request))
     log_request(
         request,

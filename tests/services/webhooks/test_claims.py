@@ -233,31 +233,40 @@ def test_execution_ended_without_attempt_does_not_increment_attempt_count(
 
 
 class Context:
-    """A Lambda context that returns the next remaining time at each call."""
+    """A Lambda context whose remaining time the test sets."""
 
-    def __init__(self, *left_s: float) -> None:
-        self.left_s = list(left_s)
+    def __init__(self, left_s: float) -> None:
+        self.left_s = left_s
 
     def get_remaining_time_in_millis(self) -> int:
-        return int(self.left_s.pop(0) * 1000)
+        return int(self.left_s * 1000)
 
 
 @pytest.mark.parametrize(
-    ("left_s", "claims", "sent"), [((16.9,), 0, 0), ((17.0, 11.9), 1, 0), ((17.0, 12.0), 1, 1)]
+    ("left_s", "claims", "sent"), [((24.9,), 0, 0), ((25.0, 17.9), 1, 0), ((25.0, 18.0), 1, 1)]
 )
 def test_webhook_is_deferred_when_little_time_remains(
     seeded: SeededAccount,
     receiver: Receiver,
     time: Time,
+    monkeypatch: pytest.MonkeyPatch,
     left_s: tuple[float, ...],
     claims: int,
     sent: int,
 ) -> None:
+    context, real_claim = Context(left_s[0]), executions.claim
+
+    def slow_claim(*args: Any) -> Any:
+        execution = real_claim(*args)
+        context.left_s = left_s[1]
+        return execution
+
     add_workflow(seeded.account_id, action_definition(attempts=1))
     (message,) = trigger_webhooks(seeded)
     record = {"messageId": "1", "body": message, "receiptHandle": "", "attributes": {}}
-    with counted_calls() as calls:
-        response = send_webhook(SQSEvent({"Records": [record]}, Context(*left_s)))
+    with counted_calls() as calls, monkeypatch.context() as patch:
+        patch.setattr(executions, "claim", slow_claim)
+        response = send_webhook(SQSEvent({"Records": [record]}, context))
     assert response == {"batchItemFailures": []}
     assert (calls["dynamodb.UpdateItem"], len(receiver.requests)) == (claims, sent)
     advance_time(seeded.account_id, time, timedelta(minutes=3))
