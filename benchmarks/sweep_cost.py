@@ -24,8 +24,8 @@ def measure(records: int = RECORDS, rounds: int = ROUNDS) -> Section:
         "Sweeper",
         [
             f"{records:,} overdue feedback records of one account: medians of {rounds} rounds."
-            " For each record, the sweeper makes one conditional write; it lists 100 records and"
-            f" queues ten records per request. Recorded responses, after {ADDED_MS:g} ms each,"
+            " The sweeper lists 100 records per request, reads and reschedules 20 records per"
+            f" request, and queues ten per request. Recorded responses, after {ADDED_MS:g} ms each,"
             " replace DynamoDB and SQS.",
             Table(
                 ("", "records per second", "CPU per record, µs"),

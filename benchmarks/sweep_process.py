@@ -83,9 +83,12 @@ class _RecordedCloud:
         page = {"Items": items, "Count": len(items), "ScannedCount": len(items)}
         return page | ({"LastEvaluatedKey": items[-1]} if overdue[limit:] else {})
 
-    def _UpdateItem(self, update: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        key = update["Key"]
-        return {"Attributes": key | _RECORD}
+    def _BatchGetItem(self, batch: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        ((table, read),) = batch["RequestItems"].items()
+        return {"Responses": {table: [key | _RECORD for key in read["Keys"]]}}
+
+    def _TransactWriteItems(self, _: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        return {}
 
     def _GetQueueUrl(self, _: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
         return {"QueueUrl": "https://sqs.eu-west-1.amazonaws.com/1/feedback-test-feedback"}

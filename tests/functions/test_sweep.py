@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from typing import Any
 from zlib import crc32
 
 import pytest
 from chalice.app import CloudWatchEvent
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.work import DueWork, open_shards
@@ -17,6 +19,7 @@ from chalicelib.services.work.kinds import ALL_WORK, WEBHOOKS
 from chalicelib.services.work.sweep import LISTED_PER_SHARD
 from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import executions
+from chalicelib.storage.dynamodb import work_records
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
 from tests.services.queues import WEBHOOK_QUEUE
@@ -92,6 +95,49 @@ def test_sweep_stops_when_little_time_remains_and_next_sweep_continues(account: 
     assert 0 < first < 30
     sweep_once(10_000)
     assert first + queued_for(account) == 30
+
+
+def test_outdated_index_entries_do_not_hide_overdue_work(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_overdue(account, 2 * LISTED_PER_SHARD + 20)
+    listed = list(WEBHOOKS.records.overdue(clock.now(), LISTED_PER_SHARD))
+    rescheduled, current = listed[:-20], listed[-20:]
+    for start in range(0, len(rescheduled), 50):
+        list(WEBHOOKS.records.reschedule_all(rescheduled[start : start + 50], clock.now()))
+    # The index still lists the earlier due times.
+    monkeypatch.setattr(WEBHOOKS.records, "overdue", lambda *_: iter(listed))
+    assert sweep_kind(WEBHOOKS) == len(current)
+    assert queued_for(account) == len(current)
+
+
+def test_record_that_changes_during_sweep_is_skipped(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_overdue(account, 5)
+    first, *others = WEBHOOKS.records.overdue(clock.now(), LISTED_PER_SHARD)
+    real = work_records.transaction
+
+    def transaction_after_change() -> Any:
+        monkeypatch.setattr(work_records, "transaction", real)
+        assert WEBHOOKS.records.reschedule(first, clock.now())
+        return real()
+
+    monkeypatch.setattr(work_records, "transaction", transaction_after_change)
+    assert sweep_kind(WEBHOOKS) == len(others)
+    assert queued_for(account) == len(others)
+
+
+def test_20_records_are_requeued_in_four_requests(account: str) -> None:
+    make_overdue(account, 20)
+    with counted_calls() as calls:
+        sweep_kind(WEBHOOKS)
+    assert dict(calls) == {
+        "dynamodb.Query": len(open_shards()),
+        "dynamodb.BatchGetItem": 1,
+        "dynamodb.TransactWriteItems": 1,
+        "sqs.SendMessageBatch": 2,
+    }
 
 
 def test_failure_of_one_kind_does_not_stop_other_kinds(

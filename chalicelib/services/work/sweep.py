@@ -13,8 +13,8 @@ from chalicelib.services.work.kinds import KindOfWork
 
 LISTED_PER_SHARD: Final = 100
 MAX_CONCURRENCY: Final = 16
-_QUEUED_AT_ONCE: Final = 10
-_WAVE: Final = 4 * MAX_CONCURRENCY * _QUEUED_AT_ONCE
+_GROUP: Final = 20
+_WAVE: Final = 2 * MAX_CONCURRENCY * _GROUP
 
 
 def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) -> int:
@@ -24,15 +24,15 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
     rescheduled before it is queued, so that concurrent sweeps do not queue it twice. If time runs
     out, the remaining records stay overdue for the next sweep.
 
-    AWS requests: one per shard and 100 records to list them, one per record, and one per ten
-    records to queue them, in up to `MAX_CONCURRENCY` threads.
+    AWS requests: one per shard and 100 records to list them, and four per 20 records to reschedule
+    and queue them, in up to `MAX_CONCURRENCY` threads.
     """
     now = clock.now()
     overdue = work.records.overdue(now, LISTED_PER_SHARD)
     requeue = partial(_requeue, work, now, has_time_left)
     swept = 0
     while has_time_left() and (wave := list(islice(overdue, _WAVE))):
-        groups = [wave[n : n + _QUEUED_AT_ONCE] for n in range(0, len(wave), _QUEUED_AT_ONCE)]
+        groups = [wave[n : n + _GROUP] for n in range(0, len(wave), _GROUP)]
         swept += sum(map_concurrently(requeue, groups, MAX_CONCURRENCY))
     return swept
 
@@ -41,13 +41,10 @@ def _requeue(
     work: KindOfWork, now: datetime, has_time_left: Callable[[], bool], group: Sequence[DueWork]
 ) -> int:
     pointers: list[Any] = []
+    if not has_time_left():
+        return 0
     try:
-        for due in group:
-            if not has_time_left():
-                break
-            pointer = work.records.reschedule(due, now)
-            if pointer is not None:
-                pointers.append(pointer)
+        pointers.extend(work.records.reschedule_all(group, now))
     finally:
         # Queue the records that are already rescheduled even if the database fails.
         if pointers:

@@ -3,12 +3,13 @@
 The models of tables that contain work records derive from `WorkRow` and override its hooks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.exceptions import TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
@@ -32,7 +33,7 @@ from chalicelib.domain.work import (
 )
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
 
 _READ_AT_ONCE: Final = 100
 
@@ -149,15 +150,45 @@ class WorkRecords(Generic[Pointer]):
                 yield from records
             shards = [shard for shard, records in listed if len(records) == at_once]
 
+    def reschedule_all(self, overdue: Sequence[DueWork], now: datetime) -> Iterator[Pointer]:
+        """Reschedule up to 100 overdue records. Yield the pointers of the rescheduled records.
+
+        The caller queues the pointers. Records that have ended or were rescheduled in the meantime
+        are skipped. Two requests; if the transaction fails, one more per record.
+        """
+        rows = read_together(*((self._row, *self._key(due.owner_id, due.part)) for due in overdue))
+        current = [
+            (due, row)
+            for due, row in zip(overdue, rows, strict=True)
+            if row and row.state == PENDING and row.due_at == due.due_at
+        ]
+        if not current:
+            return
+        try:
+            with transaction() as write:
+                for due, row in current:
+                    write.update(row, *self._requeue(due, now))
+        except (Contention, TransactWriteError):
+            # A record changed after it was read, or all records together are too large.
+            for due, _ in current:
+                pointer = self.reschedule(due, now)
+                if pointer is not None:
+                    yield pointer
+            return
+        for _, row in current:
+            yield self._pointer(row, now)
+
     def reschedule(self, due: DueWork, now: datetime) -> Pointer | None:
         """Reschedule an overdue record and return its pointer. The caller queues the pointer.
 
         Return None if the record has ended or was rescheduled in the meantime.
         """
         row = self._at(due.owner_id, due.part)
+        return self._pointer(row, now) if _update(row, *self._requeue(due, now)) else None
+
+    def _requeue(self, due: DueWork, now: datetime) -> tuple[list[Action], Condition]:
         unchanged = self._row.is_pending() & (self._row.due_at == due.due_at)
-        is_updated = _update(row, [self._row.due_at.set(due_after_requeue(now))], unchanged)
-        return self._pointer(row, now) if is_updated else None
+        return [self._row.due_at.set(due_after_requeue(now))], unchanged
 
     def defer(self, owner_id: str, part: str, now: datetime) -> None:
         """Reschedule a record without recording a failure, with exponential backoff.

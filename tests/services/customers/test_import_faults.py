@@ -8,6 +8,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
+from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
@@ -18,6 +19,8 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.work.kinds import IMPORTS
 from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
+from chalicelib.storage.dynamodb.transactions import Contention
+from chalicelib.storage.imports import ImportRow
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
@@ -238,6 +241,41 @@ def test_throttling_does_not_count_as_failure(
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
+def test_chunk_that_waited_behind_killed_chunk_is_not_counted(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killing = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    (first,) = IMPORT_QUEUE.queued_messages(account)
+    waiting = accept_batch(account, {"batch": [{"firstName": "B"}]})
+    (second,) = IMPORT_QUEUE.queued_messages(account)
+    with monkeypatch.context() as patch:
+        patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _kill)
+        for receive_count in range(1, MAX_RECEIVES):
+            with pytest.raises(Killed):
+                IMPORT_QUEUE.deliver([first, second], receive_count)
+            time.ahead += timedelta(minutes=3)  # the visibility time-out of the queue
+    IMPORT_QUEUE.deliver([first, second], MAX_RECEIVES)
+    assert read_import(account, killing.id).status == "FAILED"
+    assert outcome_counts(read_import(account, waiting.id)) == {"created": 1}
+    (row,) = ImportRow.query(waiting.id, ImportRow.part.startswith("chunk"))
+    assert row.claims is None
+
+
+def test_throttled_chunk_is_deferred_for_seconds(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+
+    def throttle(_: object) -> None:
+        raise Unavailable("busy")
+
+    monkeypatch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", throttle)
+    assert IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account)) == []
+    (row,) = ImportRow.query(accepted.id, ImportRow.part.startswith("chunk"))
+    assert 0 < row.due_at - clock.now().timestamp() <= 5
+    assert row.claims is None
+
+
 def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +286,9 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     failed_updates: list[str] = []
 
     def fail_first_update(client: BaseClient, operation: str, arguments: Any) -> Any:
+        if operation == "TransactWriteItems":
+            with inject_fault(monkeypatch, 0, InjectedFault.CONFLICT):
+                return client._make_api_call(operation, arguments)  # type: ignore[attr-defined]
         if operation == "UpdateItem" and not failed_updates:
             failed_updates.append(operation)
             raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
@@ -277,7 +318,11 @@ def test_rescheduled_chunks_are_queued_when_sweep_fails(
             raise Unavailable("busy")
         return reschedule(due, now)
 
+    def conflict() -> Any:
+        raise Contention(condition_failed=False)
+
     monkeypatch.setattr(IMPORTS.records, "reschedule", fail_third_reschedule)
+    monkeypatch.setattr("chalicelib.storage.dynamodb.work_records.transaction", conflict)
     with pytest.raises(Unavailable):
         sweep(IMPORTS)
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2

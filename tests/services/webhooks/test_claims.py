@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.endpoint import Endpoint
-from botocore.exceptions import ReadTimeoutError
+from botocore.exceptions import ClientError, ReadTimeoutError
 from chalice.app import SQSEvent
 
 from chalicelib.aws_calls import counted_calls
@@ -152,6 +152,32 @@ def test_outcome_is_recorded_despite_conflicts(
     assert len(conflicts) == 5
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
     advance_time(seeded.account_id, time, LONG_DELAY)
+    assert len(receiver.requests) == 1
+
+
+def test_known_success_is_recorded_after_long_throttling(
+    seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_workflow(seeded.account_id)
+    messages = trigger_webhooks(seeded)
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+    throttled = []
+
+    def throttle(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        if operation != "TransactWriteItems" or len(throttled) == 30:
+            return real(client, operation, arguments)
+        throttled.append(operation)
+        error: Any = {
+            "Error": {"Code": "TransactionCanceledException", "Message": ""},
+            "CancellationReasons": [{"Code": "ThrottlingError"}],
+        }
+        raise ClientError(error, operation)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", throttle)
+        WEBHOOK_QUEUE.deliver(messages)
+    assert len(throttled) == 30
+    assert read_only_execution(seeded)[0] == "SUCCEEDED"
     assert len(receiver.requests) == 1
 
 
