@@ -132,7 +132,7 @@ FUNCTIONS: Final = (
     Function(
         name="import_customers",
         memory_mb=1024,
-        timeout_s=15,
+        timeout_s=30,
         queue=IMPORTS,
         work="import",
         tables={
@@ -174,16 +174,16 @@ FUNCTIONS: Final = (
     ),
     Function(
         name="sweep",
-        memory_mb=512,
+        memory_mb=1769,
         timeout_s=50,
         schedule="rate(1 minute)",
         sends_to=(IMPORTS, FEEDBACK, WEBHOOKS),
         tables={
-            "imports": ("UpdateItem",),
+            "imports": ("BatchGetItem", "UpdateItem"),
             "imports/due": ("Query",),
-            "feedback": ("UpdateItem",),
+            "feedback": ("BatchGetItem", "UpdateItem"),
             "feedback/due": ("Query",),
-            "executions": ("UpdateItem",),
+            "executions": ("BatchGetItem", "UpdateItem"),
             "executions/due": ("Query",),
         },
     ),

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import yaml
 
-from chalicelib.queues import Queue
+from chalicelib.queues import MAX_RECEIVES, Queue
 from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
 
 _PROJECT: Final = Path(__file__).resolve().parent.parent
@@ -24,11 +24,6 @@ _MARKER: Final = "Do not edit below this line.\n"
 
 _RETENTION_S: Final = 14 * 24 * 3600
 _LOG_RETENTION_DAYS: Final = 30
-_MAX_RECEIVES: Final = 10
-"""After this number of receives, the queue moves a message to the dead-letter queue.
-
-Valid messages do not reach it, because work is parked after eight failures.
-"""
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]
@@ -183,7 +178,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
             VisibilityTimeout=6 * function.timeout_s,
             RedrivePolicy={
                 "deadLetterTargetArn": {"Fn::GetAtt": [f"{title}DeadQueue", "Arn"]},
-                "maxReceiveCount": _MAX_RECEIVES,
+                "maxReceiveCount": MAX_RECEIVES,
             },
         ),
         f"{title}DeadQueue": _queue(dead_queue_name(queue.name), **fifo),

@@ -10,6 +10,7 @@ from chalice.app import Request
 from chalicelib.aws_calls import counted_calls
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
+from chalicelib.time_limits import invocation
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
 
 _DETAILS: Final = {
@@ -25,7 +26,7 @@ def observe(request: Request, get_response: Callable[[Request], Response]) -> Re
     """
     started = time.perf_counter()
     logger.append_keys(request_id=request_id_of(request))
-    with counted_calls() as calls:
+    with counted_calls() as calls, invocation(request.lambda_context):
         response = _as_problem(request, get_response(request))
     response.headers["X-Content-Type-Options"] = "nosniff"
     log_request(

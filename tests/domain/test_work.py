@@ -7,6 +7,7 @@ import pytest
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.work import (
     PARKED_SHARD,
+    due_after_deferral,
     due_after_failure,
     due_after_requeue,
     first_due,
@@ -45,6 +46,13 @@ def test_same_record_always_gets_same_shard() -> None:
 )
 def test_delay_after_each_failure_doubles_up_to_one_hour(claims: int, delay_s: int) -> None:
     assert due_after_failure(NOW, claims) == NOW.timestamp() + delay_s
+
+
+@pytest.mark.parametrize(
+    ("deferrals", "delay_s"), [(1, 5), (2, 10), (3, 20), (6, 160), (7, 300), (10_000, 300)]
+)
+def test_deferral_starts_at_five_seconds_and_doubles(deferrals: int, delay_s: int) -> None:
+    assert due_after_deferral(NOW, deferrals) == NOW.timestamp() + delay_s
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,12 @@ from cfnlint.decode import cfn_yaml
 from chalice.app import ScheduledEventConfig, SQSEventConfig
 
 from app import app
+from chalicelib.domain.work import MAX_RUN
+from chalicelib.outbound import queues
+from chalicelib.queues import WEBHOOKS
+from chalicelib.services.webhooks.send import MIN_DELIVERY_S
+from chalicelib.storage.dynamodb.client import dynamodb_client
+from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, MIN_WORK_S
 from infrastructure import generate
 from infrastructure.deployment import data_stack
 from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
@@ -143,6 +149,42 @@ def test_functions_cannot_create_log_groups_without_expiry() -> None:
     for function in FUNCTIONS:
         for stage in STAGES:
             assert "CreateLogGroup" not in json.dumps(generate.policy(function, stage))
+
+
+def longest_call_s(client: Any) -> float:
+    """Return the time of a call whose every attempt times out, with botocore's pauses.
+
+    The pause after a throttled attempt doubles from one second.
+    """
+    config = client.meta.config
+    attempts = config.retries["total_max_attempts"]
+    pauses_s: int = sum(2**number for number in range(attempts - 1))
+    return float(attempts * (config.connect_timeout + config.read_timeout) + pauses_s)
+
+
+@pytest.mark.parametrize("create_client", [dynamodb_client, queues._client])
+def test_every_client_respects_time_limit_of_call(create_client: Any) -> None:
+    assert longest_call_s(create_client()) <= MAX_CALL_S
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_function_can_respond_after_slowest_call(function: Function) -> None:
+    assert MIN_CALL_S > MAX_CALL_S
+    # A quarter of the time remains for work before the last call may start.
+    needed_s = MIN_DELIVERY_S if function.queue is WEBHOOKS else MIN_WORK_S
+    if function.queue or function.schedule:
+        assert function.timeout_s - needed_s >= 5
+    else:
+        assert function.timeout_s - MIN_CALL_S >= function.timeout_s / 4
+
+
+@pytest.mark.parametrize("name", ["import_customers", "process_feedback"])
+def test_start_without_outcome_counts_only_after_worker_has_ended(name: str) -> None:
+    (function,) = (function for function in FUNCTIONS if function.name == name)
+    assert function.queue
+    queue = generate.function_resources()[f"{function.queue.name.split('.')[0].title()}Queue"]
+    run_s = MAX_RUN.total_seconds()
+    assert function.timeout_s < run_s <= queue["Properties"]["VisibilityTimeout"]
 
 
 def test_only_stages_of_emulator_grant_actions_that_only_emulator_requires() -> None:
