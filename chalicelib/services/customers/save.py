@@ -9,6 +9,7 @@ from chalicelib.domain.customers.customer import (
     build_customer,
 )
 from chalicelib.domain.definitions import parse_definition
+from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.storage import customers
 
 
@@ -23,4 +24,7 @@ def save_customer(account_id: str, definition: Any) -> Customer:
         InputTooLarge: the customer exceeds its size limit.
     """
     customer = build_customer(parse_definition(definition, CustomerDefinition), clock.now())
-    return customers.replace(account_id, customer)
+    saved = customers.replace(account_id, customer)
+    if not saved.is_listed:
+        request_positions(account_id)
+    return saved.customer

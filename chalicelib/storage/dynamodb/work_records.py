@@ -34,7 +34,9 @@ from chalicelib.storage.dynamodb.transactions import try_write
 Pointer = TypeVar("Pointer")
 
 
-class _Due(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class DueIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """The sparse index of unfinished records by due time."""
+
     class Meta:
         index_name = "due"
         projection = KeysOnlyProjection()
@@ -61,7 +63,7 @@ class WorkRow(Table):
     reason = UnicodeAttribute(null=True)
     work_shard = UnicodeAttribute(null=True)
     due_at = IntegerAttribute(null=True)
-    due = _Due()
+    due = DueIndex()
 
     @classmethod
     def is_pending(cls) -> Condition:
@@ -90,8 +92,14 @@ def pending_attributes(
     account_id: str, owner_id: str, part: str, created_at: datetime
 ) -> dict[str, Any]:
     """Return the attributes of a new, pending work record: state, index shard and due time."""
+    return {"state": PENDING, **due_attributes(account_id, owner_id, part, created_at)}
+
+
+def due_attributes(
+    account_id: str, owner_id: str, part: str, created_at: datetime
+) -> dict[str, Any]:
+    """Return the keys of a new record in the index: shard and due time."""
     return {
-        "state": PENDING,
         "work_shard": shard_of(account_id, owner_id, part),
         "due_at": first_due(created_at),
     }
