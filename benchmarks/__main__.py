@@ -15,6 +15,7 @@ from rich.console import Console
 
 from benchmarks import (
     batch_cost,
+    create_cost,
     delivery_cost,
     import_time,
     page_cost,
@@ -34,13 +35,14 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last two direct this process to a local cloud, which could affect later benchmarks.
+    # The last three direct this process to a local cloud, which could affect later benchmarks.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
         "deliveries": delivery_cost.measure,
         "imports": import_time.measure,
         "batches": batch_cost.measure,
+        "creates": create_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
     }
     sections = []
@@ -63,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only",
-        choices=("requests", "public", "deliveries", "imports", "batches", "pages"),
+        choices=("requests", "public", "deliveries", "imports", "batches", "creates", "pages"),
         help="run only this benchmark (default: all)",
     )
     parser.add_argument(

@@ -19,7 +19,7 @@ from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.work import open_shards, shards_of_account
+from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
@@ -31,7 +31,7 @@ from chalicelib.storage.dynamodb.transactions import (
     retry_on_contention,
     transaction,
 )
-from chalicelib.storage.dynamodb.work_records import DueIndex, due_attributes
+from chalicelib.storage.dynamodb.work_records import DueIndex
 
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
@@ -52,9 +52,11 @@ class _ByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 class CustomerRow(Table):
     """The table row of a customer.
 
-    An unset field has no attribute, so that an import can set each unset field separately. A listed
-    customer has ``position`` and ``list_block``. A customer that still needs a position has
-    ``work_shard`` and ``due_at`` instead, the keys of the index `due`.
+    An unset field has no attribute, so that an import can set each unset field separately.
+
+    A listed customer has ``position`` and ``list_block``. A customer that still needs a position
+    has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
+    epoch milliseconds, because it is also the order in which customers are listed.
     """
 
     class Meta:
@@ -243,7 +245,7 @@ def _insert(
 def find_unlisted(account_id: str) -> list[str]:
     """Return the keys of the account's customers without a position, in creation order.
 
-    The order is exact to the second. The index is eventually consistent: it can contain customers
+    The index is eventually consistent: it can contain customers
     that have a position or were erased. One request per shard and megabyte.
     """
     prefix = account_key(account_id, "")
@@ -256,12 +258,12 @@ def find_unlisted(account_id: str) -> list[str]:
 
 
 def find_accounts_with_overdue(now: datetime) -> Iterator[str]:
-    """Yield the accounts with customers that have waited for a position for over two minutes.
+    """Yield the accounts with customers that lack a position two minutes after their creation.
 
     An account can occur several times.
     """
     for shard in open_shards():
-        for row in CustomerRow.due.query(shard, CustomerRow.due_at <= int(now.timestamp())):
+        for row in CustomerRow.due.query(shard, CustomerRow.due_at <= _milliseconds(now)):
             yield row.key.partition("#")[0]
 
 
@@ -461,7 +463,10 @@ def add(
     if position:
         listing = lists.place(account_id, position)
     else:
-        listing = due_attributes(account_id, customer.id, "customer", clock.now())
+        listing = {
+            "work_shard": shard_of(account_id, customer.id, "customer"),
+            "due_at": _milliseconds(customer.created_at + FIRST_DELAY),
+        }
     put_new(write, CustomerRow, {**attributes, **listing, "input_hash": input_hash})
     if first_of_pair:
         key = account_key(account_id, first_of_pair)
@@ -494,6 +499,10 @@ def _save_pair(write: TransactWrite, account_id: str, digest: str, customer_id: 
         CustomerPairRow(account_key(account_id, digest), customer_id=customer_id),
         CustomerPairRow.key.does_not_exist(),
     )
+
+
+def _milliseconds(timestamp: datetime) -> int:
+    return int(timestamp.timestamp() * 1000)
 
 
 def _same(attribute: Any, value: Any) -> Any:

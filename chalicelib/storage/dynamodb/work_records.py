@@ -92,14 +92,8 @@ def pending_attributes(
     account_id: str, owner_id: str, part: str, created_at: datetime
 ) -> dict[str, Any]:
     """Return the attributes of a new, pending work record: state, index shard and due time."""
-    return {"state": PENDING, **due_attributes(account_id, owner_id, part, created_at)}
-
-
-def due_attributes(
-    account_id: str, owner_id: str, part: str, created_at: datetime
-) -> dict[str, Any]:
-    """Return the keys of a new record in the index: shard and due time."""
     return {
+        "state": PENDING,
         "work_shard": shard_of(account_id, owner_id, part),
         "due_at": first_due(created_at),
     }
