@@ -245,8 +245,8 @@ def _insert(
 def find_unlisted(account_id: str) -> list[str]:
     """Return the keys of the account's customers without a position, in creation order.
 
-    The index is eventually consistent: it can contain customers
-    that have a position or were erased. One request per shard and megabyte.
+    The index is eventually consistent: it can contain customers that have a position or were
+    erased. One request per shard and megabyte.
     """
     prefix = account_key(account_id, "")
     entries = [
