@@ -145,7 +145,7 @@ FUNCTIONS: Final = (
     Function(
         name="assign_positions",
         memory_mb=1024,
-        timeout_s=20,
+        timeout_s=30,
         queue=LISTING,
         tables={
             "counters": ("GetItem", "UpdateItem"),
