@@ -24,9 +24,9 @@ _MARKER: Final = "Do not edit below this line.\n"
 
 _RETENTION_S: Final = 14 * 24 * 3600
 _MAX_RECEIVES: Final = 10
-"""After this number of receives, the queue moves a message to the dead-letter queue.
+"""Number of receives after which the queue moves a message to the dead-letter queue.
 
-Valid messages do not reach it, because work is parked after eight failures.
+A valid message is not received that often, because work is parked after eight failures.
 """
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 
 def generated_files() -> dict[Path, str]:
-    """Return the text that each generated file must contain, by path."""
+    """Return a map from the path of each generated file to its expected text."""
     policies = {
         policy_file(function, stage): _json(policy(function, stage))
         for function in FUNCTIONS

@@ -29,7 +29,9 @@ MAX_DELAY: Final = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class DueWork:
-    """A work record as listed by the index of due work, which is eventually consistent.
+    """An entry of the index of due work.
+
+    The index is eventually consistent, so the work record may have changed since.
 
     Attributes:
         owner_id: the record's partition key, for example the id of an import.
@@ -85,9 +87,10 @@ def _shard(group: int, offset: int) -> str:
 
 
 def first_due(now: datetime) -> int:
-    """Return the due time of new work in epoch seconds, from which the sweeper requeues the work.
+    """Return the due time of new work in epoch seconds.
 
-    Normally, a worker receives the queue message and finishes the work before this time.
+    Normally, a worker receives the queue message and finishes the work before this time. If the
+    work is unfinished at this time, the sweeper requeues it.
     """
     return int((now + FIRST_DELAY).timestamp())
 
@@ -100,7 +103,11 @@ def due_after_requeue(now: datetime) -> int:
 def due_after_failure(now: datetime, claims: int) -> int:
     """Return the due time after a failure in epoch seconds.
 
-    The delay doubles with each claim (failed attempt), up to one hour.
+    The delay is one minute after the first failure. It doubles with each further failure, up to one
+    hour.
+
+    Args:
+        claims: the number of failures so far, at least 1.
     """
     delay = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
     return int((now + delay).timestamp())

@@ -129,7 +129,7 @@ class LoadedChunk:
 
     @property
     def is_leftover(self) -> bool:
-        """Whether the import was accepted with other chunks, so that this one is not imported."""
+        """Whether the import was accepted with another edition. Leftovers are not imported."""
         return self.header is not None and self.header.edition != self.row.edition
 
 
@@ -208,9 +208,10 @@ def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPo
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
-    """Load a chunk with the data of the account that its import needs, in one request.
+    """Load a chunk and the account data that is needed to import the chunk, in one request.
 
-    The pointer contains the digests of the chunk's pairs. Return None if the chunk does not exist.
+    One request is enough because the pointer contains the digests of the chunk's pairs. Return None
+    if the chunk does not exist.
     """
     chunk, header, counter, *pairs = read_together(
         (ImportRow, pointer.import_id, pointer.part),

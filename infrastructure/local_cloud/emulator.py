@@ -27,7 +27,7 @@ PROGRAM = Path(__file__).resolve().parents[2] / ".tools" / "ministack" / "bin" /
 
 @dataclass(frozen=True)
 class Emulator:
-    """The emulator that uses a port and a folder.
+    """An emulator, identified by its port and its folder.
 
     Emulators with different ports and folders can run at the same time.
 

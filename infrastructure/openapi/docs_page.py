@@ -75,7 +75,8 @@ class DocsPage:
     def rows(self, schema: Schema, depth: int = 0, deepest: int = 0) -> Iterator[Row]:
         """Yield the fields of an object. Nested fields follow the field that contains them.
 
-        Fields of a nested component schema are included only down to the depth `deepest`.
+        Nested fields that are defined by a component schema are included only if their depth is at
+        most `deepest`.
         """
         target = self.resolve(schema)
         for name, value in target.get("properties", {}).items():
@@ -94,10 +95,7 @@ class DocsPage:
                 yield from self.rows(inner, depth + 1, deepest)
 
     def resolve(self, node: Schema) -> Schema:
-        """Return the component that the node refers to.
-
-        If the node is no reference, return the node.
-        """
+        """Return the component that the node refers to, or the node if it is not a reference."""
         while "$ref" in node:
             *_, group, name = node["$ref"].split("/")
             node = self._document["components"][group][name]
@@ -133,7 +131,7 @@ class DocsPage:
 
 
 def kind_of(schema: Schema) -> Markup:
-    """Return the type that a schema describes in words, with links to the component schemas."""
+    """Describe the type of a value in words, such as ``array of Tag``, with links to components."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)

@@ -50,10 +50,12 @@ def require_places(
     store_id: str | None,
     brand_id: str | None,
 ) -> None:
-    """Check that the store and the brand exist; for a contact form, also that they match its brand.
+    """Check that the store and the brand exist.
+
+    For a contact form, check also that they belong to its brand.
 
     Raises:
-        InvalidInput: the store or the brand is unknown.
+        InvalidInput: the store or the brand does not exist or does not belong to the form's brand.
     """
     form_brand_id = form.brand_id if isinstance(form, SavedContactForm) else None
     errors = []

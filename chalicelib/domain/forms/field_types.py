@@ -67,7 +67,8 @@ class AnswerRules:
     def value_error(self, value: str) -> AnswerError | None:
         """Return the error of an invalid value, or None if the value is valid.
 
-        If the options come from the field's `values`, the caller compares the value with them.
+        If `options_from_field` is true, the caller must also check that the value is one of the
+        field's `values`.
         """
         if self.options:
             if value in self.options:

@@ -133,8 +133,8 @@ class _Sending(Part):
     )
     solicitation_threshold: int = Field(
         default=0,
-        description="Maximum delay, in seconds, between the purchase date and the date it is "
-        "processed for survey dispatch; if it is exceeded, no survey is sent.",
+        description="Maximum number of seconds between the purchase date and the date when the "
+        "purchase is processed for survey dispatch. After a longer delay, no survey is sent.",
         examples=[604800],
     )
     resolicitation_delay: int = Field(
@@ -176,7 +176,12 @@ class PartnerSurvey(_Sending, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """Build the view from the saved survey's JSON and the current target names and count."""
+        """Build the view from a saved survey and data that is stored separately.
+
+        Args:
+            saved: the JSON of the saved survey.
+            directory: contains the current names of the survey's targets.
+        """
         survey = cls.model_validate_json(saved, context=directory)
         return survey.model_copy(update={"submission_count": submission_count})
 

@@ -157,7 +157,9 @@ class _Attempt:
             return
 
     def receive(self, connection: socket.socket) -> int:
-        """Read the response, set `retry_after` and `excerpt` if received, and return the status.
+        """Read the response and return its status.
+
+        Set `retry_after` and `excerpt` if the response contains a valid header and a body.
 
         Raises:
             AttemptFailed: no status was received.

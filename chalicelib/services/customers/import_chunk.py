@@ -32,7 +32,9 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
-"""An upper bound of the text length of a new customer's other fields, which are not imported.
+"""Maximum text length of the fields of a new customer that the import does not set.
+
+These are, for example, the id and the timestamps.
 """
 
 _DEFER_FOR: Final = timedelta(hours=1)

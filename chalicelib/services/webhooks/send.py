@@ -38,7 +38,10 @@ MAX_CONCURRENCY: Final = 10
 
 _CLAIM_S: Final = 5.0
 _REQUEST_S: Final = 12.0
-"""Time for the webhook request (up to ten seconds) and for saving the outcome."""
+"""The time that must be left to start an attempt.
+
+It covers the webhook request, up to ten seconds, and saving the outcome.
+"""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 

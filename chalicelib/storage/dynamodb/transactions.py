@@ -152,7 +152,8 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
 def pause(try_number: int) -> None:
     """Sleep for a random time.
 
-    Its maximum is 10 ms after try 0 and doubles with each try up to 400 ms.
+    The maximum time is 10 ms after the first try (number 0). It doubles with each further try, up
+    to 400 ms.
     """
     max_s = min(_MAX_PAUSE_S, 0.01 * 2**try_number)
     time.sleep(random.uniform(0, max_s))  # noqa: S311 - jitter, not a secret
