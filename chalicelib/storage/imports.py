@@ -1,8 +1,8 @@
 """The table of imports: one header row per import, and one row per chunk. Chunks are work records.
 
 The chunks of an import are written before its header and have the same edition as the header.
-Writing the header accepts the import. If the accepted header has another edition, or there is none,
-the chunks are leftovers of a failed request and are never processed.
+Writing the header accepts the import. If an import has no header, or its header has another edition
+than a chunk, the chunk is a leftover of a request that failed, and it is not imported.
 """
 
 from collections.abc import Iterable, Sequence
@@ -115,7 +115,7 @@ class LoadedChunk:
 
     Attributes:
         row: the table row of the chunk.
-        header: the header of the import, or None if the import is not accepted.
+        header: the header of the import, or None if the import is not accepted yet.
         groups: the customer rows to import, grouped by pair.
         total: the number of the account's customers.
         known: the ids of existing customers, by the digest of their pair.

@@ -121,7 +121,7 @@ class DocsPage:
         return " \\\n  ".join([f'curl -sS{verb} "$BASE_URL{path}{query}"', *lines])
 
     def _object_within(self, schema: Schema) -> Schema | None:
-        """Return the object schema of the value or of its array items, or None."""
+        """Return the schema of an object, or of the objects in an array; None for other values."""
         target = self.resolve(schema)
         if "anyOf" in target:
             target = self.resolve(target["anyOf"][0])

@@ -98,7 +98,7 @@ class RowError(Resource):
 class ImportProgress(Resource):
     """Progress of an import.
 
-    When the import ends, the four counts add up to `rowCount`.
+    When the import ends, `created`, `filled`, `unchanged` and `failed` add up to `rowCount`.
     """
 
     id: Identifier

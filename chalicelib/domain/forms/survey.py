@@ -26,7 +26,7 @@ class Channel(StrEnum):
 
 
 class ResolicitationMode(StrEnum):
-    """The scope in which `resolicitationDelay` applies."""
+    """The scope in which `resolicitationDelay` applies: account, or one brand, store or survey."""
 
     ACCOUNT = "ACCOUNT"
     BRAND = "BRAND"
@@ -87,15 +87,17 @@ class ExternalDnsConfig(Part):
     """The DNS records that let the service send e-mail for a domain."""
 
     dkim: DnsRecord = Field(
-        default_factory=DnsRecord, description="DKIM record, which verifies signatures."
+        default_factory=DnsRecord,
+        description="DNS record with the DKIM key, which verifies e-mail signatures.",
     )
     return_path: DnsRecord = Field(
-        default_factory=DnsRecord, description="Record of the return path, for bounces."
+        default_factory=DnsRecord,
+        description="DNS record of the return path, which receives bounced e-mails.",
     )
 
 
 class SupportEmail(DatedPart):
-    """The support address of a survey: its sender or Reply-To address."""
+    """The support address of a survey: the sender or Reply-To address of the survey's e-mails."""
 
     email: str = _text("E-mail address.", "support@example.com")
     domain: str = _text("Domain of the address.", "example.com")
@@ -144,7 +146,7 @@ class _Sending(Part):
     )
     resolicitation_mode: ResolicitationModeName = Field(
         default=ResolicitationMode.ACCOUNT,
-        description="Scope of the resolicitation delay.",
+        description="Scope in which `resolicitationDelay` applies.",
         examples=["ACCOUNT"],
     )
     pre_redirect: bool = Field(

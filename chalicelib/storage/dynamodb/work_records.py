@@ -78,11 +78,11 @@ class WorkRow(Table):
         raise NotImplementedError
 
     def on_parking(self) -> list[Action]:
-        """Return additional update actions for parking the record."""
+        """Return the changes that this kind of record needs when it is parked. Default: none."""
         return []
 
     def on_reopening(self) -> list[Action]:
-        """Return additional update actions for reopening the record."""
+        """Return the changes that this kind of record needs when it is reopened. Default: none."""
         return []
 
 
