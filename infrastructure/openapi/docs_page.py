@@ -64,7 +64,7 @@ class DocsPage:
         self._document = document
 
     def operations(self, tag: str) -> list[tuple[str, str, Schema]]:
-        """Return the path, method and declaration of each operation with this tag."""
+        """Return the path, the method and the OpenAPI object of each operation with this tag."""
         return [
             (path, method, operation)
             for path, methods in self._document["paths"].items()

@@ -53,8 +53,8 @@ class AnswerRules:
             Empty if the type has no fixed values.
         options_from_field: whether the field's `values` are the valid values.
         accepts_several_values: whether an answer can have more than one value.
-        identifies_by: the customer attribute that an answer contains and that identifies the
-            respondent: e-mail or phone number; None for other types.
+        identifies_by: the customer attribute that answers of this type contain, if it identifies
+            the respondent: e-mail or phone number. None for other types.
     """
 
     example: str

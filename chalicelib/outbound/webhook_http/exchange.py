@@ -159,7 +159,7 @@ class _Attempt:
     def receive(self, connection: socket.socket) -> int:
         """Read the response and return its status.
 
-        Set `retry_after` and `excerpt` if the response contains a valid header and a body.
+        If the headers are valid, set also `retry_after` and `excerpt`.
 
         Raises:
             AttemptFailed: no status was received.
