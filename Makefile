@@ -29,7 +29,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop local deploy test check e2e bench format generate openapi lock clean
+.PHONY: help run up stop logs local deploy test check e2e bench format generate openapi lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,11 +43,15 @@ up: $(VENV) $(EMULATOR) ## Run it in the background; if it is running, deploy ch
 stop: $(VENV) ## Stop the local cloud; keep its data
 	@$(LOCAL_CLOUD) stop
 
+logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STAGE=…]
+	@$(BIN)/python -m infrastructure.request_logs $(if $(STAGE),--stage $(STAGE)) -- "$(REQUEST_ID)"
+
 local: $(VENV) ## Serve the routes with reload against the local cloud (LOCAL_PORT)
 	@$(LOCAL_CLOUD) reload
 
-deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…]
-	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) $(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL))
+deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no]
+	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) \
+		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL))
 
 test: $(VENV) ## Run the tests in process, in parallel
 	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
@@ -73,7 +77,7 @@ format: $(VENV) ## Fix and format the source
 	@$(BIN)/ruff check --fix $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
 
-generate: $(VENV) ## Write configuration, policies, queues and alarms from infrastructure/functions.py
+generate: $(VENV) ## Write configuration, policies, queues, logs and alarms from infrastructure/functions.py
 	@$(BIN)/python -m infrastructure.generate
 
 openapi: $(VENV) ## Generate the OpenAPI document and the documentation page

@@ -64,6 +64,19 @@ def show_table(columns: list[str], rows: list[list[str]]) -> None:
 
 
 @contextmanager
+def counter(description: str) -> Iterator[Callable[[int], None]]:
+    """Show the number of processed records if standard error is a terminal.
+
+    Yields a function that adds to the number.
+    """
+    columns = TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn()
+    bar = Progress(*columns, console=notices(), transient=True, disable=not sys.stderr.isatty())
+    with bar:
+        task = bar.add_task(description, total=None)
+        yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
 def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar if standard error is a terminal.
 

@@ -20,6 +20,7 @@ from benchmarks import (
     page_cost,
     public_cost,
     request_cost,
+    sweep_cost,
 )
 from benchmarks.processes import PROJECT
 from benchmarks.report import Section, document
@@ -40,6 +41,7 @@ def main() -> None:
         "requests": request_cost.measure,
         "public": public_cost.measure,
         "deliveries": delivery_cost.measure,
+        "sweep": sweep_cost.measure,
         "imports": import_time.measure,
         "batches": batch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
@@ -64,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only",
-        choices=("requests", "public", "deliveries", "imports", "batches", "pages"),
+        choices=("requests", "public", "deliveries", "sweep", "imports", "batches", "pages"),
         help="run only this benchmark (default: all)",
     )
     parser.add_argument(

@@ -14,7 +14,7 @@ _READS: Final = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})
 
 @dataclass
 class Consumed:
-    """The rows and capacity units that the requests of one client have consumed so far.
+    """The number of rows and capacity units that requests of a client have consumed so far.
 
     Attributes:
         rows: the rows that DynamoDB read, including rows that a filter removed from the response.
@@ -31,7 +31,7 @@ class Consumed:
 
 @contextmanager
 def consumed_capacity(client: Any) -> Iterator[Consumed]:
-    """Count the consumption of this boto3 client's requests while the context is active."""
+    """Count the rows and capacity units of this boto3 client while the context is active."""
     consumed = Consumed()
 
     def request_capacity(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:

@@ -18,8 +18,8 @@ _ROWS_PER_TASK: Final = 500
 def load(account_id: str, total: int) -> dict[str, str]:
     """Create the account with ``total`` customers and return request headers with its credentials.
 
-    The storage layer builds the customer rows, at the positions 1 to ``total``. Pair rows are
-    omitted, because only imports read them.
+    The customer rows are those that the storage layer writes, at the positions 1 to ``total``. Pair
+    rows are omitted, because only imports read them. The customers have no tags.
     """
     create_account("Maison Lumen", account_id)
     credential, secret = issue_key(account_id)
@@ -37,4 +37,4 @@ def load(account_id: str, total: int) -> dict[str, str]:
 
 def _customer_row(account_id: str, number: int) -> CustomerRow:
     document = parse(customer_document(number), CustomerDefinition)
-    return build_row(account_id, build_customer(document, clock.now()), position=number)
+    return build_row(account_id, build_customer(document, (), clock.now()), position=number)

@@ -37,7 +37,8 @@ class PageCost:
     Attributes:
         total: the number of customers in the list.
         calls: the number of AWS requests.
-        through_gateway_ms: None if not measured.
+        in_process_ms: the duration of a read without the gateway.
+        through_gateway_ms: the duration of a request through the gateway; None if not measured.
     """
 
     total: int
@@ -49,7 +50,11 @@ class PageCost:
 
 
 def measure(customers: int = CUSTOMERS) -> Section:
-    """Create both lists on a temporary local cloud, and measure their first and last pages."""
+    """Measure the first and the last page of a short and of a long list on a temporary local cloud.
+
+    Args:
+        customers: the number of customers in the long list.
+    """
     with _long_read_timeout(), own_cloud() as cloud:
         headers = many_customers.load(SMALL_ACCOUNT_ID, SHORT_LIST)
         url = f"{deploy_app(cloud)}/partners/customer/list"

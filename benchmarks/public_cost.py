@@ -7,7 +7,10 @@ from benchmarks.report import Section, Table
 
 
 def measure() -> Section:
-    """Measure in a child process in which canned responses replace AWS, and return the results."""
+    """Measure requests and validations in a child process, and return the results.
+
+    In the child process, canned responses replace AWS.
+    """
     printed = run("-m", "benchmarks.public_cost_process").splitlines()
     figures = json.loads(next(line for line in reversed(printed) if '"validation"' in line))
     requests = Table(
@@ -37,8 +40,8 @@ def measure() -> Section:
         [
             "CPU time of one warm request in process, with immediate responses from AWS. The p50"
             " and p99 columns are this service's latency. The bare view handler returns a cached"
-            " text and checks nothing. The bare submit handler parses the body and makes the same"
-            " AWS requests; it validates and logs nothing.",
+            " response body and checks nothing. The bare submit handler parses the body and makes"
+            " the same AWS requests; it validates and logs nothing.",
             requests,
             "CPU time to validate a submission that answers every field:",
             validation,

@@ -131,7 +131,7 @@ def _example(field: SavedField) -> str:
 
 
 def _bare_view(body: str) -> Handler:
-    """Return a handler that returns the cached response body for the requested id, unchecked."""
+    """Return a handler that only looks up the requested id and returns the cached response body."""
     bodies = {json.loads(body)["id"]: body}
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

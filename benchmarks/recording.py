@@ -1,4 +1,4 @@
-"""Record DynamoDB's responses for each read endpoint, with the app on moto.
+"""Send requests to the app, with moto in place of AWS, and record the responses of DynamoDB.
 
 Runs as a separate program, because moto patches boto3 in its process:
 ``python -m benchmarks.recording FILE``.

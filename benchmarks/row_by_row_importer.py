@@ -45,7 +45,7 @@ def create_table(dynamodb: Any) -> None:
 def import_rows(dynamodb: Any, account_id: str, rows: Iterable[dict[str, Any]]) -> None:
     """Import the rows.
 
-    A row with a known pair fills the null fields of the customer with that pair.
+    A row whose pair belongs to a customer fills the unset fields of this customer.
     """
     for row in rows:
         pair = pair_of(row.get("email"), row.get("phoneNumber"))

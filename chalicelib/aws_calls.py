@@ -10,10 +10,26 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-USER_AGENT: Final = "feedback-platform/1.0"
+from botocore.config import Config
+
+from chalicelib.time_limits import CONNECT_TIMEOUT_S, MAX_ATTEMPTS, READ_TIMEOUT_S
+
+_USER_AGENT: Final = "feedback-platform/1.0"
 """A fixed user agent saves time. Without it, botocore builds a user agent for each request."""
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
+
+
+def client_config() -> Config:
+    """Return the configuration of all AWS clients. No call takes longer than `MAX_CALL_S`."""
+    return Config(
+        parameter_validation=False,
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=READ_TIMEOUT_S,
+        max_pool_connections=50,
+        retries={"mode": "standard", "total_max_attempts": MAX_ATTEMPTS},
+        user_agent=_USER_AGENT,
+    )
 
 
 def count_calls_of(client: Any) -> None:

@@ -32,6 +32,10 @@ class Queue:
         return self.name.endswith(".fifo")
 
 
+MAX_RECEIVES: Final = 10
+"""The queue moves a message to the dead-letter queue after this many receives. Valid messages do
+not get there: their work is done, deferred or parked before."""
+
 IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20)
 FEEDBACK: Final = Queue("feedback", batch_size=25, max_concurrency=5, batch_window_s=1)
 WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50)

@@ -16,6 +16,25 @@ _SEND: Final = ("GetQueueUrl", "SendMessage")
 
 
 @dataclass(frozen=True)
+class Throttling:
+    """The limits of a gateway stage. The gateway responds with 429 to requests above a limit.
+
+    All respondents and partners share these limits.
+
+    Attributes:
+        rate: the number of requests per second, for each method.
+        burst: the number of concurrent requests, for each method.
+        submit_rate: the number of requests per second, for each path in `PUBLIC_SUBMITS`.
+        submit_burst: the number of concurrent requests, for each path in `PUBLIC_SUBMITS`.
+    """
+
+    rate: int
+    burst: int
+    submit_rate: int
+    submit_burst: int
+
+
+@dataclass(frozen=True)
 class Stage:
     """One deployment of the service.
 
@@ -26,6 +45,7 @@ class Stage:
         reserved_concurrency: reserved concurrency by function. Do not set it for functions with a
             queue: if an invocation is throttled, its messages count as received without being
             processed.
+        throttling: the limits of the gateway stage. None means only the limits of the AWS account.
     """
 
     name: str
@@ -33,11 +53,12 @@ class Stage:
     environment: Mapping[str, str] = field(default_factory=dict)
     memory_mb: Mapping[str, int] = field(default_factory=dict)
     reserved_concurrency: Mapping[str, int] = field(default_factory=dict)
+    throttling: Throttling | None = None
 
 
 @dataclass(frozen=True)
 class Function:
-    """One Lambda function. Every function has an alarm for errors.
+    """One Lambda function. Every function has a log group, and alarms for errors and throttling.
 
     Attributes:
         name: the name of the function in `app.py`. Chalice names the function for all routes
@@ -46,7 +67,8 @@ class Function:
             transaction requires only the actions of the writes that it contains.
         queue: the queue that invokes the function. It has alarms for invalid and for old messages.
         sends_to: the queues to which the function sends messages.
-        schedule: the rate at which the function is invoked.
+        schedule: the rate at which the function is invoked, at least once every five minutes. If it
+            is not invoked for five minutes, an alarm is raised.
         work: the kind of work that the function processes. When work of this kind is parked, an
             alarm is raised.
         max_message_age_s: the age of a queue message that raises an alarm.
@@ -72,9 +94,16 @@ class Function:
 STAGES: Final = (
     Stage("local", is_emulated=True, environment={"PRIVATE_WEBHOOKS": "true"}),
     Stage("test", is_emulated=True, environment={"PRIVATE_WEBHOOKS": "true"}),
-    Stage("dev"),
-    Stage("prod", memory_mb={"api_handler": 1769}, reserved_concurrency={"api_handler": 200}),
+    Stage("dev", throttling=Throttling(rate=100, burst=200, submit_rate=50, submit_burst=100)),
+    Stage(
+        "prod",
+        memory_mb={"api_handler": 1769},
+        reserved_concurrency={"api_handler": 200},
+        throttling=Throttling(rate=2000, burst=2000, submit_rate=500, submit_burst=1000),
+    ),
 )
+
+PUBLIC_SUBMITS: Final = ("/public/contact-form/submit", "/public/survey/submit")
 
 FUNCTIONS: Final = (
     Function(
@@ -103,7 +132,7 @@ FUNCTIONS: Final = (
     Function(
         name="import_customers",
         memory_mb=1024,
-        timeout_s=15,
+        timeout_s=30,
         queue=IMPORTS,
         work="import",
         tables={
@@ -145,16 +174,16 @@ FUNCTIONS: Final = (
     ),
     Function(
         name="sweep",
-        memory_mb=512,
+        memory_mb=1769,
         timeout_s=50,
         schedule="rate(1 minute)",
         sends_to=(IMPORTS, FEEDBACK, WEBHOOKS),
         tables={
-            "imports": ("UpdateItem",),
+            "imports": ("BatchGetItem", "UpdateItem"),
             "imports/due": ("Query",),
-            "feedback": ("UpdateItem",),
+            "feedback": ("BatchGetItem", "UpdateItem"),
             "feedback/due": ("Query",),
-            "executions": ("UpdateItem",),
+            "executions": ("BatchGetItem", "UpdateItem"),
             "executions/due": ("Query",),
         },
     ),

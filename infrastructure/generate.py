@@ -1,8 +1,8 @@
 """Generate files from the function manifest. With ``--check``, only check that they are up to date.
 
 The generated files are `.chalice/config.json` and, in `.chalice/policies`, a policy for each
-function and stage. The end of `data.yaml` is generated too: queues, dead-letter queues and alarms
-of functions.
+function and stage. The end of `data.yaml` is generated too: queues, dead-letter queues, log groups
+and alarms of functions, and the dashboard.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import yaml
 
-from chalicelib.queues import Queue
+from chalicelib.queues import MAX_RECEIVES, Queue
 from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
 
 _PROJECT: Final = Path(__file__).resolve().parent.parent
@@ -23,11 +23,7 @@ TEMPLATE: Final = _PROJECT / "infrastructure" / "data.yaml"
 _MARKER: Final = "Do not edit below this line.\n"
 
 _RETENTION_S: Final = 14 * 24 * 3600
-_MAX_RECEIVES: Final = 10
-"""Number of receives after which the queue moves a message to the dead-letter queue.
-
-A valid message is not received that often, because work is parked after eight failures.
-"""
+_LOG_RETENTION_DAYS: Final = 30
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]
@@ -118,7 +114,7 @@ def policy(function: Function, stage: Stage) -> Json:
         f"arn:aws:logs:*:*:log-group:/aws/lambda/{prefix}:*",
         f"arn:aws:logs:*:*:log-group:/aws/lambda/{prefix}-*:*",
     ]
-    statements = [_allow("logs", ("CreateLogGroup", "CreateLogStream", "PutLogEvents"), logs)]
+    statements = [_allow("logs", ("CreateLogStream", "PutLogEvents"), logs)]
     for name, actions in function.tables.items():
         table, _, index = name.partition("/")
         resource = f"arn:aws:dynamodb:*:*:table/{prefix}-{table}"
@@ -135,13 +131,13 @@ def policy(function: Function, stage: Stage) -> Json:
 
 
 def function_resources() -> Json:
-    """Return the queues and alarms of all functions as CloudFormation resources."""
+    """Return the queues, log groups and alarms of all functions, and the dashboard."""
     resources: Json = {}
     for function in FUNCTIONS:
         if function.queue:
             resources |= _queue_resources(function, function.queue)
-        resources |= _errors_alarm(function)
-    return resources
+        resources |= _log_group(function) | _invocation_alarms(function)
+    return resources | {"Dashboard": dashboard()}
 
 
 def _function_config(function: Function, stage: Stage) -> Json:
@@ -165,7 +161,7 @@ def _allow(service: str, actions: tuple[str, ...], resources: list[str]) -> Json
 
 def _queue_resources(function: Function, queue: Queue) -> Json:
     name = queue.name.removesuffix(".fifo")
-    title, suffix = _title(name), ".fifo" if queue.is_fifo else ""
+    title = _title(name)
     fifo: Json = {"FifoQueue": True} if queue.is_fifo else {}
     # The message group is the account, so order and throughput limits apply per account.
     by_group: Json = {
@@ -175,21 +171,21 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
     }
     return {
         f"{title}Queue": _queue(
-            f"{name}{suffix}",
+            queue.name,
             **fifo,
             **(by_group if queue.is_fifo else {}),
             # AWS recommends a visibility timeout of six times the function's time-out.
             VisibilityTimeout=6 * function.timeout_s,
             RedrivePolicy={
                 "deadLetterTargetArn": {"Fn::GetAtt": [f"{title}DeadQueue", "Arn"]},
-                "maxReceiveCount": _MAX_RECEIVES,
+                "maxReceiveCount": MAX_RECEIVES,
             },
         ),
-        f"{title}DeadQueue": _queue(f"{name}-dead{suffix}", **fifo),
+        f"{title}DeadQueue": _queue(dead_queue_name(queue.name), **fifo),
         f"{title}DeadAlarm": _queue_alarm(
             f"{name}-dead",
-            f"The dead-letter queue of {name} contains an invalid message. Inspect the message"
-            " before you redrive it.",
+            f"The dead-letter queue of {name} contains an invalid message.",
+            "dead-letters",
             "ApproximateNumberOfMessagesVisible",
             f"{title}DeadQueue",
         ),
@@ -197,6 +193,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
             f"{name}-delay",
             f"The oldest message in the {name} queue is older than {function.max_message_age_s}"
             " seconds.",
+            "old-messages",
             "ApproximateAgeOfOldestMessage",
             f"{title}Queue",
             EvaluationPeriods=5,
@@ -209,25 +206,132 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
 def _parked_alarm(name: str, work: str) -> Json:
     return _alarm(
         f"parked-{name}",
-        f"Work of kind {work} failed eight times and was parked. Run `admin work list`.",
+        f"Work of kind {work} failed eight times and was parked.",
+        "parked-work",
         _for_stage(),
         "parked",
         {"service": "feedback", "work": work},
     )
 
 
-def _errors_alarm(function: Function) -> Json:
-    # Chalice names the API function feedback-STAGE and other functions feedback-STAGE-NAME.
-    is_api = function.name == "api_handler"
-    title = "Api" if is_api else _title(function.name)
-    alarm = _alarm(
-        "api-errors" if is_api else f"{function.name}-errors",
-        f"The function {function.name} failed with an error or a time-out.",
-        "AWS/Lambda",
-        "Errors",
-        {"FunctionName": _for_stage() if is_api else _for_stage(function.name)},
-    )
-    return {f"{title}ErrorsAlarm": alarm}
+def _log_group(function: Function) -> Json:
+    # Lambda creates a missing log group without an expiry.
+    return {
+        f"{_function_title(function)}Logs": {
+            "Type": "AWS::Logs::LogGroup",
+            "Properties": {
+                "LogGroupName": {"Fn::Sub": f"/aws/lambda/{_function_name(function)}"},
+                "RetentionInDays": _LOG_RETENTION_DAYS,
+            },
+        }
+    }
+
+
+def _invocation_alarms(function: Function) -> Json:
+    name = "api" if function.name == "api_handler" else function.name
+    title = _function_title(function)
+    dimensions = {"FunctionName": {"Fn::Sub": _function_name(function)}}
+    alarms = {
+        f"{title}ErrorsAlarm": _alarm(
+            f"{name}-errors",
+            f"The function {function.name} failed with an error or a time-out.",
+            "function-errors",
+            "AWS/Lambda",
+            "Errors",
+            dimensions,
+        ),
+        f"{title}ThrottlesAlarm": _alarm(
+            f"{name}-throttles",
+            f"Lambda throttled the function {function.name}.",
+            "throttled-functions",
+            "AWS/Lambda",
+            "Throttles",
+            dimensions,
+        ),
+    }
+    if function.schedule:
+        alarms[f"{title}NotRunningAlarm"] = _alarm(
+            f"{name}-not-running",
+            f"The scheduled function {function.name} was not invoked for five minutes.",
+            "scheduled-function-does-not-run",
+            "AWS/Lambda",
+            "Invocations",
+            dimensions,
+            Period=300,
+            Threshold=1,
+            ComparisonOperator="LessThanThreshold",
+            TreatMissingData="breaching",
+        )
+    return alarms
+
+
+def dashboard() -> Json:
+    """Return the CloudWatch dashboard of a stage as a CloudFormation resource."""
+    stage = "feedback-${Stage}"
+    api = ["ApiName", "feedback", "Stage", "${Stage}"]
+    queues = [function.queue.name for function in FUNCTIONS if function.queue]
+    kinds = [function.work for function in FUNCTIONS if function.work]
+
+    def gateway(metric: str, statistic: str = "Sum") -> list[Any]:
+        return ["AWS/ApiGateway", metric, *api, {"stat": statistic}]
+
+    def functions(metric: str, statistic: str = "Sum") -> list[list[Any]]:
+        return [
+            ["AWS/Lambda", metric, "FunctionName", _function_name(f), {"stat": statistic}]
+            for f in FUNCTIONS
+        ]
+
+    def queue(metric: str, name: str) -> list[Any]:
+        return ["AWS/SQS", metric, "QueueName", f"{stage}-{name}", {"stat": "Maximum"}]
+
+    def work(metric: str, kind: str) -> list[Any]:
+        return [stage, metric, "service", "feedback", "work", kind]
+
+    charts = {
+        "Requests and errors": [gateway("Count"), gateway("4XXError"), gateway("5XXError")],
+        "Response time (ms)": [gateway("Latency", "p50"), gateway("Latency", "p99")],
+        "Function errors": functions("Errors"),
+        "Throttled invocations": functions("Throttles"),
+        "Function duration, p50 (ms)": functions("Duration", "p50"),
+        "Function duration, p99 (ms)": functions("Duration", "p99"),
+        "Age of the oldest message (s)": [
+            queue("ApproximateAgeOfOldestMessage", q) for q in queues
+        ],
+        "Dead letters": [
+            queue("ApproximateNumberOfMessagesVisible", dead_queue_name(name)) for name in queues
+        ],
+        "Deliveries": [work("delivered", "webhook"), work("failed", "webhook")],
+        "Parked work": [work("parked", kind) for kind in kinds],
+        "Requeued work": [work("swept", kind) for kind in kinds],
+    }
+    widgets = [
+        {
+            "type": "metric",
+            "x": 12 * (number % 2),
+            "y": 6 * (number // 2),
+            "width": 12,
+            "height": 6,
+            "properties": {
+                "title": title,
+                "region": "${AWS::Region}",
+                "stat": "Sum",
+                "period": 60,
+                "metrics": metrics,
+            },
+        }
+        for number, (title, metrics) in enumerate(charts.items())
+    ]
+    body = json.dumps({"widgets": widgets}, separators=(",", ":"))
+    return {
+        "Type": "AWS::CloudWatch::Dashboard",
+        "Properties": {"DashboardName": _for_stage(), "DashboardBody": {"Fn::Sub": body}},
+    }
+
+
+def dead_queue_name(queue: str) -> str:
+    """Return the name of the dead-letter queue of a queue, both without the prefix of the stage."""
+    name = queue.removesuffix(".fifo")
+    return f"{name}-dead{queue.removeprefix(name)}"
 
 
 def _queue(name: str, **properties: Any) -> Json:
@@ -244,16 +348,18 @@ def _queue(name: str, **properties: Any) -> Json:
     }
 
 
-def _queue_alarm(name: str, description: str, metric: str, queue: str, **properties: Any) -> Json:
+def _queue_alarm(
+    name: str, description: str, runbook: str, metric: str, queue: str, **properties: Any
+) -> Json:
     dimensions = {"QueueName": {"Fn::GetAtt": [queue, "QueueName"]}}
-    return _alarm(
-        name, description, "AWS/SQS", metric, dimensions, Statistic="Maximum", **properties
-    )
+    properties = {"Statistic": "Maximum", **properties}
+    return _alarm(name, description, runbook, "AWS/SQS", metric, dimensions, **properties)
 
 
 def _alarm(
     name: str,
     description: str,
+    runbook: str,
     namespace: str | Json,
     metric: str,
     dimensions: Json,
@@ -263,7 +369,7 @@ def _alarm(
         "Type": "AWS::CloudWatch::Alarm",
         "Properties": {
             "AlarmName": _for_stage(name),
-            "AlarmDescription": description,
+            "AlarmDescription": f"{description} Runbook: docs/operating.md#{runbook}",
             "Namespace": namespace,
             "MetricName": metric,
             "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions.items()],
@@ -280,6 +386,16 @@ def _alarm(
     }
 
 
+def _function_name(function: Function) -> str:
+    # Chalice names the API function feedback-STAGE and other functions feedback-STAGE-NAME.
+    prefix = "feedback-${Stage}"
+    return prefix if function.name == "api_handler" else f"{prefix}-{function.name}"
+
+
+def _function_title(function: Function) -> str:
+    return "Api" if function.name == "api_handler" else _title(function.name)
+
+
 def _for_stage(name: str = "") -> Json:
     return {"Fn::Sub": "feedback-${Stage}" + (f"-{name}" if name else "")}
 
@@ -292,8 +408,16 @@ def _json(document: Json) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        """Return True: CloudFormation rejects YAML aliases."""
+        return True
+
+
 def _yaml(resources: Json) -> str:
-    text: str = yaml.safe_dump(resources, sort_keys=False, default_flow_style=None, width=1000)
+    text: str = yaml.dump(
+        resources, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=1000
+    )
     return "".join(f"  {line}" for line in text.splitlines(keepends=True))
 
 

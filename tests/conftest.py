@@ -47,6 +47,8 @@ def cloud() -> Iterator[None]:
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         check_requests(patch)
+        # Moto copies all tables in a transaction and is not safe for concurrent threads.
+        patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         forget_connection()
         forget_client()
         boto3.client("cloudformation").create_stack(

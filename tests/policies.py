@@ -40,7 +40,7 @@ def allowed(function: str) -> Iterator[None]:
 
 
 def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Patch botocore so that every AWS request inside an `allowed` block is checked."""
+    """Patch botocore to check every AWS request in an `allowed` block against the policy."""
     real = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:

@@ -14,13 +14,13 @@ from schemathesis.openapi.checks import RejectedPositiveData
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> bool:
-    """Return whether this failure is an error of the service.
+    """Return whether the tests must report this failure.
 
-    False if a schema cannot express the rule.
+    Return False if the service is correct and applies a rule that a schema cannot express.
     """
     if isinstance(failure, RejectedPositiveData):
         return not (
-            _rejects_empty_customer(response)
+            _rejects_only(response, "empty", "duplicate")
             or _rejects_reused_idempotency_key(response)
             or _rejects_answers_by_rules_of_form(case, response)
         )
@@ -35,10 +35,14 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
     return True
 
 
-def _rejects_empty_customer(response: Any) -> bool:
-    """Return whether the service rejected a customer whose fields are all blank strings or null."""
+def _rejects_only(response: Any, *codes: str) -> bool:
+    """Return whether the service rejected the request only with errors of these codes.
+
+    A customer with only blank strings and nulls is empty. Metadata names that are equal after
+    trimming are duplicates.
+    """
     errors = _body(response).get("errors", [])
-    return bool(errors) and all(error["code"] == "empty" for error in errors)
+    return bool(errors) and all(error["code"] in codes for error in errors)
 
 
 def _rejects_reused_idempotency_key(response: Any) -> bool:
@@ -59,7 +63,10 @@ def _accepts_partial_batch(response: Any) -> bool:
 
 
 def _has_surrounding_white_space(value: Any) -> bool:
-    """Return whether a string has surrounding white space, which the service does not count."""
+    """Return whether any string in the value has surrounding white space.
+
+    The service removes this white space before it checks the length of the string.
+    """
     if isinstance(value, dict):
         return any(map(_has_surrounding_white_space, [*value, *value.values()]))
     if isinstance(value, list):

@@ -1,13 +1,23 @@
 """The command ``work``: list and replay parked work."""
 
+from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from admin.commands.account import id_argument
-from admin.terminal import notices, show_table
+from admin.terminal import counter, notices, show_table
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.services.work.parked import list_parked_work, replay
+from chalicelib.services.work.kinds import ALL_WORK
+from chalicelib.services.work.parked import (
+    ParkedFilter,
+    list_parked_work,
+    replay,
+    replay_matching,
+)
+
+Kind = StrEnum("Kind", [kind.records.kind for kind in ALL_WORK])  # type: ignore[misc]
 
 app = typer.Typer(help="List and replay parked work.", no_args_is_help=True)
 
@@ -35,17 +45,46 @@ def list_work() -> None:
 @app.command("replay")
 def replay_work(
     owner_id: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="ID", help="The id of the import, feedback or delivery.", parser=id_argument
         ),
-    ],
+    ] = None,
     part: Annotated[
         str | None,
         typer.Argument(
             metavar="PART", help="The part of the work to replay. Default: all parked parts."
         ),
     ] = None,
+    kind: Annotated[Kind | None, typer.Option(help="Replay all parked work of this kind.")] = None,
+    account: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ACCOUNT",
+            help="Replay all parked work of this account.",
+            parser=id_argument,
+        ),
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
+            help="Replay all work that was parked at or after this time (UTC).",
+        ),
+    ] = None,
 ) -> None:
-    """Reset the failure count of parked work and queue it again."""
-    notices().print(f"Requeued: {replay(owner_id, part)}.")
+    """Reset the failure count of parked work and queue it again.
+
+    Name one record by its id, or select any number of records by options. With several options,
+    all of them must match.
+    """
+    has_filter = (kind, account, since) != (None, None, None)
+    if has_filter == (owner_id is not None):
+        raise typer.BadParameter("Provide either an id or at least one of the options.")
+    if owner_id:
+        replayed = replay(owner_id, part)
+    else:
+        wanted = ParkedFilter(kind, account, since.replace(tzinfo=UTC) if since else None)
+        with counter("Replaying parked work") as advance:
+            replayed = replay_matching(wanted, advance)
+    notices().print(f"Requeued: {replayed}.")

@@ -2,8 +2,9 @@
 
 First, each definition is validated against the schema of its kind. Then the rules are checked. For
 example, the brands, stores and customers that a definition refers to must be stored or defined in
-the same run. Two errors are found only when definitions are saved: a form id that belongs to
-another account, and a brand id that belongs to a store or vice versa.
+the same run. Three errors are found only when definitions are saved: a form id that belongs to
+another account, a brand id that belongs to a store or vice versa, and more tags than an account can
+have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from admin.definitions.identify import KnownAccounts, identify_definition
 from admin.definitions.references import KnownResources, RunReferences
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import parse_store_definition
+from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
@@ -86,7 +88,8 @@ def _check_rules(definition: Definition, references: RunReferences, now: datetim
         case Kind.STORE:
             parse_store_definition(content, directory)
         case Kind.CUSTOMER:
-            build_customer(parse_definition(content, CustomerDefinition), now)
+            customer = parse_definition(content, CustomerDefinition)
+            build_customer(customer, merge_tags(account_id, customer.tags, {}, now), now)
         case Kind.CONTACT_FORM:
             build_contact_form(parse_contact_form_definition(content, directory), now)
         case Kind.SURVEY:

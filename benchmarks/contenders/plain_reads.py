@@ -1,7 +1,7 @@
 """Read resources with boto3's default client and plain dictionaries.
 
-The functions send the same DynamoDB requests as the app and return the same data. They check
-neither credentials nor input. They cache the names of stores and brands.
+The functions make the same DynamoDB requests as the app and return the same data. They check
+neither credentials nor input, and cache the names of stores and brands, and the tags.
 """
 
 import json
@@ -142,13 +142,33 @@ def _forms(table: str, limit: int, page: int) -> list[tuple[bytes, int]]:
 
 
 @cache
-def _place_names() -> dict[str, str]:
+def _places() -> list[Any]:
     response = dynamodb.query(
         TableName=_table("places"),
         KeyConditionExpression="account_id = :account",
         ExpressionAttributeValues={":account": {"S": ACCOUNT_ID}},
     )
-    return {item["place_id"]["S"]: item["name"]["S"] for item in response["Items"]}
+    return response["Items"]
+
+
+@cache
+def _place_names() -> dict[str, str]:
+    return {item["place_id"]["S"]: item["name"]["S"] for item in _places()}
+
+
+@cache
+def _tags() -> dict[str, Document]:
+    return {
+        item["place_id"]["S"].removeprefix("tag#"): {
+            "id": item["place_id"]["S"].removeprefix("tag#"),
+            "createdAt": item["created_at"]["S"],
+            "updatedAt": item["updated_at"]["S"],
+            "tag": item["name"]["S"],
+            "color": item["color"]["S"] if "color" in item else None,
+        }
+        for item in _places()
+        if item["kind"]["S"] == "TAG"
+    }
 
 
 def _meta(count: int, total: int, limit: int, page: int) -> Document:
@@ -195,7 +215,7 @@ def _customer(item: Document) -> Document:
     mean = round(_number(item, "rating_sum") / ratings, 2) if ratings else None
     customer["averageFeedbackRating"] = None if mean is None else f"{mean:g}"
     customer["dataSources"] = sorted(item["data_sources"]["SS"], key=_SOURCES.index)
-    customer["tags"] = _json(item, "tags", [])
+    customer["tags"] = [_tags()[tag_id] for tag_id in _json(item, "tag_ids", [])]
     customer["attributes"] = _json(item, "attributes", [])
     metadata = _json(item, "source_metadata", {})
     if "import_metadata" in item:

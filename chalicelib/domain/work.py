@@ -24,7 +24,13 @@ PARKED_SHARD: Final = "parked"
 MAX_CLAIMS: Final = 8
 FIRST_DELAY: Final = timedelta(minutes=2)
 REQUEUE_DELAY: Final = timedelta(minutes=5)
+FIRST_DEFERRAL: Final = timedelta(seconds=5)
+MAX_DEFERRAL: Final = timedelta(minutes=5)
 MAX_DELAY: Final = timedelta(hours=1)
+
+MAX_RUN: Final = timedelta(seconds=75)
+"""A start without an outcome counts as a failure after this time. It is longer than the time-out of
+each worker and shorter than the visibility time-out of its queue."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,16 @@ def first_due(now: datetime) -> int:
 def due_after_requeue(now: datetime) -> int:
     """Return the due time of requeued work in epoch seconds."""
     return int((now + REQUEUE_DELAY).timestamp())
+
+
+def due_after_deferral(now: datetime, deferrals: int) -> int:
+    """Return the due time of deferred work in epoch seconds.
+
+    The first deferral takes five seconds. The delay doubles, up to five minutes.
+    """
+    # Without the limit of the exponent, the result could exceed the range of timedelta.
+    wait = min(MAX_DEFERRAL, FIRST_DEFERRAL * 2 ** min(deferrals - 1, 10))
+    return int((now + wait).timestamp())
 
 
 def due_after_failure(now: datetime, claims: int) -> int:

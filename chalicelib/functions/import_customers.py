@@ -15,6 +15,7 @@ from chalicelib.services.customers.import_chunk import (
     defer,
     import_chunk,
     record_failure,
+    record_start,
 )
 
 _LOG_EVENTS: Final = {
@@ -50,9 +51,9 @@ def _process(message: Message[ChunkPointer]) -> None:
 
 
 def _import(pointer: ChunkPointer, *, is_redelivery: bool) -> ChunkOutcome:
-    if is_redelivery and record_failure(pointer, "interrupted") is ChunkOutcome.PARKED:
-        return ChunkOutcome.PARKED
     try:
+        if is_redelivery and record_start(pointer):
+            return ChunkOutcome.PARKED
         return import_chunk(pointer)
     except Unavailable:
         return defer(pointer)

@@ -1,9 +1,9 @@
 """Process a batch of queue messages and build the partial batch response.
 
 The response lists the failed messages. The queue redelivers them and, after ten receives, moves
-them to the dead-letter queue. A message is listed only if it is invalid or if its outcome could not
-be recorded. All other failures are recorded in the work record, and the sweeper queues the work
-again.
+them to the dead-letter queue. A message fails only if it is invalid, if its outcome could not be
+recorded, or if too little time was left to start it: other failures are recorded in the work
+record, which the sweeper requeues.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -14,7 +14,8 @@ from chalice.app import SQSEvent
 
 from chalicelib.log import logger
 from chalicelib.messages import PointerT, decode
-from chalicelib.queues import Queue
+from chalicelib.queues import MAX_RECEIVES, Queue
+from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
 
 Record = dict[str, Any]
 Response = dict[str, list[dict[str, str]]]
@@ -26,12 +27,16 @@ class Message(Generic[PointerT]):
 
     Attributes:
         pointer: the content of the message.
-        is_redelivery: whether the queue delivered the message before. In that case, an earlier
-            invocation may have started the work.
+        receive_count: the number of times that the queue delivered the message.
     """
 
     pointer: PointerT
-    is_redelivery: bool
+    receive_count: int
+
+    @property
+    def is_redelivery(self) -> bool:
+        """Whether an earlier invocation received the message and may have started the work."""
+        return self.receive_count > 1
 
 
 def process_batch(
@@ -42,38 +47,58 @@ def process_batch(
     *,
     prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: (),
     run: Callable[[Callable[[Any], bool], Sequence[Any]], Iterable[bool]] = map,
+    min_time_s: float = MIN_WORK_S,
 ) -> Response:
     """Process each message of a batch. Return a partial batch response that lists failed messages.
 
     On a FIFO queue, if a message fails, the later messages of its group fail too, to preserve their
-    order.
+    order. If too little time is left, the remaining messages are not processed and fail. Before the
+    queue moves such a message to the dead-letter queue, it is dropped: the sweeper requeues its
+    work.
 
     Args:
         process: processes one message. If it raises an exception, the message fails.
-        prepare: is called first, with all valid messages. It returns the pointers of the work that
-            it finished; ``process`` is not called for these messages.
-        run: calls a function for each message, like `map`. For a FIFO queue, it must call the
-            function in message order.
+        prepare: runs first, with all valid messages. It returns the pointers whose work is done;
+            ``process`` is not called for them.
+        run: applies a function to all messages. For a FIFO queue, it must do so in order.
+        min_time_s: the remaining time that ``process`` needs. With less time, no operation retries.
     """
-    batch: list[tuple[Record, Message[PointerT] | None]] = [
-        (record, _message(record, pointer_type)) for record in event.to_dict()["Records"]
-    ]
-    prepared = prepare([message for _, message in batch if message])
-    failed_groups: set[str] = set()
+    with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=min_time_s):
+        batch: list[tuple[Record, Message[PointerT] | None]] = [
+            (record, _message(record, pointer_type)) for record in event.to_dict()["Records"]
+        ]
+        prepared = prepare([message for _, message in batch if message])
+        failed_groups: set[str] = set()
 
-    def is_done(entry: tuple[Record, Message[PointerT] | None]) -> bool:
-        record, message = entry
-        group = str(record.get("attributes", {}).get("MessageGroupId"))
-        if queue.is_fifo and group in failed_groups:
+        def is_done(entry: tuple[Record, Message[PointerT] | None]) -> bool:
+            record, message = entry
+            group = str(record.get("attributes", {}).get("MessageGroupId"))
+            if queue.is_fifo and group in failed_groups:
+                return False
+            if message and message.pointer in prepared:
+                return True
+            if message and time_left_s() < min_time_s:
+                return _leave_to_sweeper(message, record)
+            if message and _succeeds(process, message, record):
+                return True
+            failed_groups.add(group)
             return False
-        if message and (message.pointer in prepared or _succeeds(process, message, record)):
-            return True
-        failed_groups.add(group)
-        return False
 
-    results = zip(batch, run(is_done, batch), strict=True)
-    failed = [record["messageId"] for (record, _), done in results if not done]
+        results = zip(batch, run(is_done, batch), strict=True)
+        failed = [record["messageId"] for (record, _), done in results if not done]
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+
+
+def _leave_to_sweeper(message: Message[PointerT], record: Record) -> bool:
+    """Return whether to drop a message for which too little time is left."""
+    is_last_receive = message.receive_count >= MAX_RECEIVES
+    logger.info(
+        "message not started",
+        message_id=record["messageId"],
+        account_id=message.pointer.account_id,
+        dropped=is_last_receive,
+    )
+    return is_last_receive
 
 
 def _message(record: Record, pointer_type: type[PointerT]) -> Message[PointerT] | None:
@@ -83,7 +108,7 @@ def _message(record: Record, pointer_type: type[PointerT]) -> Message[PointerT] 
         logger.error("invalid message", message_id=record["messageId"])
         return None
     receive_count = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
-    return Message(pointer, is_redelivery=receive_count > 1)
+    return Message(pointer, receive_count)
 
 
 def _succeeds(

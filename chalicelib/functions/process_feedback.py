@@ -5,13 +5,14 @@ from enum import Enum
 
 from chalice.app import SQSEvent
 
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import FEEDBACK
+from chalicelib.services.feedback.process import defer, record_failure, record_start
 from chalicelib.services.feedback.process import process_feedback as process
-from chalicelib.services.feedback.process import record_failure
 
 
 class _Result(Enum):
@@ -20,15 +21,17 @@ class _Result(Enum):
     PROCESSED = "feedback processed"
     SKIPPED = "feedback skipped"
     RESCHEDULED = "feedback rescheduled"
+    DEFERRED = "feedback deferred"
     PARKED = "feedback parked"
 
 
 def process_feedback(event: SQSEvent) -> Response:
     """Process the feedback record that each message points to.
 
-    The records of messages that are delivered for the first time are processed in one transaction.
-    If the transaction fails, each record is processed separately, so that one failing record does
-    not block the others. If a record fails, the failure is recorded and the record is rescheduled.
+    The records of new messages are processed in one transaction. If that fails, each record is
+    processed separately, so that one failing record does not block the others. If a record fails,
+    the failure is recorded and the record is rescheduled. If the database is unavailable, the
+    record is deferred without recording a failure.
     """
     return process_batch(event, FEEDBACK, FeedbackPointer, _process, prepare=_process_new_messages)
 
@@ -71,10 +74,13 @@ def _process(message: Message[FeedbackPointer]) -> None:
 
 
 def _process_one(feedback_id: str, *, is_redelivery: bool) -> _Result:
-    if is_redelivery and record_failure(feedback_id, "interrupted"):
-        return _Result.PARKED
     try:
+        if is_redelivery and record_start(feedback_id):
+            return _Result.PARKED
         return _Result.PROCESSED if process([feedback_id]) else _Result.SKIPPED
+    except Unavailable:
+        defer(feedback_id)
+        return _Result.DEFERRED
     except Exception as error:
         logger.exception("feedback raised an exception", feedback_id=feedback_id)
         is_parked = record_failure(feedback_id, type(error).__name__)

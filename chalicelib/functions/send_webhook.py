@@ -3,7 +3,8 @@
 The messages of a batch are processed concurrently.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Final
 
 from chalice.app import SQSEvent
@@ -11,12 +12,12 @@ from chalice.app import SQSEvent
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.webhooks.execution import ExecutionPointer
 from chalicelib.functions.partial_batch import Message, Response, process_batch
-from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks import send as deliveries
 from chalicelib.services.webhooks.send import DeliveryOutcome
+from chalicelib.time_limits import MIN_CALL_S
 
 _LOG_EVENTS: Final = {
     DeliveryOutcome.SUCCEEDED: "webhook delivered",
@@ -35,17 +36,14 @@ def send_webhook(event: SQSEvent) -> Response:
 
     If the attempt fails, or too little time is left for it, the execution is rescheduled.
     """
-
-    def process(message: Message[ExecutionPointer]) -> None:
-        _process(message.pointer, lambda: time_left_s(event))
-
     return process_batch(
         event,
         WEBHOOKS,
         ExecutionPointer,
-        process,
+        _process,
         prepare=_prefetch,
         run=deliveries.deliver_concurrently,
+        min_time_s=MIN_CALL_S,
     )
 
 
@@ -63,8 +61,9 @@ def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[Execu
     return ()
 
 
-def _process(pointer: ExecutionPointer, time_left_s: Callable[[], float]) -> None:
-    outcome = _deliver(pointer, time_left_s)
+def _process(message: Message[ExecutionPointer]) -> None:
+    pointer = message.pointer
+    outcome = _deliver(pointer)
     logger.info(
         _LOG_EVENTS[outcome],
         account_id=pointer.account_id,
@@ -80,14 +79,15 @@ def _process(pointer: ExecutionPointer, time_left_s: Callable[[], float]) -> Non
     )
 
 
-def _deliver(pointer: ExecutionPointer, time_left_s: Callable[[], float]) -> DeliveryOutcome:
+def _deliver(pointer: ExecutionPointer) -> DeliveryOutcome:
     try:
-        return deliveries.send_webhook(pointer, time_left_s)
+        return deliveries.send_webhook(pointer)
     except Unavailable as error:
-        # Recording a failure needs the database. The execution stays due, so the sweeper requeues
-        # it.
         logger.warning("database unavailable", execution_id=pointer.execution_id, reason=str(error))
-        return DeliveryOutcome.TO_BE_RETRIED
+        # A claimed execution is not deferred: it becomes due when the lease expires.
+        with suppress(Unavailable):
+            deliveries.defer(pointer.execution_id)
+        return DeliveryOutcome.DEFERRED
     except Exception as error:
         logger.exception("webhook raised an exception", execution_id=pointer.execution_id)
         is_parked = deliveries.record_failure(pointer.execution_id, type(error).__name__)

@@ -1,44 +1,34 @@
 """Requeue overdue work. A schedule invokes this function every minute."""
 
-from collections import Counter
-from typing import Final
-
 from chalice.app import CloudWatchEvent
 
-from chalicelib.functions.time_left import time_left_s
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
-from chalicelib.services.work.kinds import ALL_WORK
+from chalicelib.services.concurrency import map_concurrently
+from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 from chalicelib.services.work.sweep import sweep as sweep_work
-
-_TIME_TO_STOP_S: Final = 10.0
+from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
 
 
 def sweep(event: CloudWatchEvent) -> None:
     """Requeue overdue work of every kind until none is left or the function's time runs out.
 
-    The function requeues some work of each kind in turn, so that a failure or a backlog of one kind
-    does not block the others. The first exception is raised again after all kinds are finished.
+    The kinds are swept concurrently, so that a failure or a backlog of one kind does not block the
+    others. If a kind fails, its exception is raised again at the end.
     """
+    with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
+        errors = map_concurrently(_sweep_kind, ALL_WORK, len(ALL_WORK))
+    for error in errors:
+        if error:
+            raise error
 
-    def has_time_left() -> bool:
-        return time_left_s(event) > _TIME_TO_STOP_S
 
-    swept: Counter[str] = Counter()
-    failures = []
-    unfinished = list(ALL_WORK)
-    while unfinished and has_time_left():
-        for work in list(unfinished):
-            try:
-                count = sweep_work(work, has_time_left)
-            except Exception as error:
-                logger.exception("sweep failed", work=work.records.kind)
-                failures.append(error)
-                count = 0
-            swept[work.records.kind] += count
-            if not count:
-                unfinished.remove(work)
-    for kind, count in swept.items():
-        logger.info("overdue work requeued", **metric_fields("work", kind, swept=count))
-    if failures:
-        raise failures[0]
+def _sweep_kind(work: KindOfWork) -> Exception | None:
+    kind = work.records.kind
+    try:
+        swept = sweep_work(work, lambda: time_left_s() >= MIN_WORK_S)
+    except Exception as error:
+        logger.exception("sweep failed", work=kind)
+        return error
+    logger.info("overdue work requeued", **metric_fields("work", kind, swept=swept))
+    return None

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
 
-from chalicelib.aws_calls import USER_AGENT, count_calls_of
+from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.backoff import Backoff
 from chalicelib.log import logger
 from chalicelib.messages import Pointer, encode
 from chalicelib.queues import Queue
 from chalicelib.settings import settings
+from chalicelib.time_limits import has_time_for_call
 
 _MESSAGES_PER_REQUEST: Final = 10
 _ROUNDS: Final = 3
@@ -29,8 +30,8 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
     a message from the last five minutes.
 
     AWS requests: one per ten messages, plus up to two retries for rejected messages. A failed
-    request ends the call. For messages that were not sent, the sweeper queues the work again when
-    it is overdue.
+    request ends the call, and too little remaining time ends it too. The sweeper requeues the work
+    of all messages that were not sent.
     """
     sent = 0
     for start in range(0, len(pointers), _MESSAGES_PER_REQUEST):
@@ -52,14 +53,17 @@ def forget_client() -> None:
 
 def _send_batch(queue: Queue, pointers: Sequence[Pointer]) -> int:
     unsent = {str(number): _entry(queue, pointer) for number, pointer in enumerate(pointers)}
+    backoff = Backoff()
     for _ in range(_ROUNDS):
+        if not has_time_for_call():
+            break
         response = _client().send_message_batch(
             QueueUrl=_url(queue.name),
             Entries=[{"Id": number, **entry} for number, entry in unsent.items()],
         )
         for accepted in response.get("Successful", []):
             unsent.pop(accepted["Id"])
-        if not unsent:
+        if not unsent or not backoff.pause():
             break
     return len(pointers) - len(unsent)
 
@@ -75,15 +79,7 @@ def _entry(queue: Queue, pointer: Pointer) -> dict[str, str]:
 @cache
 def _client() -> Any:
     client = get_session().create_client(
-        "sqs",
-        region_name=settings().region,
-        config=Config(
-            parameter_validation=False,
-            connect_timeout=1.0,
-            read_timeout=4.0,
-            retries={"mode": "standard", "total_max_attempts": 2},
-            user_agent=USER_AGENT,
-        ),
+        "sqs", region_name=settings().region, config=client_config()
     )
     count_calls_of(client)
     return client

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from threading import Lock
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from cachetools import TTLCache
 from cachetools.keys import hashkey
@@ -30,9 +30,38 @@ def wall_clock_s() -> float:
     return time.time()
 
 
+class CachedFunction(Generic[Arguments, Result]):
+    """A function that caches its results; see `cached`."""
+
+    def __init__(
+        self, function: Callable[Arguments, Result], at_most: int, key: Callable[..., Hashable]
+    ) -> None:
+        self._function = function
+        self._key = key
+        self._results: TTLCache[Hashable, Result] = TTLCache(
+            maxsize=at_most, ttl=CACHE_TTL_S, timer=lambda: wall_clock_s()
+        )
+        self._lock = Lock()
+        _caches.append(self._results)
+
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """Return the cached result, or call the function."""
+        with self._lock, suppress(KeyError):
+            return self._results[self._key(*args, **kwargs)]
+        return self.refresh(*args, **kwargs)
+
+    def refresh(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """Call the function and cache the result."""
+        result = self._function(*args, **kwargs)
+        if result is not None:
+            with self._lock:
+                self._results[self._key(*args, **kwargs)] = result
+        return result
+
+
 def cached(
     at_most: int, key: Callable[..., Hashable] = hashkey
-) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+) -> Callable[[Callable[Arguments, Result]], CachedFunction[Arguments, Result]]:
     """Return a decorator that caches the results of a function for `CACHE_TTL_S` seconds.
 
     A result of None is not cached, so a new record is visible as soon as it exists.
@@ -44,26 +73,7 @@ def cached(
             and give its id to another object.
     """
 
-    def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        results: TTLCache[Hashable, Result] = TTLCache(
-            maxsize=at_most, ttl=CACHE_TTL_S, timer=lambda: wall_clock_s()
-        )
-        lock = Lock()
-        _caches.append(results)
-
-        def cached_function(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-            cache_key = key(*args, **kwargs)
-            with lock, suppress(KeyError):
-                return results[cache_key]
-            result = function(*args, **kwargs)
-            if result is not None:
-                with lock:
-                    results[cache_key] = result
-            return result
-
-        return cached_function
-
-    return decorate
+    return lambda function: CachedFunction(function, at_most, key)
 
 
 def clear_caches() -> None:

@@ -71,7 +71,7 @@ class CustomerRow(Table):
     rating_sum = IntegerAttribute(null=True)
     rating_count = IntegerAttribute(null=True)
     data_sources = UnicodeSetAttribute(null=True)
-    tags = JsonAttribute(null=True)
+    tag_ids = JsonAttribute(null=True)
     attributes = JsonAttribute(null=True)
     import_metadata = JsonAttribute(null=True)
     source_metadata = JsonAttribute(null=True)
@@ -400,7 +400,7 @@ def _attributes(account_id: str, customer: Customer, position: int) -> dict[str,
         "language": customer.language and customer.language.value,
         "declared_type": customer.declared_type and customer.declared_type.value,
         "data_sources": {source.value for source in customer.data_sources},
-        "tags": [tag.model_dump(mode="json") for tag in customer.tags],
+        "tag_ids": list(customer.tag_ids),
         "attributes": [value.model_dump(mode="json") for value in customer.attributes],
         "import_metadata": imported,
         "source_metadata": metadata,

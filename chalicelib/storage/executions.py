@@ -16,6 +16,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
@@ -31,7 +32,6 @@ from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, Inte
 from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
-    pause,
     transaction,
     try_write,
     update_or_read,
@@ -60,7 +60,6 @@ The attempts of the execution are separate rows with the sort keys ``attempt#NUM
 _MAX_PUTS: Final = 25
 _MAX_PUT_BYTES: Final = 3_000_000
 _FILTERED_PAGE_SIZE: Final = 1_000
-_MAX_OUTCOME_WRITES: Final = 6
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -187,8 +186,8 @@ def save_outcome(
 ) -> bool:
     """Save the outcome of a claim and the attempts. Return False if another worker has the claim.
 
-    One request, with up to five retries if DynamoDB throttles. The retries are important because
-    the webhook is sent again if the outcome is not saved.
+    One request. If DynamoDB throttles, the request is retried as long as the function has time,
+    because the webhook is sent again if the outcome is not saved.
 
     Args:
         attempts: the attempts to save: first the interrupted attempts, then the attempt of this
@@ -211,7 +210,8 @@ def save_outcome(
         & (ExecutionRow.claim_token == execution.claim_token)
         & (ExecutionRow.settled < execution.attempt)
     )
-    for try_number in range(_MAX_OUTCOME_WRITES):
+    backoff = Backoff()
+    while True:
         try:
             with transaction() as write:
                 write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
@@ -224,10 +224,11 @@ def save_outcome(
                 # but its response was lost.
                 return _is_settled(execution, last_attempt, outcome.state)
         except Unavailable:
-            if try_number == _MAX_OUTCOME_WRITES - 1:
+            if not backoff.pause():
                 raise
-        pause(try_number)
-    raise Unavailable("Too many concurrent writes to this execution.")
+            continue
+        if not backoff.pause():
+            raise Unavailable("Too many writes at once to this execution.")
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:

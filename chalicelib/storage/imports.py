@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.exceptions import PutError
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
@@ -26,7 +25,6 @@ from chalicelib.domain.customers.import_batch import (
     groups_to_json,
 )
 from chalicelib.domain.customers.merge import RowGroup
-from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
@@ -35,7 +33,7 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
 )
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.table import account_key, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import (
     WorkRecords,
@@ -141,29 +139,26 @@ def save_chunks(
     Raises:
         Unavailable: DynamoDB throttles. The chunks already saved will not be processed.
     """
-    pointers = []
-    try:
-        with ImportRow.batch_write() as batch:
-            for number, groups in enumerate(chunks, start=1):
-                part = f"chunk#{header.edition}#{number:05d}"
-                batch.save(
-                    ImportRow(
-                        header.id,
-                        part,
-                        account_id=header.account_id,
-                        edition=header.edition,
-                        created_at=format_timestamp(header.created_at),
-                        row_count=sum(len(group.rows) for group in groups),
-                        expires_at=_expires_at(now),
-                        number=number,
-                        rows=groups_to_json(groups),
-                        **pending_attributes(header.account_id, header.id, part, now),
-                    )
-                )
-                pointers.append(_pointer(header.account_id, header.id, part, groups, now))
-    except PutError as error:
-        raise Unavailable("The database is busy.") from error
-    return pointers
+    parts = [
+        (f"chunk#{header.edition}#{number:05d}", number, groups)
+        for number, groups in enumerate(chunks, start=1)
+    ]
+    put_all(
+        ImportRow(
+            header.id,
+            part,
+            account_id=header.account_id,
+            edition=header.edition,
+            created_at=format_timestamp(header.created_at),
+            row_count=sum(len(group.rows) for group in groups),
+            expires_at=_expires_at(now),
+            number=number,
+            rows=groups_to_json(groups),
+            **pending_attributes(header.account_id, header.id, part, now),
+        )
+        for part, number, groups in parts
+    )
+    return [_pointer(header.account_id, header.id, part, groups, now) for part, _, groups in parts]
 
 
 def accept(header: ImportHeader, now: datetime) -> bool:

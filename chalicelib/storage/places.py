@@ -1,14 +1,23 @@
-"""The table of brands and stores, loaded as one directory per account."""
+"""The table of brands, stores and tags, loaded as one directory per account."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.domain.accounts.tags import Tag
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.dynamodb.transactions import create, try_write
+
+_TAG: Final = "TAG"
+"""The kind of a tag's row."""
 
 
 class PlaceRow(Table):
-    """The table row of a brand or a store."""
+    """The table row of a brand, a store or a tag. The key of a tag is ``tag#`` and its id."""
 
     class Meta:
         name = "places"
@@ -19,6 +28,8 @@ class PlaceRow(Table):
     name = UnicodeAttribute()
     color = UnicodeAttribute(null=True)
     brand_id = UnicodeAttribute(null=True)
+    created_at = UnicodeAttribute(null=True)
+    updated_at = UnicodeAttribute(null=True)
 
 
 def save(account_id: str, place: Place) -> bool:
@@ -41,8 +52,8 @@ def save(account_id: str, place: Place) -> bool:
 
 
 def load_directory(account_id: str, *, consistent: bool = False) -> Directory:
-    """Load the account's brands and stores, sorted by name."""
-    rows = PlaceRow.query(account_id, consistent_read=consistent)
+    """Load the account's tags, and its brands and stores, sorted by name."""
+    rows = list(PlaceRow.query(account_id, consistent_read=consistent))
     places = (
         Place(
             id=row.place_id,
@@ -52,5 +63,55 @@ def load_directory(account_id: str, *, consistent: bool = False) -> Directory:
             brand_id=row.brand_id,
         )
         for row in rows
+        if row.kind != _TAG
     )
-    return Directory.of(sorted(places, key=lambda place: (place.name, place.id)))
+    return Directory.of(sorted(places, key=lambda place: (place.name, place.id)), _tags(rows))
+
+
+def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:
+    """Load up to 100 tags of the account, by id. Omit missing ones. One consistent request."""
+    rows = read_together(*((PlaceRow, account_id, _tag_key(tag_id)) for tag_id in tag_ids))
+    return {tag.id: tag for tag in _tags(row for row in rows if row)}
+
+
+def create_tag(account_id: str, tag: Tag) -> bool:
+    """Create a tag. Return False if it exists."""
+    return create(
+        PlaceRow,
+        {
+            "account_id": account_id,
+            "place_id": _tag_key(tag.id),
+            "kind": _TAG,
+            "name": tag.tag,
+            "color": tag.color,
+            "created_at": format_timestamp(tag.created_at),
+            "updated_at": format_timestamp(tag.updated_at),
+        },
+    )
+
+
+def set_tag_color(account_id: str, tag_id: str, color: str, now: datetime) -> None:
+    """Set the colour of an existing tag."""
+    PlaceRow(account_id, _tag_key(tag_id)).update(
+        [PlaceRow.color.set(color), PlaceRow.updated_at.set(format_timestamp(now))]
+    )
+
+
+def _tag_key(tag_id: str) -> str:
+    return f"tag#{tag_id}"
+
+
+def _tags(rows: Iterable[PlaceRow]) -> list[Tag]:
+    return [
+        Tag.model_validate(
+            {
+                "id": row.place_id.removeprefix(_tag_key("")),
+                "tag": row.name,
+                "color": row.color,
+                "created_at": row.created_at,
+                "updated_at": row.updated_at,
+            }
+        )
+        for row in rows
+        if row.kind == _TAG
+    ]

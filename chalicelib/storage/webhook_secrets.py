@@ -1,17 +1,22 @@
 """The table of webhook signing secrets, encrypted with KMS.
 
 The secrets are not hashed, because signing a webhook requires the secret. Each secret has a time
-from which it is active. The secret that became active last signs webhooks.
+from which it is active. The secret that became active last signs webhooks. A replaced secret
+expires a day after its successor becomes active.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.account import SigningSecrets
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import transaction
+
+_KEPT_AFTER_REPLACEMENT: Final = timedelta(days=1)
 
 
 class WebhookSecretRow(Table):
@@ -23,23 +28,30 @@ class WebhookSecretRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     active_from = UnicodeAttribute(range_key=True)
     secret = UnicodeAttribute()
+    expires_at = IntegerAttribute(null=True)
 
 
 def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a new secret and delete the account's other secrets that are not active yet.
+    """Save a new secret, which replaces the account's active and scheduled secrets.
+
+    The active secret expires a day after the new secret becomes active. Secrets that are not active
+    yet are deleted.
 
     Return the number of deleted secrets.
     """
-    start = format_timestamp(active_from)
-    scheduled = WebhookSecretRow.query(
-        account_id, WebhookSecretRow.active_from > format_timestamp(now), consistent_read=True
-    )
-    replaced = [row for row in scheduled if row.active_from != start]
+    start, current_time = format_timestamp(active_from), format_timestamp(now)
+    rows = WebhookSecretRow.query(account_id, consistent_read=True)
+    others = [row for row in rows if row.active_from != start]
+    scheduled = [row for row in others if row.active_from > current_time]
+    active = [row for row in others if row.active_from <= current_time][-1:]
+    expires_at = int((active_from + _KEPT_AFTER_REPLACEMENT).timestamp())
     with transaction() as write:
         write.save(WebhookSecretRow(account_id, start, secret=secret))
-        for row in replaced:
+        for row in scheduled:
             write.delete(row)
-    return len(replaced)
+        for row in active:
+            write.update(row, [WebhookSecretRow.expires_at.set(expires_at)])
+    return len(scheduled)
 
 
 def find_active(account_id: str, at: datetime) -> str | None:

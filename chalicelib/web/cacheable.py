@@ -23,10 +23,16 @@ def cacheable(
 ) -> Response:
     """Return a cacheable response with the body, or with status 304 if the client has the body."""
     tag = entity_tag(body)
-    caching = {"ETag": tag, "Cache-Control": f"public, max-age={max_age_s}", **(headers or {})}
+    described: dict[str, str | list[str]] = {
+        # Also on 304: without a media type, the gateway adds its default, `application/json`.
+        "Content-Type": media_type,
+        "ETag": tag,
+        "Cache-Control": f"public, max-age={max_age_s}",
+        **(headers or {}),
+    }
     if _matches(request.headers.get("if-none-match", ""), tag):
-        return Response(body="", status_code=304, headers=caching)
-    return Response(body=body, status_code=200, headers={"Content-Type": media_type, **caching})
+        return Response(body="", status_code=304, headers=described)
+    return Response(body=body, status_code=200, headers=described)
 
 
 def _matches(condition: str, tag: str) -> bool:

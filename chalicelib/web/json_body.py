@@ -9,10 +9,18 @@ from pydantic import BaseModel
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.parsing import parse
-from chalicelib.web.problems import UnsupportedMediaType
+from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "application/json"
 MAX_BYTES: Final = 4 * 1024 * 1024
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+"""The gateway decodes the body and replaces invalid UTF-8 by this character.
+
+A client that sends the character itself must escape it.
+"""
+_NOT_UTF_8: Final = (
+    "The body is not UTF-8, or contains an unescaped U+FFFD. Send U+FFFD as \\ufffd."
+)
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -21,14 +29,14 @@ def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
     """Return the parsed JSON body of the request.
 
     Raises:
-        UnsupportedMediaType: the media type is not JSON. Its parameters are ignored.
+        UnsupportedMediaType: the media type is not JSON, the charset is not UTF-8, or the request
+            has a content encoding.
         InputTooLarge: the body exceeds ``max_bytes``.
         InvalidInput: the body is not JSON (RFC 8259) in UTF-8.
     """
-    declared = request.headers.get("content-type", "")
-    if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
-        raise UnsupportedMediaType(MEDIA_TYPE)
-    raw = request.raw_body
+    reject_content_encoding(request)
+    require_media_type(request, MEDIA_TYPE)
+    raw = _raw_body(request)
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
     return parse_json(raw)
@@ -41,25 +49,26 @@ def parse_json(raw: bytes | str) -> Any:
         InvalidInput: the input is not JSON (RFC 8259) in UTF-8.
     """
     try:
-        return json.loads(
-            raw if isinstance(raw, str) else raw.decode("utf-8"), parse_constant=_reject_constant
-        )
+        text = raw if isinstance(raw, str) else raw.decode("utf-8")
+        if _REPLACEMENT in text:
+            raise _malformed(_NOT_UTF_8)
+        return json.loads(text, parse_constant=_reject_constant)
     except UnicodeDecodeError:
-        detail = "The body is not UTF-8."
+        detail = _NOT_UTF_8
     except json.JSONDecodeError as error:
         detail = f"The body is not JSON: {error.msg} at character {error.pos}."
     except RecursionError:
         detail = "The body is nested too deeply."
     except ValueError:
         detail = "The body contains a number that cannot be parsed."
-    raise InvalidInput([InputError("", "malformed", detail)])
+    raise _malformed(detail)
 
 
 def read_model(request: Request, model: type[Body]) -> Body:
     """Parse the body as an instance of the model.
 
     Raises:
-        UnsupportedMediaType: the media type is not JSON.
+        UnsupportedMediaType: see `read_json`.
         InputTooLarge: the body exceeds the size limit.
         InvalidInput: the body is not JSON or does not match the model.
     """
@@ -68,7 +77,20 @@ def read_model(request: Request, model: type[Body]) -> Body:
 
 def read_optional_model(request: Request, model: type[Body]) -> Body:
     """Parse the body like `read_model`, but treat an empty body of any media type as ``{}``."""
-    return read_model(request, model) if request.raw_body else parse({}, model)
+    reject_content_encoding(request)
+    return read_model(request, model) if _raw_body(request) else parse({}, model)
+
+
+def _raw_body(request: Request) -> bytes:
+    try:
+        raw: Any = request.raw_body
+    except ValueError:  # a lone surrogate in the event, or invalid Base64
+        raise _malformed(_NOT_UTF_8) from None
+    return bytes(raw)
+
+
+def _malformed(detail: str) -> InvalidInput:
+    return InvalidInput([InputError("", "malformed", detail)])
 
 
 def _reject_constant(name: str) -> NoReturn:

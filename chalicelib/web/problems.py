@@ -30,10 +30,7 @@ Headers = dict[str, str | list[str]]
 
 
 class UnsupportedMediaType(FeedbackError):
-    """The endpoint does not accept the body's media type."""
-
-    def __init__(self, expected: str) -> None:
-        super().__init__(f"The media type must be {expected}.")
+    """The endpoint does not accept the body's media type, charset or content encoding."""
 
 
 _STATUS: Final[dict[type[FeedbackError], int]] = {

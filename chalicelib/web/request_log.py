@@ -10,6 +10,7 @@ from chalice.app import Request
 from chalicelib.aws_calls import counted_calls
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
+from chalicelib.time_limits import invocation
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
 
 _DETAILS: Final = {
@@ -19,10 +20,15 @@ _DETAILS: Final = {
 
 
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
-    """Convert the framework's errors to problem responses, and log the request."""
+    """Convert the framework's errors to problem responses, and log the request.
+
+    Forbid browsers to guess the media type of any response.
+    """
     started = time.perf_counter()
-    with counted_calls() as calls:
+    logger.append_keys(request_id=request_id_of(request))
+    with counted_calls() as calls, invocation(request.lambda_context):
         response = _as_problem(request, get_response(request))
+    response.headers["X-Content-Type-Options"] = "nosniff"
     log_request(
         request,
         status=response.status_code,
@@ -48,7 +54,6 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
     """Log the request and its metrics."""
     logger.info(
         "request",
-        request_id=request_id_of(request),
         status=status,
         **metric_fields(
             "route",
@@ -58,7 +63,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
             faults=int(status >= 500),
         ),
     )
-    logger.remove_keys(["account_id"])
+    logger.remove_keys(["account_id", "request_id"])
 
 
 def _as_problem(request: Request, response: Response) -> Response:

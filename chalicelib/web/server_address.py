@@ -1,6 +1,25 @@
 """Determine the public base URL of this deployment from the gateway's request context."""
 
+import re
+from typing import Final
+
 from chalice.app import Request
+
+_LOOPBACK: Final = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
+
+
+def base_url(request: Request) -> str:
+    """Return the base URL for the commands of the documentation page.
+
+    If the gateway reports no host, use the `Host` header, but only if it is a loopback address:
+    callers can forge the header. Otherwise, "…" is in the place of the host.
+    """
+    address = server_address(request)
+    if "://" in address:
+        return address
+    host = request.headers.get("host", "")
+    origin = f"http://{host}" if _LOOPBACK.fullmatch(host) else "…"
+    return origin + address.rstrip("/")
 
 
 def server_address(request: Request) -> str:

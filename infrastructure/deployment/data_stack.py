@@ -1,10 +1,28 @@
-"""Deploy the data stack: tables, queues and alarms."""
+"""Deploy the data stack: tables, queues, logs and alarms."""
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from infrastructure.deployment import stacks
 
 TEMPLATE = Path(__file__).resolve().parent.parent / "data.yaml"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The outputs of a data stack.
+
+    Attributes:
+        deployment_bucket: the name of the bucket with Chalice's record of deployed resources.
+        web_acl_arn: the web ACL for the gateway's stage; None if the stage has no firewall.
+    """
+
+    deployment_bucket: str
+    web_acl_arn: str | None
 
 
 def stack_name(stage: str) -> str:
@@ -12,7 +30,7 @@ def stack_name(stage: str) -> str:
     return f"feedback-{stage}-data"
 
 
-def deploy(stage: str, *, alarm_email: str | None = None) -> str:
+def deploy(stage: str, *, alarm_email: str | None = None, firewall: str | None = None) -> str:
     """Deploy the data stack if its template changed.
 
     Return ``"created"``, ``"updated"`` or ``"unchanged"``.
@@ -20,16 +38,52 @@ def deploy(stage: str, *, alarm_email: str | None = None) -> str:
     Args:
         alarm_email: the address that receives alarms. Default: the address of the previous
             deployment.
+        firewall: ``"yes"`` or ``"no"``: whether to create a web ACL. Default: as in the previous
+            deployment.
 
     Raises:
         DeploymentError: the deployment failed.
     """
     content = stacks.content_hash([TEMPLATE])
-    if alarm_email is None and stacks.is_current(stack_name(stage), content):
+    settings = {"AlarmEmail": alarm_email, "Firewall": firewall}
+    if not any(settings.values()) and stacks.is_current(stack_name(stage), content):
         return "unchanged"
     return stacks.deploy(
         stack_name(stage),
         content,
-        template=TEMPLATE.read_text(),
-        parameters={"Stage": stage, "AlarmEmail": alarm_email},
+        template=template_body(),
+        parameters={"Stage": stage, **settings},
     )
+
+
+def outputs(stage: str) -> Outputs:
+    """Return the outputs of the data stack of a stage, empty if the stack does not exist."""
+    values = stacks.outputs(stack_name(stage))
+    return Outputs(values.get("DeploymentBucketName", ""), values.get("WebAclArn"))
+
+
+def template_body() -> str:
+    """Return the template as compact JSON."""
+    loader = _Loader(TEMPLATE.read_text())
+    return json.dumps(loader.get_single_data(), separators=(",", ":"))
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads CloudFormation's short function tags, such as ``!Sub``."""
+
+
+def _function(loader: yaml.SafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:
+    argument: Any
+    match node:
+        case yaml.ScalarNode():
+            argument = loader.construct_scalar(node)
+        case yaml.SequenceNode():
+            argument = loader.construct_sequence(node, deep=True)
+        case yaml.MappingNode():
+            argument = loader.construct_mapping(node, deep=True)
+    if name == "GetAtt":
+        argument = argument.split(".")
+    return {name if name in ("Ref", "Condition") else f"Fn::{name}": argument}
+
+
+_Loader.add_multi_constructor("!", _function)

@@ -1,28 +1,38 @@
 """Deploy a stage to AWS with the caller's credentials.
 
-A deployment consists of the data stack, functions, routes, event sources and gateway responses. If
-``AWS_ENDPOINT_URL`` is set, the stage is deployed to that endpoint instead of AWS.
+A deployment consists of the data stack, functions, routes, event sources, gateway responses,
+throttling and optionally a web ACL. If ``AWS_ENDPOINT_URL`` is set, the stage is deployed to that
+endpoint instead of AWS.
 """
 
 import argparse
+import ipaddress
 import json
-import shutil
 import sys
 import tempfile
-import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
-from infrastructure.deployment import code_package, data_stack, gateway_responses
+from infrastructure.deployment import (
+    chalice_record,
+    code_package,
+    data_stack,
+    gateway_responses,
+    gateway_stage,
+)
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
-from infrastructure.functions import STAGES
+from infrastructure.deployment.retries import retry_while
+from infrastructure.functions import STAGES, Stage
 
-# Chalice's records of the deployed resources. Without them, Chalice creates all resources again.
-RECORDS = code_package.PROJECT / ".chalice" / "deployed"
-_MAPPING_BUSY_TIMEOUT_S = 120
+_SERVICES: Final[tuple[Literal["cloudformation", "lambda", "apigateway"], ...]] = (
+    "cloudformation",
+    "lambda",
+    "apigateway",
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -38,16 +48,15 @@ def main(arguments: list[str]) -> int:
         help="the address that receives alarms; default: that of the previous deployment",
     )
     parser.add_argument(
-        "--records",
-        type=Path,
-        default=RECORDS,
-        help="the folder with Chalice's records of deployed resources",
+        "--firewall",
+        choices=["yes", "no"],
+        help="whether a web ACL protects the gateway; default: as in the previous deployment",
     )
     options = parser.parse_args(arguments)
     if options.stage is None:
         return fail("Set the stage: make deploy STAGE=dev (make up deploys the local stage).")
     try:
-        url = deploy(options.stage, records=options.records, alarm_email=options.alarm_email)
+        url = deploy(options.stage, alarm_email=options.alarm_email, firewall=options.firewall)
     except DeploymentError as error:
         return fail(str(error))
     except (BotoCoreError, ClientError, WaiterError) as error:
@@ -61,25 +70,58 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def deploy(stage: str, *, records: Path = RECORDS, alarm_email: str | None = None) -> str:
+def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | None = None) -> str:
     """Deploy one stage and return the URL of its gateway. A failed deployment can be repeated.
+
+    Args:
+        alarm_email: the address that receives alarms. None keeps the current one.
+        firewall: ``"yes"`` or ``"no"``. None keeps the current setting.
 
     Raises:
         DeploymentError: a step failed.
     """
+    stage = next(stage for stage in STAGES if stage.name == stage_name)
+    require_loopback(stage)
     with step("Data stack") as shown:
-        shown.outcome = data_stack.deploy(stage, alarm_email=alarm_email)
+        if firewall == "no" and (web_acl_arn := data_stack.outputs(stage_name).web_acl_arn):
+            gateway_stage.disassociate_web_acl(web_acl_arn)
+        shown.outcome = data_stack.deploy(stage_name, alarm_email=alarm_email, firewall=firewall)
+    outputs = data_stack.outputs(stage_name)
     with step("Functions and routes"):
-        resources = _chalice_deploy(stage, records)
+        resources = _chalice_deploy(stage_name, outputs.deployment_bucket)
     with step("Event sources") as shown:
         mappings = [r["event_uuid"] for r in resources if r["resource_type"] == "sqs_event"]
         for mapping in mappings:
             enable_partial_batch_responses(mapping)
         shown.outcome = f"{len(mappings)} with partial batch responses"
     rest_api = next(r for r in resources if r["resource_type"] == "rest_api")
+    rest_api_id = str(rest_api["rest_api_id"])
     with step("Gateway responses"):
-        gateway_responses.put(rest_api["rest_api_id"], api_stage=stage)
+        gateway_responses.put(rest_api_id, api_stage=stage_name)
+    if stage.throttling:
+        with step("Throttling") as shown:
+            gateway_stage.throttle(rest_api_id, stage_name, stage.throttling)
+            shown.outcome = f"{stage.throttling.rate} requests per second and method"
+    if outputs.web_acl_arn:
+        with step("Firewall"):
+            gateway_stage.associate_web_acl(outputs.web_acl_arn, rest_api_id, stage_name)
     return str(rest_api["rest_api_url"])
+
+
+def require_loopback(stage: Stage) -> None:
+    """Check that a stage for the emulator is deployed only to the loopback address.
+
+    Raises:
+        DeploymentError: the stage is for the emulator, and AWS has another address.
+    """
+    if not stage.is_emulated:
+        return
+    endpoints = [boto3.client(service).meta.endpoint_url for service in _SERVICES]
+    if not all(_is_loopback(endpoint) for endpoint in endpoints):
+        raise DeploymentError(
+            f"The stage {stage.name} allows private webhook addresses and has no rate limits."
+            " Deploy it only to an endpoint on the loopback address (AWS_ENDPOINT_URL)."
+        )
 
 
 def enable_partial_batch_responses(mapping: str) -> None:
@@ -91,36 +133,35 @@ def enable_partial_batch_responses(mapping: str) -> None:
         mapping: the id of the event source mapping.
     """
     functions = boto3.client("lambda")
-    deadline = time.monotonic() + _MAPPING_BUSY_TIMEOUT_S
-    while True:
-        try:
-            functions.update_event_source_mapping(
-                UUID=mapping, FunctionResponseTypes=code_package.PARTIAL_BATCH_RESPONSES
-            )
-        except functions.exceptions.ResourceInUseException:
-            # The event source mapping is still being created or updated, so try again.
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(2)
-        else:
-            return
+    # An event source mapping cannot be changed while it is being created or updated.
+    retry_while(
+        functions.exceptions.ResourceInUseException,
+        lambda: functions.update_event_source_mapping(
+            UUID=mapping, FunctionResponseTypes=code_package.PARTIAL_BATCH_RESPONSES
+        ),
+    )
 
 
-def _chalice_deploy(stage: str, records: Path) -> list[dict[str, Any]]:
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _chalice_deploy(stage: str, bucket: str) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as name:
         folder = Path(name)
         code_package.copy_source(folder)
-        written = folder / ".chalice" / "deployed"
-        if records.is_dir():
-            shutil.copytree(records, written)
+        record = folder / ".chalice" / "deployed" / f"{stage}.json"
+        chalice_record.load(bucket, record)
         try:
             code_package.run_chalice("deploy", "--stage", stage, folder=folder)
         finally:
-            # Save the records even if the deployment failed: the next deployment continues from
-            # them.
-            if written.is_dir():
-                shutil.copytree(written, records, dirs_exist_ok=True)
-        deployed: dict[str, Any] = json.loads((written / f"{stage}.json").read_text())
+            # Save the record even if the deployment failed: the next deployment continues from it.
+            chalice_record.save(bucket, record, fallback=code_package.PROJECT / ".local")
+        deployed: dict[str, Any] = json.loads(record.read_text())
     resources: list[dict[str, Any]] = deployed["resources"]
     return resources
 

@@ -122,6 +122,7 @@ def put(rest_api_id: str, api_stage: str) -> None:
 def _headers(response: GatewayResponse) -> dict[str, str]:
     headers = {
         "gatewayresponse.header.Content-Type": f"'{_MEDIA_TYPE}'",
+        "gatewayresponse.header.X-Content-Type-Options": "'nosniff'",
         # Web pages of other origins must be able to read responses of public paths. The gateway
         # cannot set headers by path. The responses contain no account data, so this is safe for all
         # paths.

@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 TIMEOUT_S = 1800
 # The name of the stack's tag with the content hash. A tag is deleted together with the stack.
 _CONTENT_TAG = "feedback-content"
+_NO_UPDATES = "No updates are to be performed"
+MAX_INLINE_BYTES = 51_200
+"""CloudFormation reads larger templates only from S3."""
 
 
 def content_hash(parts: Iterable[str | bytes | Path]) -> str:
@@ -45,8 +49,10 @@ def deploy(
     template: str | None = None,
     template_url: str | None = None,
     parameters: Mapping[str, str | None] | None = None,
-) -> Literal["created", "updated"]:
+) -> Literal["created", "updated", "unchanged"]:
     """Create or update a stack and wait until it is complete.
+
+    Return ``"unchanged"`` if CloudFormation has nothing to update.
 
     Args:
         content: the content hash of the stack.
@@ -71,13 +77,20 @@ def deploy(
         "Parameters": _parameters(parameters or {}, stack),
         "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
     }
-    request |= {"TemplateBody": template} if template is not None else {"TemplateURL": template_url}
+    if template is None:
+        request["TemplateURL"] = template_url
+    elif len(template.encode()) > MAX_INLINE_BYTES:
+        request["TemplateURL"] = _upload(f"{name}.template", template)
+    else:
+        request["TemplateBody"] = template
     try:
         if stack is None:
             client.create_stack(**request)
         else:
             client.update_stack(**request)
     except ClientError as error:
+        if _NO_UPDATES in str(error):
+            return "unchanged"
         raise DeploymentError(f"CloudFormation rejected the stack {name}: {error}") from error
     status = _wait(client, name)
     if status not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
@@ -90,6 +103,20 @@ def outputs(name: str) -> dict[str, str]:
     stack = _describe(boto3.client("cloudformation"), name)
     stack_outputs = stack.get("Outputs", []) if stack is not None else []
     return {output["OutputKey"]: output["OutputValue"] for output in stack_outputs}
+
+
+def _upload(key: str, template: str) -> str:
+    """Upload a template to the templates bucket of the AWS account and region. Return its URL."""
+    s3 = boto3.client("s3")
+    region = s3.meta.region_name
+    bucket = f"feedback-templates-{boto3.client('sts').get_caller_identity()['Account']}-{region}"
+    location: Any = {"LocationConstraint": region}
+    # us-east-1 is the default location and cannot be given.
+    configuration = {} if region == "us-east-1" else {"CreateBucketConfiguration": location}
+    with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+        s3.create_bucket(Bucket=bucket, **configuration)
+    s3.put_object(Bucket=bucket, Key=key, Body=template.encode())
+    return f"https://s3.{region}.amazonaws.com/{bucket}/{key}"
 
 
 def _describe(client: "CloudFormationClient", name: str) -> "StackTypeDef | None":

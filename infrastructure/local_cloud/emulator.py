@@ -18,11 +18,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError
 
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
-PROGRAM = Path(__file__).resolve().parents[2] / ".tools" / "ministack" / "bin" / "ministack"
+PROGRAM = PROJECT / ".tools" / "ministack" / "bin" / "python"
+"""The interpreter of the emulator's environment."""
+LAUNCHER = "infrastructure.local_cloud.strict"
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,8 @@ class Emulator:
         self.temporary.mkdir()
         with self.log.open("wb") as log:
             return subprocess.Popen(
-                [PROGRAM],
+                [PROGRAM, "-m", LAUNCHER],
+                cwd=PROJECT,
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

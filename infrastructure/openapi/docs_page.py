@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
+from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.web.pages.page import environment
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 
@@ -102,16 +103,21 @@ class DocsPage:
         return node
 
     def curl(self, path: str, method: str, operation: Schema) -> str:
-        """Return a curl command that sends the last example request of the operation."""
+        """Return a shell command that sends the first example of the operation."""
         query, lines = "", []
         for parameter in operation.get("parameters", ()):
-            if parameter["required"]:
+            if parameter["name"] == IDEMPOTENCY_HEADER:
+                lines.append(f"-H '{IDEMPOTENCY_HEADER}: {parameter['example']}'")
+            elif parameter["required"]:
                 query += f"{'&' if query else '?'}{parameter['name']}={parameter['example']}"
         if operation.get("security") != []:
             schemes = self._document["components"]["securitySchemes"].values()
-            lines += [f'-H "{scheme["name"]}: ${_variable(scheme["name"])}"' for scheme in schemes]
+            credentials = [
+                f'-H "{scheme["name"]}: ${_variable(scheme["name"])}"' for scheme in schemes
+            ]
+            lines = credentials + lines
         for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
-            body = list(content["examples"].values())[-1]["value"]
+            body = next(iter(content["examples"].values()))["value"]
             if media_type == MULTIPART:
                 lines += [f"-F {shlex.quote(f'{name}={_part(body[name])}')}" for name in body]
             else:

@@ -22,7 +22,7 @@ from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
-from infrastructure.openapi.examples import REQUEST_ID, TRACKER, Example, Recorder
+from infrastructure.openapi.examples import EXAMPLE_KEY, REQUEST_ID, TRACKER, Example, Recorder
 from infrastructure.openapi.field_types import describe_field_types
 from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
 
@@ -34,7 +34,8 @@ _STATUSES: Final = {
     404: "The account has no such record.",
     409: "The form is disabled, or the tracker is already used.",
     413: "The request body is too large.",
-    415: "The media type of the request body is not supported.",
+    415: "The media type or charset of the request body is not supported, or the request has a"
+    " `Content-Encoding`.",
     422: "The `Idempotency-Key` was used with different input.",
     429: "Too many requests. The request was not processed.",
     503: "The service is temporarily unavailable.",
@@ -59,7 +60,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "language": ({"type": "string"}, "fr"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
-    IDEMPOTENCY_HEADER: (_KEY, "import-2026-11-20"),
+    IDEMPOTENCY_HEADER: (_KEY, EXAMPLE_KEY),
 }
 """Schema and example by name of parameter.
 
@@ -79,7 +80,7 @@ class DocumentBuilder:
         document: Schema = yaml.safe_load(Path(__file__).with_name("base.yaml").read_text())
         for path, methods in routes.items():
             for method, route in methods.items():
-                if method != "OPTIONS":
+                if method not in ("HEAD", "OPTIONS"):
                     operation = self._operation(method, path, declared_by(route.view_function))
                     document["paths"].setdefault(path, {})[method.lower()] = operation
         schemas = component_schemas(self._models)

@@ -30,6 +30,7 @@ from admin.demo.ids import MAIN_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from chalicelib.domain import clock, ids
 from chalicelib.domain.customers.import_batch import ChunkPointer
+from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.accounts.manage import create_account, issue_key
@@ -41,6 +42,8 @@ from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
 TRACKER: Final = demo_id("tracker example")
+EXAMPLE_KEY: Final = "example-2026-11-20"
+"""The idempotency key of the examples. The id of the example import is derived from it."""
 
 _ROOT: Final = Path(__file__).parent.parent.parent
 _NOW: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -76,7 +79,10 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "listSurveys": _PAGES,
     "listCustomers": _PAGES,
     "createCustomer": {"Only a name": {"firstName": "Tom"}, "A customer": _ROWS[6]},
-    "importCustomers": {"Three rows": {"batch": [_ROWS[0], {"firstName": " "}, _ROWS[7]]}},
+    "importCustomers": {
+        "Two rows": {"batch": [_ROWS[0], _ROWS[7]]},
+        "Three rows, one of them invalid": {"batch": [_ROWS[0], {"firstName": " "}, _ROWS[7]]},
+    },
     "submitContactForm": {"A message": {"id": _FORM, "store": _STORE, "fields": _MESSAGE}},
     "submitSurvey": {"A rating": {"id": _SURVEY, "store": _STORE, "fields": _RATING}},
 }
@@ -139,7 +145,8 @@ class Recorder:
             for status in errors
         }
         expected = 200 if method == "GET" else 204 if name == "submitContactForm" else 201
-        response = self._send(expected, method, path, query, body)
+        headers = {IDEMPOTENCY_HEADER: EXAMPLE_KEY} if name == "importCustomers" else {}
+        response = self._send(expected, method, path, query, body, headers)
         if name == "importCustomers":
             self._import_id = response["id"]
             _import_queued_rows()
@@ -152,7 +159,13 @@ class Recorder:
         self._send(201, "POST", path, {}, self._with_field_ids(path, body))
 
     def _send(
-        self, expected: int, method: str, path: str, query: dict[str, str], body: Any = None
+        self,
+        expected: int,
+        method: str,
+        path: str,
+        query: dict[str, str],
+        body: Any = None,
+        added_headers: dict[str, str] | None = None,
     ) -> Any:
         """Send the request and return the JSON of the response.
 
@@ -166,7 +179,7 @@ class Recorder:
         elif body is None:
             encoded = {}
         request = httpx.Request(method, f"http://service{path}", params=query, **encoded)
-        headers = dict(request.headers) | self._credentials
+        headers = dict(request.headers) | self._credentials | (added_headers or {})
         if expected == 415:
             headers["content-type"] = "text/plain"
         target = request.url.raw_path.decode()

@@ -23,11 +23,11 @@ from chalicelib.storage.dynamodb.table import connection, read_together
         ({"l": {"L": [{"S": "a"}]}, "m": {"M": {"k": {"S": "v"}}}}, 1 + 3 + 2 + 1 + 3 + 2 + 1),
     ],
 )
-def test_row_size_counts_names_and_values(row: dict[str, Any], size: int) -> None:
+def test_row_size_includes_attribute_names_and_values(row: dict[str, Any], size: int) -> None:
     assert row_bytes(row) == size
 
 
-def test_only_reads_inside_context_are_counted(cloud: None) -> None:
+def test_only_requests_inside_context_are_counted(cloud: None) -> None:
     account = Account(new_id(), "x" * 5000, now())
     accounts.save(account)
     with consumed_capacity(connection().client) as consumed:

@@ -91,7 +91,7 @@ def test_every_comparator_accepts_any_text(
 
 
 @pytest.mark.parametrize("text", ["", "x", "1e5", "NaN", "Infinity", " 1", "1_0", "١", "1.", ".5"])
-def test_unsupported_number_format_is_not_parsed(text: str) -> None:
+def test_text_in_unsupported_number_format_is_not_parsed_as_number(text: str) -> None:
     assert as_number(text) is None
 
 
@@ -100,7 +100,7 @@ def test_text_that_is_not_json_array_of_strings_is_split_at_commas(text: str) ->
     assert parse_list(text) == [item.strip() for item in text.split(",")]
 
 
-def test_and_requires_all_results_and_or_requires_any() -> None:
+def test_and_requires_all_results_to_be_true_and_or_requires_one() -> None:
     assert Combination.AND.of([True, True])
     assert not Combination.AND.of([True, False])
     assert Combination.OR.of([False, True])

@@ -26,7 +26,7 @@ def test_total_pages_includes_last_partial_page(
 
 
 @pytest.mark.parametrize(("page", "item_count"), [(1, 10), (3, 5), (4, 0), (MAX_PAGE, 0)])
-def test_meta_of_page_past_end_contains_page_number_and_totals(page: int, item_count: int) -> None:
+def test_meta_of_page_after_last_page_contains_totals(page: int, item_count: int) -> None:
     meta = page_meta(PageRequest(page=page), item_count, 25)
     assert (meta.current_page, meta.item_count) == (page, item_count)
     assert (meta.total_items, meta.items_per_page, meta.total_pages) == (25, 10, 3)

@@ -7,6 +7,7 @@ import pytest
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.work import (
     PARKED_SHARD,
+    due_after_deferral,
     due_after_failure,
     due_after_requeue,
     first_due,
@@ -19,7 +20,7 @@ ACCOUNTS = [derived_id("account", str(n)) for n in range(200)]
 OWNERS = [derived_id("owner", str(n)) for n in range(200)]
 
 
-def test_open_shards_include_all_shards_except_parked() -> None:
+def test_open_shards_are_all_assigned_shards_without_parked_shard() -> None:
     used = {shard_of(account, owner, "0") for account in ACCOUNTS for owner in OWNERS}
     assert used == set(open_shards())
     assert len(open_shards()) == 16
@@ -35,7 +36,7 @@ def test_chunks_of_one_import_are_distributed_to_two_shards() -> None:
     assert len({shard_of(ACCOUNTS[0], OWNERS[0], str(part)) for part in range(50)}) == 2
 
 
-def test_record_is_always_assigned_to_same_shard() -> None:
+def test_same_record_always_gets_same_shard() -> None:
     assert [shard_of("a", "o", part) for part in "1234"] == ["open-6", "open-6", "open-6", "open-7"]
 
 
@@ -45,6 +46,13 @@ def test_record_is_always_assigned_to_same_shard() -> None:
 )
 def test_delay_after_each_failure_doubles_up_to_one_hour(claims: int, delay_s: int) -> None:
     assert due_after_failure(NOW, claims) == NOW.timestamp() + delay_s
+
+
+@pytest.mark.parametrize(
+    ("deferrals", "delay_s"), [(1, 5), (2, 10), (3, 20), (6, 160), (7, 300), (10_000, 300)]
+)
+def test_deferral_starts_at_five_seconds_and_doubles(deferrals: int, delay_s: int) -> None:
+    assert due_after_deferral(NOW, deferrals) == NOW.timestamp() + delay_s
 
 
 @pytest.mark.parametrize(

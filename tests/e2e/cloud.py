@@ -16,7 +16,7 @@ from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator
 
 TIMEOUT_S = 120
-"""Request timeout, long enough for a slow machine."""
+"""The time-out of a request in seconds, long enough for a slow machine."""
 
 
 @dataclass(frozen=True)

@@ -70,27 +70,18 @@ def credentials(cloud: Cloud) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def deployment(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Deploy a separate stage and return the output of the deployment command."""
+def deployment(cloud: Cloud) -> str:
+    """Deploy a separate stage with a firewall and return the output of the command."""
     functions = cloud.client("lambda").list_functions()["Functions"]
     if f"feedback-{DEPLOYED_STAGE}" in {function["FunctionName"] for function in functions}:
         pytest.skip("An earlier run deployed this stage; the emulator deploys it only once.")
-    records: Path = tmp_path_factory.mktemp("deployed")
+    command = [sys.executable, "-m", "infrastructure.deployment.deploy"]
     result = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "infrastructure.deployment.deploy",
-            "--stage",
-            DEPLOYED_STAGE,
-            "--records",
-            records,
-        ],
+        [*command, "--stage", DEPLOYED_STAGE, "--firewall", "yes"],
         cwd=PROJECT,
         env=cloud.environment(DEPLOYED_STAGE),
         capture_output=True,
         text=True,
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    assert (records / f"{DEPLOYED_STAGE}.json").exists()
     return result.stdout

@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Receiver
 
     def do_POST(self) -> None:
-        """Log the webhook and send the response that its path and its id select."""
+        """Log the webhook, then respond. The path and the webhook id determine the status."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         webhook_id = self.headers["X-Service-Webhook-Id"]
         if self.path.startswith("/silent"):

@@ -1,4 +1,4 @@
-"""A client of the public forms that reads views, builds valid answers and awaits counts."""
+"""A client of the public forms. It reads views, builds answers and waits for submission counts."""
 
 import time
 from collections.abc import Callable

@@ -25,7 +25,7 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Fractions of the submissions: when a fraction is accepted, function processes are killed."""
+"""Fractions of `SUBMISSIONS`. When a fraction is accepted, the test kills function processes."""
 KILLED_AT_ONCE = 4
 """Number of processes of each function to kill at once.
 
@@ -72,7 +72,7 @@ class OpenForm:
 
 @contextmanager
 def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Kill processes of both functions each time that a fraction in `KILLED_AT` is accepted."""
+    """Kill processes of both functions when each fraction in `KILLED_AT` has been accepted."""
     finished = threading.Event()
 
     def kill() -> None:

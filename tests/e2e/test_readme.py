@@ -42,6 +42,8 @@ def test_first_request_in_readme_returns_documented_response(cloud: Cloud) -> No
 def test_survey_submission_in_readme_sends_signed_webhook(cloud: Cloud) -> None:
     received = cloud.folder / "webhooks.jsonl"
     before = len(received.read_text().splitlines()) if received.exists() else 0
-    assert json.loads(run(cloud, "/public/survey/submit")) == {"redirectTo": ""}
+    assert json.loads(run(cloud, "/public/survey/submit")) == {
+        "redirectTo": "https://reviews.example.com/new?place=maison-lumen"
+    }
     wait_until(lambda: received.exists() and len(received.read_text().splitlines()) > before)
     assert json.loads(run(cloud, "tail -n 1"))["event"] == "workflow.action.webhook"

@@ -124,8 +124,8 @@ def sweep_ahead_of_time(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bo
     """Make pending executions due, so that retries do not wait for their delays, then run a sweep.
 
     Args:
-        stalled: whether executions without a retry delay are made due as well. Such an execution
-            makes no progress if its message was lost with a killed function.
+        stalled: whether to make executions without a retry delay due as well. Such an execution is
+            stalled if its message was lost because a function was killed.
     """
     table = cloud.client("dynamodb")
     is_due = "attribute_exists(account_id)" if stalled else "not_before > :now"

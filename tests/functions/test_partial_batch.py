@@ -9,8 +9,9 @@ from chalice.app import SQSEvent
 
 from chalicelib.functions.partial_batch import Message, process_batch
 from chalicelib.messages import decode, encode
-from chalicelib.queues import Queue
+from chalicelib.queues import MAX_RECEIVES, Queue
 from chalicelib.services.webhooks.send import deliver_concurrently
+from chalicelib.time_limits import MIN_WORK_S
 
 FIFO = Queue("any.fifo", batch_size=10, max_concurrency=2)
 STANDARD = Queue("any", batch_size=10, max_concurrency=2)
@@ -73,7 +74,7 @@ def test_standard_queue_reports_only_messages_that_failed(options: dict[str, Any
     assert sorted(processed) == ["1", "2", "4"]
 
 
-def test_message_processed_by_prepare_is_not_processed_again() -> None:
+def test_message_that_prepare_has_processed_is_not_processed_again() -> None:
     processed: list[str] = []
 
     def prepare(messages: Sequence[Message[RecordPointer]]) -> Collection[RecordPointer]:
@@ -86,7 +87,35 @@ def test_message_processed_by_prepare_is_not_processed_again() -> None:
     assert processed == ["2"]
 
 
-def test_decoded_pointer_equals_encoded_pointer() -> None:
+class Context:
+    """A Lambda context whose remaining time decreases with each processed message."""
+
+    def __init__(self, processed: list[str], left_s: float, message_s: float) -> None:
+        self.processed, self.left_s, self.message_s = processed, left_s, message_s
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int((self.left_s - len(self.processed) * self.message_s) * 1000)
+
+
+@pytest.mark.parametrize("queue", [FIFO, STANDARD])
+def test_messages_without_time_are_returned_unprocessed(queue: Queue) -> None:
+    processed: list[str] = []
+    context = Context(processed, left_s=MIN_WORK_S + 5, message_s=3)
+    event = SQSEvent({"Records": [record(str(number)) for number in range(1, 5)]}, context)
+    response = process_batch(event, queue, RecordPointer, failing_on(processed=processed))
+    returned = [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
+    assert (processed, returned) == (["1", "2"], ["3", "4"])
+
+
+def test_message_without_time_is_dropped_before_dead_letter_queue() -> None:
+    context = Context([], left_s=MIN_WORK_S - 1, message_s=0)
+    records = [record("1", receive_count=MAX_RECEIVES - 1), record("2", receive_count=MAX_RECEIVES)]
+    event = SQSEvent({"Records": records}, context)
+    response = process_batch(event, STANDARD, RecordPointer, failing_on(processed=[]))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+
+
+def test_pointer_is_unchanged_by_encoding() -> None:
     pointer = RecordPointer("a", "r", ("x", "y"))
     assert encode(pointer) == '{"accountId": "a", "recordId": "r", "parts": ["x", "y"]}'
     assert decode(RecordPointer, encode(pointer)) == pointer

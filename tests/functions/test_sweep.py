@@ -3,20 +3,23 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from typing import Any
 from zlib import crc32
 
 import pytest
 from chalice.app import CloudWatchEvent
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.work import DueWork
+from chalicelib.domain.work import DueWork, open_shards
 from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.work.kinds import ALL_WORK, WEBHOOKS
-from chalicelib.services.work.sweep import MAX_PER_SHARD
+from chalicelib.services.work.sweep import LISTED_PER_SHARD
 from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import executions
+from chalicelib.storage.dynamodb import work_records
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
 from tests.services.queues import WEBHOOK_QUEUE
@@ -34,11 +37,14 @@ class Context:
 
     def get_remaining_time_in_millis(self) -> int:
         self.calls -= 1
-        return 11_000 if self.calls >= 0 else 9_000
+        return 16_000 if self.calls >= 0 else 14_000
 
 
 def sweep_once(calls: int) -> None:
-    """Run the sweep function. It finds enough remaining time at its first ``calls`` checks."""
+    """Run the sweep function.
+
+    The function checks its remaining time repeatedly. Only the first ``calls`` checks find enough.
+    """
     with allowed("sweep"):
         sweep(CloudWatchEvent(EVENT, Context(calls)))
 
@@ -52,7 +58,7 @@ def make_overdue(account_id: str, count: int) -> None:
 
 
 def account_in_other_shards(account_id: str) -> str:
-    """Return the id of an account whose work uses other shards than that of this account."""
+    """Return the id of a new account that shares no shard with this account."""
     while crc32((other := new_id()).encode()) % 8 == crc32(account_id.encode()) % 8:
         pass
     return other
@@ -62,8 +68,8 @@ def queued_for(account_id: str) -> int:
     return len(WEBHOOK_QUEUE.queued_messages(account_id))
 
 
-def test_backlog_of_one_account_does_not_delay_other_accounts(account: str) -> None:
-    make_overdue(account, 2 * MAX_PER_SHARD + 20)
+def test_backlog_of_one_account_does_not_delay_others(account: str) -> None:
+    make_overdue(account, 2 * LISTED_PER_SHARD + 20)
     other = account_in_other_shards(account)
     make_overdue(other, 1)
     sweep_kind(WEBHOOKS)
@@ -73,24 +79,70 @@ def test_backlog_of_one_account_does_not_delay_other_accounts(account: str) -> N
     assert queued_for(other) == 0
 
 
-def test_sweep_requeues_all_overdue_work_if_time_allows(account: str) -> None:
-    make_overdue(account, 2 * MAX_PER_SHARD + 20)
+def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
+    make_overdue(account, 2 * LISTED_PER_SHARD + 20)
     sweep_once(10_000)
-    assert queued_for(account) == 2 * MAX_PER_SHARD + 20
+    assert queued_for(account) == 2 * LISTED_PER_SHARD + 20
     sweep_once(10_000)
     assert queued_for(account) == 0
 
 
 def test_sweep_stops_before_timeout_and_next_sweep_continues(account: str) -> None:
     make_overdue(account, 30)
-    sweep_once(12)
+    sweep_once(0)
+    assert queued_for(account) == 0
+    time_checks = iter([True, True, False, False])
+    assert sweep_kind(WEBHOOKS, lambda: next(time_checks)) == 20
     first = queued_for(account)
     assert 0 < first < 30
     sweep_once(10_000)
     assert first + queued_for(account) == 30
 
 
-def test_failed_sweep_of_one_kind_of_work_does_not_stop_other_kinds(
+def test_outdated_index_entries_do_not_hide_overdue_work(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_overdue(account, 50)
+    listed = list(WEBHOOKS.records.overdue(clock.now(), 10))
+    assert len(listed) == 50
+    rescheduled, current = listed[:45], listed[45:]
+    list(WEBHOOKS.records.reschedule_all(rescheduled, clock.now()))
+    # The index still lists the earlier due times.
+    monkeypatch.setattr(WEBHOOKS.records, "overdue", lambda *_: iter(listed))
+    assert sweep_kind(WEBHOOKS) == len(current)
+    assert queued_for(account) == len(current)
+
+
+def test_record_that_changes_during_sweep_is_skipped(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_overdue(account, 5)
+    first, *others = WEBHOOKS.records.overdue(clock.now(), LISTED_PER_SHARD)
+    real = work_records.transaction
+
+    def transaction_after_change() -> Any:
+        monkeypatch.setattr(work_records, "transaction", real)
+        assert WEBHOOKS.records.reschedule(first, clock.now())
+        return real()
+
+    monkeypatch.setattr(work_records, "transaction", transaction_after_change)
+    assert sweep_kind(WEBHOOKS) == len(others)
+    assert queued_for(account) == len(others)
+
+
+def test_20_records_are_requeued_in_four_requests(account: str) -> None:
+    make_overdue(account, 20)
+    with counted_calls() as calls:
+        sweep_kind(WEBHOOKS)
+    assert dict(calls) == {
+        "dynamodb.Query": len(open_shards()),
+        "dynamodb.BatchGetItem": 1,
+        "dynamodb.TransactWriteItems": 1,
+        "sqs.SendMessageBatch": 2,
+    }
+
+
+def test_failure_of_one_kind_does_not_stop_other_kinds(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_overdue(account, 1)

@@ -80,7 +80,7 @@ class Machine:
 
     @property
     def calls(self) -> list[str]:
-        """Return the calls of the pip and uv stubs so far."""
+        """Return the command lines with which make has called the pip and uv stubs so far."""
         log = self.project / "log"
         return log.read_text().splitlines() if log.exists() else []
 
@@ -107,12 +107,12 @@ VENV: Final = "uv venv --quiet --clear --python 3.11 .venv"
 SYNC: Final = "uv pip sync --quiet --require-hashes --python .venv/bin/python requirements-dev.txt"
 
 
-def test_first_make_run_installs_uv_and_creates_environment(machine: Machine) -> None:
+def test_first_call_of_make_installs_uv_and_creates_environment(machine: Machine) -> None:
     assert machine.make() == (0, "")
     assert machine.calls == [INSTALL_UV, VENV, SYNC]
 
 
-def test_second_make_run_installs_nothing(machine: Machine) -> None:
+def test_second_call_of_make_installs_nothing(machine: Machine) -> None:
     machine.make()
     assert machine.make() == (0, "")
     assert machine.calls == [INSTALL_UV, VENV, SYNC]

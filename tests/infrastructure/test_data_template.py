@@ -1,5 +1,8 @@
 """Properties that every table, queue and alarm of the data stack must have."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -11,6 +14,7 @@ from infrastructure.deployment import data_stack, stacks
 from infrastructure.deployment.progress import DeploymentError
 
 FOURTEEN_DAYS_S = 14 * 24 * 3600
+OPERATING_GUIDE = Path(__file__).parents[2] / "docs" / "operating.md"
 RESOURCES: dict[str, dict[str, Any]] = cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"]
 
 
@@ -91,6 +95,116 @@ def test_every_alarm_notifies_alarm_topic(alarm: str) -> None:
     assert ALARMS[alarm]["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
 
 
+def anchors(markdown: str) -> set[str]:
+    """Return the anchors of all headings, as GitHub derives them."""
+    headings = re.findall(r"^#+ (.+)$", markdown, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("alarm", ALARMS)
+def test_alarm_names_existing_runbook_section(alarm: str) -> None:
+    description = ALARMS[alarm]["Properties"]["AlarmDescription"]
+    link = re.search(r"Runbook: docs/operating\.md#([\w-]+)$", description)
+    assert link, description
+    assert link[1] in anchors(OPERATING_GUIDE.read_text())
+
+
+def test_compact_template_equals_its_source() -> None:
+    assert json.loads(data_stack.template_body()) == cfn_yaml.load(str(data_stack.TEMPLATE))
+
+
+@pytest.mark.parametrize("table", ["WebhookSecretsTable", "WorkflowsTable"])
+def test_table_with_secrets_is_encrypted_with_own_key(table: str) -> None:
+    assert TABLES[table]["Properties"]["SSESpecification"] == {
+        "SSEEnabled": True,
+        "SSEType": "KMS",
+        "KMSMasterKeyId": {"Fn::GetAtt": ["SecretsKey", "Arn"]},
+    }
+
+
+def test_key_is_retained_and_used_only_through_dynamodb() -> None:
+    key = RESOURCES["SecretsKey"]
+    assert key["UpdateReplacePolicy"] == "Retain"
+    assert key["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert key["Properties"]["EnableKeyRotation"] is True
+    _, use = key["Properties"]["KeyPolicy"]["Statement"]
+    assert use["Condition"]["StringEquals"] == {
+        "kms:CallerAccount": {"Ref": "AWS::AccountId"},
+        "kms:ViaService": {"Fn::Sub": "dynamodb.${AWS::Region}.amazonaws.com"},
+    }
+
+
+def test_replaced_webhook_secrets_have_time_to_live() -> None:
+    assert TABLES["WebhookSecretsTable"]["Properties"]["TimeToLiveSpecification"] == {
+        "AttributeName": "expires_at",
+        "Enabled": True,
+    }
+
+
+def test_deployment_bucket_is_versioned_private_and_retained() -> None:
+    bucket = RESOURCES["DeploymentBucket"]
+    assert bucket["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert bucket["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert set(bucket["Properties"]["PublicAccessBlockConfiguration"].values()) == {True}
+
+
+def web_acl_rules() -> dict[str, dict[str, Any]]:
+    rules = RESOURCES["WebAcl"]["Properties"]["Rules"]
+    return {rule["Name"]: rule["Statement"] for rule in rules}
+
+
+def test_web_acl_is_optional_and_stores_no_requests() -> None:
+    web_acl = RESOURCES["WebAcl"]
+    assert web_acl["Condition"] == "HasFirewall"
+    visibilities = [web_acl["Properties"], *web_acl["Properties"]["Rules"]]
+    # Samples of requests contain the partners' credentials.
+    assert not any(part["VisibilityConfig"]["SampledRequestsEnabled"] for part in visibilities)
+    assert "ManagedRuleGroupStatement" in web_acl_rules()["ip-reputation"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "matching", "other"),
+    [
+        (
+            "public-rate-per-source",
+            ["/prod/public/survey", "/public/contact-form/submit"],
+            ["/prod/partners/public/", "/prod/openapi.json", "/dev/public/survey"],
+        ),
+        (
+            "partner-rate-per-key",
+            ["/prod/partners/customer", "/partners/customer/batch"],
+            ["/prod/public/partners/", "/prod/docs"],
+        ),
+    ],
+)
+def test_rate_rule_matches_paths(rule: str, matching: list[str], other: list[str]) -> None:
+    scope = web_acl_rules()[rule]["RateBasedStatement"]["ScopeDownStatement"]["RegexMatchStatement"]
+    pattern = scope["RegexString"]["Fn::Sub"].replace("${Stage}", "prod")
+    assert [path for path in matching + other if re.search(pattern, path)] == matching
+
+
+def test_partners_are_limited_by_api_key() -> None:
+    rule = web_acl_rules()["partner-rate-per-key"]["RateBasedStatement"]
+    assert rule["AggregateKeyType"] == "CUSTOM_KEYS"
+    assert [key["Header"]["Name"] for key in rule["CustomKeys"]] == ["x-api-key"]
+
+
+def test_dashboard_shows_metrics_of_stage() -> None:
+    body = RESOURCES["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+    widgets = json.loads(body)["widgets"]
+    names = {metric[1] for widget in widgets for metric in widget["properties"]["metrics"]}
+    assert names >= {"Count", "5XXError", "Throttles", "Latency", "delivered", "failed", "parked"}
+    assert set(re.findall(r"\$\{(.+?)\}", body)) == {"Stage", "AWS::Region"}
+    queues = {queue["Properties"]["QueueName"]["Fn::Sub"] for queue in QUEUES.values()}
+    shown = {
+        metric[3]
+        for w in widgets
+        for metric in w["properties"]["metrics"]
+        if metric[0] == "AWS/SQS"
+    }
+    assert shown == queues
+
+
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -108,6 +222,21 @@ def test_second_deployment_of_data_stack_changes_nothing() -> None:
     assert len(tables) == len(TABLES)
     assert {name.startswith("feedback-test-") for name in tables} == {True}
     assert data_stack.deploy("test") == "unchanged"
+
+
+@pytest.mark.usefixtures("aws")
+@pytest.mark.parametrize("region", ["eu-west-1", "us-east-1"])
+def test_template_above_cloudformation_limit_is_uploaded(
+    region: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", region)
+    monkeypatch.setenv("AWS_REGION", region)
+    template = "{Resources: {Topic: {Type: 'AWS::SNS::Topic', Properties: {TopicName: %s}}}}"
+    monkeypatch.setattr(stacks, "MAX_INLINE_BYTES", len(template) - 2)
+    assert stacks.deploy("large", "1", template=template % "one") == "created"
+    assert stacks.deploy("large", "2", template=template % "two") == "updated"
+    topics = boto3.client("sns").list_topics()["Topics"]
+    assert [topic["TopicArn"].rpartition(":")[2] for topic in topics] == ["two"]
 
 
 @pytest.mark.usefixtures("aws")

@@ -10,6 +10,12 @@ from cfnlint.decode import cfn_yaml
 from chalice.app import ScheduledEventConfig, SQSEventConfig
 
 from app import app
+from chalicelib.domain.work import MAX_RUN
+from chalicelib.outbound import queues
+from chalicelib.queues import WEBHOOKS
+from chalicelib.services.webhooks.send import MIN_DELIVERY_S
+from chalicelib.storage.dynamodb.client import dynamodb_client
+from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, MIN_WORK_S
 from infrastructure import generate
 from infrastructure.deployment import data_stack
 from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
@@ -103,18 +109,85 @@ def test_every_configured_function_has_its_own_policy(stage: Stage) -> None:
         assert settings["lambda_memory_size"] > 0
 
 
-def test_every_function_has_alarm_on_errors() -> None:
-    alarmed = {
+def alarmed_functions(metric: str) -> set[str]:
+    """Return the names of the functions that have an alarm on a metric."""
+    return {
         alarm["Properties"]["Dimensions"][0]["Value"]["Fn::Sub"]
         for alarm in generate.function_resources().values()
-        if alarm["Properties"].get("MetricName") == "Errors"
-    }
-    assert alarmed == {
-        "feedback-${Stage}" + ("" if f.name == "api_handler" else f"-{f.name}") for f in FUNCTIONS
+        if alarm["Properties"].get("MetricName") == metric
     }
 
 
-def test_only_emulated_stages_grant_emulator_specific_actions() -> None:
+def deployed_name(function: Function) -> str:
+    return "feedback-${Stage}" + ("" if function.name == "api_handler" else f"-{function.name}")
+
+
+@pytest.mark.parametrize("metric", ["Errors", "Throttles"])
+def test_every_function_has_alarm_on_errors_and_throttles(metric: str) -> None:
+    assert alarmed_functions(metric) == {deployed_name(function) for function in FUNCTIONS}
+
+
+def test_every_scheduled_function_has_alarm_if_it_does_not_run() -> None:
+    assert alarmed_functions("Invocations") == {deployed_name(f) for f in FUNCTIONS if f.schedule}
+    for alarm in generate.function_resources().values():
+        if alarm["Properties"].get("MetricName") == "Invocations":
+            assert alarm["Properties"]["TreatMissingData"] == "breaching"
+            assert alarm["Properties"]["ComparisonOperator"] == "LessThanThreshold"
+            assert alarm["Properties"]["Threshold"] == 1
+
+
+def test_every_function_has_log_group_that_expires() -> None:
+    groups = {
+        group["Properties"]["LogGroupName"]["Fn::Sub"]: group["Properties"]["RetentionInDays"]
+        for group in generate.function_resources().values()
+        if group["Type"] == "AWS::Logs::LogGroup"
+    }
+    assert groups == {f"/aws/lambda/{deployed_name(function)}": 30 for function in FUNCTIONS}
+
+
+def test_functions_cannot_create_log_groups_without_expiry() -> None:
+    for function in FUNCTIONS:
+        for stage in STAGES:
+            assert "CreateLogGroup" not in json.dumps(generate.policy(function, stage))
+
+
+def longest_call_s(client: Any) -> float:
+    """Return the time of a call whose every attempt times out, with botocore's pauses.
+
+    The pause after a throttled attempt doubles from one second.
+    """
+    config = client.meta.config
+    attempts = config.retries["total_max_attempts"]
+    pauses_s: int = sum(2**number for number in range(attempts - 1))
+    return float(attempts * (config.connect_timeout + config.read_timeout) + pauses_s)
+
+
+@pytest.mark.parametrize("create_client", [dynamodb_client, queues._client])
+def test_every_client_respects_time_limit_of_call(create_client: Any) -> None:
+    assert longest_call_s(create_client()) <= MAX_CALL_S
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_function_can_respond_after_slowest_call(function: Function) -> None:
+    assert MIN_CALL_S > MAX_CALL_S
+    # A quarter of the time remains for work before the last call may start.
+    needed_s = MIN_DELIVERY_S if function.queue is WEBHOOKS else MIN_WORK_S
+    if function.queue or function.schedule:
+        assert function.timeout_s - needed_s >= 5
+    else:
+        assert function.timeout_s - MIN_CALL_S >= function.timeout_s / 4
+
+
+@pytest.mark.parametrize("name", ["import_customers", "process_feedback"])
+def test_start_without_outcome_counts_only_after_worker_has_ended(name: str) -> None:
+    (function,) = (function for function in FUNCTIONS if function.name == name)
+    assert function.queue
+    queue = generate.function_resources()[f"{function.queue.name.split('.')[0].title()}Queue"]
+    run_s = MAX_RUN.total_seconds()
+    assert function.timeout_s < run_s <= queue["Properties"]["VisibilityTimeout"]
+
+
+def test_only_stages_of_emulator_grant_actions_that_only_emulator_requires() -> None:
     for stage in STAGES:
         text = "".join(json.dumps(generate.policy(function, stage)) for function in FUNCTIONS)
         assert ("MessageBatch" in text) == stage.is_emulated

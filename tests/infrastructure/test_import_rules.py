@@ -57,7 +57,11 @@ VIOLATIONS: Final = (
     ("app", "web.query", "app"),
     ("app", "admin.main", "app"),
 )
-"""Violations to add: rule id, importing module (in chalicelib or admin), and imported module."""
+"""Forbidden imports, each with the id of the rule that must detect it.
+
+The second value is the importing module (without the prefix ``chalicelib.``), the third is the
+imported module.
+"""
 
 
 @pytest.fixture(scope="module")

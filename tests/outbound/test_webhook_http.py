@@ -243,7 +243,7 @@ def test_endless_response_body_is_cut_off_before_deadline(start: bytes) -> None:
     ],
     ids=["interim", "interim headers", "status line"],
 )
-def test_endless_data_before_status_is_reported_as_bad_answer(
+def test_endless_data_before_status_is_reported_as_invalid_response(
     endless_data: "itertools.repeat[bytes]",
 ) -> None:
     def behave(receiver: Receiver, connection: socket.socket) -> None:
@@ -361,7 +361,7 @@ def test_retry_after_is_cut_at_100_characters(length: int, expected_length: int)
 
 
 @pytest.mark.parametrize(("extra_bytes", "status"), [(0, 204), (1, None)])
-def test_status_is_accepted_within_first_128_kilobytes_of_response(
+def test_status_after_first_128_kilobytes_of_response_is_rejected(
     extra_bytes: int, status: int | None
 ) -> None:
     final = b"HTTP/1.1 204 No Content\r\n"
@@ -458,7 +458,7 @@ def test_connection_closed_before_status_is_reported_as_connection_lost(
         b"HTTP/2.0 200 OK\r\n\r\n",
     ],
 )
-def test_non_http_response_is_reported_as_bad_answer(invalid_response: bytes) -> None:
+def test_non_http_response_is_reported_as_invalid_response(invalid_response: bytes) -> None:
     with receiving(responding_with(invalid_response)) as receiver:
         response = send(receiver)
     assert response.error is WebhookFailure.BAD_ANSWER
@@ -509,7 +509,7 @@ def test_refused_connection_is_reported_as_not_sent() -> None:
     assert not response.was_sent
 
 
-def test_unaccepted_connection_is_reported_as_connect_timeout() -> None:
+def test_connection_that_receiver_does_not_accept_is_reported_as_connect_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]

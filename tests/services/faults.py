@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 
 class InjectedFault(StrEnum):
-    """The kinds of faults: how a request fails."""
+    """The ways in which an AWS request can fail."""
 
     ACCESS_DENIED = "access denied"
     THROTTLED = "throttled"
@@ -26,7 +26,7 @@ class InjectedFault(StrEnum):
 
 
 class Killed(BaseException):
-    """Simulates that the process is killed. The service must not catch this exception."""
+    """The process was killed. A `BaseException`, so that the service does not catch it."""
 
 
 _NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})

@@ -22,5 +22,5 @@ def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
     """Replace the service's clock with one that the test can move. Disable the retry delays."""
     movable_time, real = Time(), clock.now
     monkeypatch.setattr(clock, "now", lambda: movable_time.now(real))
-    monkeypatch.setattr("chalicelib.storage.dynamodb.transactions.time.sleep", lambda _: None)
+    monkeypatch.setattr("chalicelib.backoff.time.sleep", lambda _: None)
     return movable_time

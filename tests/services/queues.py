@@ -61,7 +61,8 @@ class FunctionQueue:
     def deliver_all(self, account_id: str, batch_size: int = 10) -> None:
         """Deliver the account's messages in batches.
 
-        Deliver a batch that fails or is killed twice more.
+        Redeliver failed messages up to two times. If a batch kills the function, all messages of
+        the batch have failed.
         """
         pending = self.queued_messages(account_id)
         for receive_count in (1, 2, 3):

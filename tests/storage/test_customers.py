@@ -48,7 +48,7 @@ def test_list_returns_customers_in_creation_order() -> None:
     assert {total for _, total in pages} == {7}
 
 
-def test_create_with_existing_id_does_not_add_customer() -> None:
+def test_create_with_existing_id_returns_existing_customer() -> None:
     account = new_id()
     customer = build_customer(email="a@example.test")
     customers.create(account, customer)

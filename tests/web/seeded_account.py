@@ -66,15 +66,17 @@ class SeededAccount:
     def answers(self, **values: str) -> list[dict[str, Any]]:
         """Build submitted answers from values by field key.
 
-        The required field has a default value.
+        The answer to the required field ``what`` defaults to ``Food``.
         """
         answers = {"what": "Food", **values}
         return [{"id": self.fields[key], "values": [value]} for key, value in answers.items()]
 
     def tracker(self, survey_id: str | None = None, **purchase: Any) -> str:
-        """Create a purchase of the customer and a tracker for it.
+        """Create a purchase of the customer and a tracker for this purchase.
 
-        Default: a tracker of the private survey.
+        Args:
+            survey_id: the survey of the tracker. Defaults to the private survey.
+            purchase: fields of the purchase definition.
         """
         definition = {"customerId": self.customer_id, **purchase}
         saved_purchase = record_purchase(

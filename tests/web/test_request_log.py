@@ -4,6 +4,10 @@ import json
 from io import StringIO
 from typing import Any
 
+import pytest
+
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.ids import new_id
 from chalicelib.log import logger
 from chalicelib.services.customers.save import save_customer
 from tests.web.definitions import customer_definition
@@ -61,3 +65,19 @@ def test_account_id_is_not_added_to_next_log_line(partner: Partner, log: StringI
     first, second = lines_of(log)
     assert "account_id" in first
     assert "account_id" not in second
+
+
+def test_lines_of_request_contain_id_of_problem_response(
+    partner: Partner, log: StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def warn(*_: object) -> None:
+        logger.warning("queue unavailable")
+        raise NotFound("customer")
+
+    monkeypatch.setattr("chalicelib.services.customers.read.read_customer", warn)
+    response = partner.get(f"/partners/customer?id={new_id()}")
+    logger.info("line of the next invocation")
+    *lines, later = lines_of(log)
+    assert [line["message"] for line in lines] == ["queue unavailable", "request"]
+    assert {line["request_id"] for line in lines} == {response.json["requestId"]}
+    assert "request_id" not in later

@@ -1,13 +1,14 @@
 """Brands and stores. Purchases are made in stores; forms and surveys target brands and stores."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from pydantic import Field
 
+from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
 from chalicelib.domain.schema import Identifier, Input, Resource
@@ -59,14 +60,19 @@ def place_id_conflict() -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class Directory:
-    """All brands and stores of one account, with their current names."""
+    """All brands, stores and tags of one account, with their current names.
+
+    Attributes:
+        tags: the tags by id.
+    """
 
     places: tuple[Place, ...]
+    tags: Mapping[str, Tag] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, places: Iterable[Place]) -> "Directory":
-        """Create a directory of these brands and stores and preserve their order."""
-        return cls(tuple(places))
+    def of(cls, places: Iterable[Place], tags: Iterable[Tag] = ()) -> "Directory":
+        """Create a directory of these places and tags. The order of the places is preserved."""
+        return cls(tuple(places), {tag.id: tag for tag in tags})
 
     @cached_property
     def by_id(self) -> dict[str, Place]:

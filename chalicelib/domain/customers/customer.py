@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from chalicelib.domain.accounts.tags import Tag, TagDefinition
 from chalicelib.domain.customers.custom_attribute import (
     CustomAttributeDefinition,
     CustomAttributeValue,
@@ -28,7 +29,6 @@ from chalicelib.domain.customers.platforms import (
     DataSource,
 )
 from chalicelib.domain.errors import InputTooLarge
-from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import PageMeta
 from chalicelib.domain.schema import (
@@ -66,20 +66,35 @@ def _trimmed(value: Any) -> Any:
     return value.strip(WHITE_SPACE) if isinstance(value, str) else value
 
 
-def _without_nulls(value: Any) -> Any:
+def _is_set(value: Any) -> bool:
+    return value is not None and _trimmed(value) != ""
+
+
+def _set_metadata(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {key: item for key, item in value.items() if item is not None}
+    metadata: dict[Any, Any] = {}
+    for name, item in value.items():
+        if not _is_set(item):
+            continue
+        if (trimmed := _trimmed(name)) in metadata:
+            raise PydanticCustomError("duplicate", "Two names are equal after trimming.")
+        metadata[trimmed] = item
+    return metadata or None
 
 
 ImportMetadata = Annotated[
-    dict[
-        Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)],
-        Annotated[str, StringConstraints(max_length=MAX_METADATA_VALUE)],
-    ],
-    Field(max_length=MAX_METADATA_KEYS),
-    BeforeValidator(_without_nulls),
+    Annotated[
+        dict[
+            Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)],
+            Annotated[str, StringConstraints(max_length=MAX_METADATA_VALUE)],
+        ],
+        Field(max_length=MAX_METADATA_KEYS),
+    ]
+    | None,
+    BeforeValidator(_set_metadata),
 ]
+"""A map of strings. Null and empty values count as absent; None if there are no others."""
 
 
 def _identifier_fields(kind: Any) -> dict[str, Any]:
@@ -91,16 +106,6 @@ def _identifier_fields(kind: Any) -> dict[str, Any]:
         for platform in PLATFORMS
         if platform.identifies_customers
     }
-
-
-class Tag(Resource):
-    """A label on a customer."""
-
-    id: Identifier
-    created_at: Timestamp
-    updated_at: Timestamp
-    tag: str = Field(description="The tag's name.", examples=["VIP"])
-    color: str | None = Field(description="A hexadecimal colour.", examples=["#C0392B"])
 
 
 class _Person(Resource):
@@ -155,7 +160,7 @@ else:
         "MetadataDefinition",
         __base__=Input,
         **{
-            key: ((ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject) | None, None)
+            key: (ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject | None, None)
             for key in METADATA_KEYS
         },
     )
@@ -192,6 +197,7 @@ class Customer(_IdentifiedPerson):
 
     `type` is computed from the numbers of purchases and feedback records.
     `averageFeedbackRating` is computed from `rating_sum` and `rating_count`, which responses omit.
+    A customer is stored with `tag_ids`; a response contains the `tags` with these ids instead.
     """
 
     feedback_count: int = Field(
@@ -208,6 +214,7 @@ class Customer(_IdentifiedPerson):
         default=(), description="Values of custom attributes."
     )
 
+    tag_ids: tuple[str, ...] = Field(default=(), exclude=True)
     rating_sum: int = Field(default=0, exclude=True)
     rating_count: int = Field(default=0, exclude=True)
     declared_type: CustomerType | None = Field(default=None, exclude=True)
@@ -270,30 +277,23 @@ class CustomerBody(_IdentifierInput):
     language: Annotated[Language, Field(strict=False), BeforeValidator(_trimmed)] | None = Field(
         default=None, description="The customer's language."
     )
-    metadata: ImportMetadata | None = Field(
+    metadata: ImportMetadata = Field(
         default=None,
-        description="Your own data. Responses contain it as `metadata.import`.",
+        description="Your own data. Responses contain it as `metadata.import`. Empty values count"
+        " as absent. Names that are equal after trimming are errors.",
     )
     sms_optin: bool | None = Field(default=None, description=_SMS_OPTIN)
     email_optin: bool | None = Field(default=None, description=_EMAIL_OPTIN)
 
     @classmethod
     def _is_set(cls, value: Any) -> bool:
-        return value is not None and _trimmed(value) != ""
+        return _is_set(value)
 
     @model_validator(mode="after")
     def _require_value(self) -> Self:
         if not any(value or value is False for _, value in self):
             raise PydanticCustomError("empty", "Provide at least one field.")
         return self
-
-
-class TagDefinition(Input):
-    """A tag in a definition."""
-
-    tag: str = Field(min_length=1, max_length=MAX_TEXT)
-    color: str | None = Field(default=None, pattern=r"^#([0-9A-Fa-f]{3}){1,2}$")
-    id: Identifier | None = None
 
 
 class CustomerDefinition(CustomerBody):
@@ -346,33 +346,23 @@ def customer_from_body(
     return customer
 
 
-def _records_of(metadata: MetadataDefinition | None) -> dict[str, Any]:
-    records = metadata.model_dump(exclude_none=True) if metadata else {}
-    if not records.get(IMPORT_METADATA_KEY, True):
-        # An import sets the property `import` only if it is absent, so omit it if it is empty.
-        del records[IMPORT_METADATA_KEY]
-    return records
-
-
-def build_customer(definition: CustomerDefinition, now: datetime) -> Customer:
+def build_customer(
+    definition: CustomerDefinition, tags: tuple[Tag, ...], now: datetime
+) -> Customer:
     """Build the customer to save from a definition.
+
+    Args:
+        tags: the tags of the definition; see `merge_tags`.
 
     Raises:
         InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`.
     """
-    tags = tuple(
-        Tag(
-            id=tag.id or derived_id(definition.id, "tag", tag.tag),
-            created_at=now,
-            updated_at=now,
-            tag=tag.tag,
-            color=tag.color,
-        )
-        for tag in definition.tags
-    )
     overrides: dict[str, Any] = {
-        "metadata": _records_of(definition.metadata),
+        "metadata": definition.metadata.model_dump(exclude_none=True)
+        if definition.metadata
+        else {},
         "tags": tags,
+        "tag_ids": tuple(tag.id for tag in tags),
         "attributes": tuple(a.value_of(definition.id, now) for a in definition.attributes),
         "email_bounced": definition.email_bounced,
         "declared_type": definition.type,

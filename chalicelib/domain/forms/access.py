@@ -5,7 +5,7 @@ from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFoun
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed
 from chalicelib.domain.solicitation.tracker import Tracker
 
 
@@ -50,21 +50,22 @@ def require_places(
     store_id: str | None,
     brand_id: str | None,
 ) -> None:
-    """Check that the store and the brand exist.
+    """Check that the store and the brand belong to the account and to each other.
 
-    For a contact form, check also that they belong to its brand.
+    For a contact form, both must also belong to its brand.
 
     Raises:
-        InvalidInput: the store or the brand does not exist or does not belong to the form's brand.
+        InvalidInput: the store or the brand is unknown, or the store is not a store of the brand.
     """
     form_brand_id = form.brand_id if isinstance(form, SavedContactForm) else None
     errors = []
-    if store_id:
-        store = directory.store(store_id)
-        if store is None or form_brand_id not in (None, store.brand_id):
-            errors.append(_unknown("store"))
+    store = directory.store(store_id) if store_id else None
+    if store_id and (store is None or form_brand_id not in (None, store.brand_id)):
+        errors.append(_unknown("store"))
     if brand_id and (directory.brand(brand_id) is None or form_brand_id not in (None, brand_id)):
         errors.append(_unknown("brand"))
+    elif brand_id and store and store.brand_id != brand_id:
+        errors.append(not_allowed("The store does not belong to this brand.", "brand"))
     if errors:
         raise InvalidInput(errors)
 

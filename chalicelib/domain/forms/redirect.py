@@ -6,10 +6,12 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 
 
 def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | None:
-    """Return the survey's enabled target for the store or, if there is none, for the brand.
+    """Return the enabled target for the context's store, else for its brand, else None.
 
-    Return None if neither is an enabled target.
+    For a request that names neither, return the survey's only target.
     """
+    if context.target:
+        return context.target
     for kind, place in ((PlaceKind.STORE, context.store), (PlaceKind.BRAND, context.brand)):
         for target in survey.targets:
             if place and target.enabled and target.type is kind and target.target_id == place.id:

@@ -1,9 +1,9 @@
 """The context of a survey: store, brand, purchase and channel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from chalicelib.domain.accounts.places import Directory, Place
-from chalicelib.domain.forms.survey import Channel
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.forms.survey import Channel, SavedSurvey, Target
 from chalicelib.domain.solicitation.tracker import Tracker
 
 
@@ -17,6 +17,8 @@ class SurveyContext:
         order: the external id of the purchase; ``""`` if there is no purchase.
         send_mode: the channel through which the survey was sent.
         tracker: the tracker of the survey link; None if there is none.
+        target: the survey's target if it has only one, and the request has neither a tracker nor a
+            store or a brand; otherwise None.
     """
 
     store: Place | None = None
@@ -24,6 +26,7 @@ class SurveyContext:
     order: str = ""
     send_mode: Channel = Channel.LINK
     tracker: Tracker | None = None
+    target: Target | None = None
 
     @classmethod
     def at(
@@ -45,6 +48,30 @@ class SurveyContext:
         brand_id = store.brand_id if store else brand_id
         brand = directory.brand(brand_id) if brand_id else None
         return cls(store, brand, order, send_mode, tracker)
+
+    @classmethod
+    def of_request(
+        cls,
+        survey: SavedSurvey,
+        directory: Directory,
+        *,
+        store_id: str | None = None,
+        brand_id: str | None = None,
+    ) -> "SurveyContext":
+        """Create the context of a request without a tracker.
+
+        Without a store and a brand, the brand is that of the survey's enabled target, if it has
+        exactly one.
+        """
+        targets = [target for target in survey.targets if target.enabled]
+        if store_id or brand_id or len(targets) != 1:
+            return cls.at(directory, store_id=store_id, brand_id=brand_id)
+        (target,) = targets
+        if target.type is PlaceKind.STORE:
+            context = cls.at(directory, store_id=target.target_id)
+        else:
+            context = cls.at(directory, brand_id=target.target_id)
+        return replace(context, store=None, target=target)
 
     @classmethod
     def of_tracker(cls, directory: Directory, tracker: Tracker, order: str = "") -> "SurveyContext":

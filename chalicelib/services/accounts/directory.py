@@ -1,4 +1,4 @@
-"""Read the brands and stores of an account."""
+"""Read the brands, stores and tags of an account."""
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.services.caching import cached
@@ -7,10 +7,10 @@ from chalicelib.storage import places
 
 @cached(at_most=256)
 def account_directory(account_id: str) -> Directory:
-    """Return the account's brands and stores, cached for up to a minute."""
+    """Return the account's brands, stores and tags, cached for up to a minute."""
     return places.load_directory(account_id)
 
 
 def current_directory(account_id: str) -> Directory:
-    """Return the account's current brands and stores (consistent read). One AWS request."""
+    """Return the account's current brands, stores and tags (consistent read). One AWS request."""
     return places.load_directory(account_id, consistent=True)

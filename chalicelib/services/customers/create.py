@@ -5,6 +5,7 @@ from typing import Final
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer, CustomerBody, customer_from_body
 from chalicelib.domain.idempotency import origin_of
+from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customers
 
 _OPERATION: Final = "create customer"
@@ -28,4 +29,4 @@ def create_customer(
     customer = customer_from_body(body, origin.record_id, clock.now())
     stored, input_hash = customers.create(account_id, customer, origin.input_hash)
     origin.check_same_input(input_hash)
-    return stored
+    return with_tags(account_id, [stored])[0]

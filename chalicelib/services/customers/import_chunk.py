@@ -62,9 +62,17 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
 
 
 def defer(pointer: ChunkPointer) -> ChunkOutcome:
-    """Defer the chunk by a few minutes without recording a failure."""
+    """Defer the chunk for seconds to minutes without recording a failure."""
     imports.WORK.defer(pointer.import_id, pointer.part, clock.now())
     return ChunkOutcome.DEFERRED
+
+
+def record_start(pointer: ChunkPointer) -> bool:
+    """Record the start of a redelivered chunk. Return True if the chunk is parked.
+
+    An earlier start without an outcome counts as a failure.
+    """
+    return imports.WORK.record_start(pointer.import_id, pointer.part, clock.now())
 
 
 def record_failure(pointer: ChunkPointer, reason: str) -> ChunkOutcome:

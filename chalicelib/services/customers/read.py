@@ -3,12 +3,14 @@
 from chalicelib.domain.customers.customer import Customer, CustomerPage
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.paging import PageRequest, page_meta
+from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customers
 
 
 def find_customer(account_id: str, customer_id: str) -> Customer | None:
     """Return the account's customer, or None if it does not exist. One AWS request."""
-    return customers.find(account_id, customer_id)
+    customer = customers.find(account_id, customer_id)
+    return with_tags(account_id, [customer])[0] if customer else None
 
 
 def read_customer(account_id: str, customer_id: str) -> Customer:
@@ -26,4 +28,6 @@ def read_customer(account_id: str, customer_id: str) -> Customer:
 def list_customers(account_id: str, request: PageRequest) -> CustomerPage:
     """Return one page of the account's customers, oldest first. Two AWS requests."""
     items, total = customers.page(account_id, request)
-    return CustomerPage(items=tuple(items), meta=page_meta(request, len(items), total))
+    return CustomerPage(
+        items=with_tags(account_id, items), meta=page_meta(request, len(items), total)
+    )

@@ -52,6 +52,19 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     return processed
 
 
+def defer(feedback_id: str) -> None:
+    """Defer the record for seconds to minutes without recording a failure."""
+    feedback.WORK.defer(feedback_id, feedback.PART, clock.now())
+
+
+def record_start(feedback_id: str) -> bool:
+    """Record the start of a redelivered record. Return True if the record is parked.
+
+    An earlier start without an outcome counts as a failure.
+    """
+    return feedback.WORK.record_start(feedback_id, feedback.PART, clock.now())
+
+
 def record_failure(feedback_id: str, reason: str) -> bool:
     """Record a failed attempt and schedule the next one. Return True if the record is parked."""
     return feedback.WORK.record_failure(feedback_id, feedback.PART, reason, clock.now())

@@ -94,8 +94,8 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
     if metadata.idempotency_key and (earlier := _find_earlier(origin)):
         return earlier
     require_public(survey.saved)
-    context = SurveyContext.at(
-        survey.directory, store_id=submission.store, brand_id=submission.brand
+    context = SurveyContext.of_request(
+        survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
     )
     new = _build(survey, context, submission, metadata, origin)
     return _store(new, metadata, origin)

@@ -57,7 +57,7 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
     tracker are cached too, and identical requests return the same object.
 
     Raises:
-        InvalidInput: the store or the brand does not belong to the account.
+        InvalidInput: the store or the brand does not belong to the account, or not to each other.
         NotAllowed: the survey is private and the request has no tracker.
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the tracker is already used.
@@ -91,5 +91,7 @@ def _survey_view(
     store_id: str | None,
     brand_id: str | None,
 ) -> PublicSurvey:
-    context = SurveyContext.at(directory, store_id=store_id, brand_id=brand_id)
+    context = SurveyContext.of_request(
+        survey.saved, directory, store_id=store_id, brand_id=brand_id
+    )
     return build_public_survey(survey.saved, directory, language, context)

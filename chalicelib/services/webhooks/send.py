@@ -5,12 +5,9 @@ webhook request can fail between the claim and the outcome.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from math import inf
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -29,19 +26,23 @@ from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
+from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
 from chalicelib.storage import executions, workflows
+from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
 
 MAX_CONCURRENCY: Final = 10
 
-_CLAIM_S: Final = 5.0
-_REQUEST_S: Final = 12.0
+_REQUEST_S: Final = 10.0 + MIN_CALL_S
 """The time that must be left to start an attempt.
 
 It covers the webhook request, up to ten seconds, and saving the outcome.
 """
+
+MIN_DELIVERY_S: Final = MAX_CALL_S + _REQUEST_S
+"""The time that must be left to claim an execution: for the claim and the attempt."""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
@@ -94,11 +95,7 @@ class _Delivery:
 
 def deliver_concurrently(deliver: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Call ``deliver`` for all items concurrently. Return the results in the items' order."""
-    if len(items) == 1:
-        return [deliver(items[0])]
-    with ThreadPoolExecutor(MAX_CONCURRENCY) as threads:
-        futures = [threads.submit(copy_context().run, deliver, item) for item in items]
-        return [future.result() for future in futures]
+    return map_concurrently(deliver, items, MAX_CONCURRENCY)
 
 
 def prefetch(account_ids: set[str]) -> None:
@@ -108,23 +105,18 @@ def prefetch(account_ids: set[str]) -> None:
         signing_secrets_of(account_id)
 
 
-def send_webhook(
-    pointer: ExecutionPointer, time_left_s: Callable[[], float] = lambda: inf
-) -> DeliveryOutcome:
+def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     """Make the next attempt of an execution if it is due and enough time is left.
 
     AWS requests: two (claim and outcome); one if the execution is not due or the circuit is open;
     none if too little time is left.
-
-    Args:
-        time_left_s: returns the seconds until the function's time-out.
 
     Raises:
         Unavailable: the database throttles or does not respond. If this happens before the claim,
             the execution is unchanged. If it happens after the claim, the lease expires, and the
             next attempt is marked as a repeat.
     """
-    if time_left_s() < _CLAIM_S + _REQUEST_S:
+    if time_left_s() < MIN_DELIVERY_S:
         return DeliveryOutcome.DEFERRED
     delivery = _delivery(pointer)
     now = clock.now()
@@ -152,6 +144,11 @@ def send_webhook(
         retry_after=retry_after,
     )
     return _settle(execution, [attempt], outcome)
+
+
+def defer(execution_id: str) -> None:
+    """Defer the execution for seconds to minutes without recording a failure."""
+    executions.WORK.defer(execution_id, executions.PART, clock.now())
 
 
 def record_failure(execution_id: str, reason: str) -> bool:

@@ -1,18 +1,46 @@
 """List and replay parked work. Work is parked after its last allowed attempt fails."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import islice
 from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.work import ParkedWork
-from chalicelib.services.work.kinds import ALL_WORK
+from chalicelib.services.concurrency import map_concurrently
+from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 
 MAX_LISTED: Final = 100
+MAX_CONCURRENCY: Final = 8
+_AT_ONCE: Final = 100
+
+
+@dataclass(frozen=True)
+class ParkedFilter:
+    """The parked work to replay. A filter that is None matches all parked work.
+
+    Attributes:
+        kind: the kind of work, for example ``import``.
+        since: the earliest time of parking.
+    """
+
+    kind: str | None = None
+    account_id: str | None = None
+    since: datetime | None = None
+
+    def matches(self, work: ParkedWork) -> bool:
+        """Return whether the filter matches this parked work."""
+        return self.account_id in (None, work.account_id) and (
+            self.since is None or work.parked_at >= self.since
+        )
 
 
 def list_parked_work() -> list[ParkedWork]:
     """Return up to 100 parked work records of all accounts, the earliest parked first."""
-    parked = [work for kind in ALL_WORK for work in kind.records.parked(MAX_LISTED)]
+    parked = [work for kind in ALL_WORK for work in islice(kind.records.parked(), MAX_LISTED)]
     return sorted(parked, key=lambda work: work.parked_at)[:MAX_LISTED]
 
 
@@ -38,3 +66,49 @@ def replay(owner_id: str, part: str | None = None) -> int:
     if not replayed:
         raise NotFound("parked work")
     return replayed
+
+
+def replay_matching(wanted: ParkedFilter, on_replayed: Callable[[int], None]) -> int:
+    """Replay all parked work that matches the filter. Return the number of records.
+
+    Work that is parked again in the meantime is not replayed twice.
+
+    Args:
+        on_replayed: called with the number of records after each group of up to 100 records.
+    """
+    started_at = clock.now()
+    replayed = 0
+    for kind in ALL_WORK:
+        if wanted.kind not in (None, kind.records.kind):
+            continue
+        matching = (
+            work
+            for work in kind.records.parked(wanted.since)
+            if wanted.matches(work) and work.parked_at <= started_at
+        )
+        for group in _groups(matching):
+            count = _replay_group(kind, group)
+            replayed += count
+            on_replayed(count)
+    return replayed
+
+
+def _groups(works: Iterator[ParkedWork]) -> Iterator[list[ParkedWork]]:
+    while group := list(islice(works, _AT_ONCE)):
+        yield group
+
+
+def _replay_group(kind: KindOfWork, group: list[ParkedWork]) -> int:
+    pointers = map_concurrently(partial(_revive, kind), group, MAX_CONCURRENCY)
+    revived = [pointer for pointer in pointers if pointer is not None]
+    kind.queue(revived)
+    return len(revived)
+
+
+def _revive(kind: KindOfWork, work: ParkedWork) -> object | None:
+    """Revive parked work. Return None if it is not parked any more."""
+    try:
+        pointer: object = kind.records.revive(work.owner_id, work.part, clock.now())
+    except NotFound:
+        return None
+    return pointer

@@ -5,18 +5,13 @@ overrides and the measured savings.
 """
 
 from base64 import b64decode
-from typing import Any, Final
+from typing import Any
 
-from botocore.config import Config
 from botocore.parsers import JSONParser, ResponseParser, ResponseParserFactory
 from botocore.session import get_session
 
-from chalicelib.aws_calls import USER_AGENT, count_calls_of
+from chalicelib.aws_calls import client_config, count_calls_of
 from chalicelib.settings import settings
-
-MAX_ATTEMPTS: Final = 3
-_CONNECT_TIMEOUT_S: Final = 1.0
-_READ_TIMEOUT_S: Final = 4.0
 
 
 class DynamoDbParser(JSONParser):
@@ -39,16 +34,7 @@ def dynamodb_client() -> Any:
     session = get_session()
     session.register_component("response_parser_factory", _ParserFactory())
     client = session.create_client(
-        "dynamodb",
-        region_name=settings().region,
-        config=Config(
-            parameter_validation=False,
-            connect_timeout=_CONNECT_TIMEOUT_S,
-            read_timeout=_READ_TIMEOUT_S,
-            max_pool_connections=10,
-            retries={"mode": "standard", "total_max_attempts": MAX_ATTEMPTS},
-            user_agent=USER_AGENT,
-        ),
+        "dynamodb", region_name=settings().region, config=client_config()
     )
     _reuse_endpoint(client)
     count_calls_of(client)

@@ -5,8 +5,11 @@ module overrides parts of PynamoDB to save time. docs/decisions/aws-clients.md l
 and the measured savings.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final, Self
+from uuid import uuid4
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
@@ -14,9 +17,11 @@ from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
 from pynamodb.models import Model
 
+from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.client import MAX_ATTEMPTS, dynamodb_client
+from chalicelib.storage.dynamodb.client import dynamodb_client
+from chalicelib.time_limits import has_time_for_call
 
 _TRANSIENT_ERRORS: Final = frozenset(
     {
@@ -28,6 +33,8 @@ _TRANSIENT_ERRORS: Final = frozenset(
         "TransactionInProgressException",
     }
 )
+_THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
+_MAX_BATCH_PUTS: Final = 25
 
 
 class SharedConnection(Connection):
@@ -41,17 +48,39 @@ class SharedConnection(Connection):
     def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
         """Send a request, without PynamoDB's signals and without ``ReturnConsumedCapacity``.
 
+        If DynamoDB throttles the request, send it again while there is time for retries.
+
         Raises:
-            Unavailable: DynamoDB throttles, fails or does not respond.
+            Unavailable: DynamoDB throttles or fails until the time for retries ends, or it does not
+                respond, or too little of the function's time is left to send the request.
         """
-        try:
-            return self._make_api_call(operation_name, operation_kwargs)
-        except ClientError as error:
-            if error.response["Error"]["Code"] in _TRANSIENT_ERRORS:
-                raise Unavailable("The database is busy.") from error
-            raise
-        except (HTTPClientError, BotocoreConnectionError) as error:
-            raise Unavailable("The database does not respond.") from error
+        if operation_name == "TransactWriteItems":
+            # A retry of a transaction that succeeded must have no further effect.
+            operation_kwargs.setdefault("ClientRequestToken", str(uuid4()))
+        backoff: Backoff | None = None
+        while has_time_for_call():
+            try:
+                return self._make_api_call(operation_name, operation_kwargs)
+            except ClientError as error:
+                if not _is_transient(error):
+                    raise
+                backoff = backoff or Backoff()
+                if not backoff.pause():
+                    raise Unavailable("The database is busy.") from error
+            except (HTTPClientError, BotocoreConnectionError) as error:
+                raise Unavailable("The database does not respond.") from error
+        raise Unavailable("Too little time is left.")
+
+
+def _is_transient(error: ClientError) -> bool:
+    """Return whether the request had no effect and the same request can succeed later.
+
+    Botocore does not retry a transaction that DynamoDB cancelled because of throttling.
+    """
+    reasons = {reason.code for reason in getattr(error, "cancellation_reasons", ()) if reason}
+    if reasons:
+        return reasons <= _THROTTLING_REASONS
+    return error.response["Error"]["Code"] in _TRANSIENT_ERRORS
 
 
 _shared: SharedConnection | None = None
@@ -154,7 +183,8 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
         table["Keys"].append(read["Key"])
         indexes[read["TableName"], repr(sorted(read["Key"].items()))] = index
     rows: list[Any] = [None] * len(keys)
-    for _ in range(MAX_ATTEMPTS):
+    backoff = Backoff()
+    while True:
         response = connection().dispatch("BatchGetItem", {"RequestItems": unread})
         for table_name, items in response["Responses"].items():
             schema = connection().get_meta_table(table_name)
@@ -167,7 +197,27 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
         unread = response.get("UnprocessedKeys") or {}
         if not unread:
             return rows
-    raise Unavailable("The database is busy.")
+        if not backoff.pause():
+            raise Unavailable("The database is busy.")
+
+
+def put_all(rows: Iterable[Table]) -> None:
+    """Write rows of one table, 25 per request, without conditions.
+
+    Raises:
+        Unavailable: DynamoDB throttles. An unknown part of the rows was written.
+    """
+    remaining = iter(rows)
+    while batch := list(islice(remaining, _MAX_BATCH_PUTS)):
+        unwritten = {
+            batch[0].table_name(): [{"PutRequest": {"Item": row.serialize()}} for row in batch]
+        }
+        backoff = Backoff()
+        while unwritten:
+            response = connection().dispatch("BatchWriteItem", {"RequestItems": unwritten})
+            unwritten = response.get("UnprocessedItems") or {}
+            if unwritten and not backoff.pause():
+                raise Unavailable("The database is busy.")
 
 
 def account_key(account_id: str, record_id: str) -> str:

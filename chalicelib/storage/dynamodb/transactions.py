@@ -1,7 +1,5 @@
 """Run transactions and conditional writes, and retry them on contention."""
 
-import random
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
@@ -11,11 +9,9 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage.dynamodb.table import Table, connection
-
-_MAX_TRIES: Final = 12
-_MAX_PAUSE_S: Final = 0.4
 
 _CONFLICTS: Final = frozenset({"ConditionalCheckFailedException", "TransactionConflictException"})
 
@@ -55,8 +51,6 @@ def transaction() -> Iterator[TransactWrite]:
             "TransactionConflict",
         }:
             raise Contention(condition_failed="ConditionalCheckFailed" in codes) from error
-        if codes & {"ThrottlingError", "ProvisionedThroughputExceeded"}:
-            raise Unavailable("The database is busy.") from error
         raise
 
 
@@ -139,21 +133,12 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
     """Call ``attempt`` until it succeeds, with a short random pause after each `Contention`.
 
     Raises:
-        Unavailable: all 12 tries failed because of contention.
+        Unavailable: the contention lasts until the time for retries ends.
     """
-    for try_number in range(_MAX_TRIES):
+    backoff = Backoff()
+    while True:
         try:
             return attempt()
-        except Contention:
-            pause(try_number)
-    raise Unavailable("Too many concurrent writes to this account.")
-
-
-def pause(try_number: int) -> None:
-    """Sleep for a random time.
-
-    The maximum time is 10 ms after the first try (number 0). It doubles with each further try, up
-    to 400 ms.
-    """
-    max_s = min(_MAX_PAUSE_S, 0.01 * 2**try_number)
-    time.sleep(random.uniform(0, max_s))  # noqa: S311 - jitter, not a secret
+        except Contention as contention:
+            if not backoff.pause():
+                raise Unavailable("Too many writes at once to this account.") from contention

@@ -3,11 +3,13 @@
 The models of tables that contain work records derive from `WorkRow` and override its hooks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.exceptions import TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
@@ -16,11 +18,13 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.work import (
     MAX_CLAIMS,
+    MAX_RUN,
     PARKED,
     PARKED_SHARD,
     PENDING,
     DueWork,
     ParkedWork,
+    due_after_deferral,
     due_after_failure,
     due_after_requeue,
     first_due,
@@ -29,7 +33,9 @@ from chalicelib.domain.work import (
 )
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
+
+_READ_AT_ONCE: Final = 100
 
 Pointer = TypeVar("Pointer")
 
@@ -50,6 +56,9 @@ class WorkRow(Table):
     sort key. Otherwise, ``part`` is a constant.
 
     Only unfinished records have ``work_shard`` and ``due_at``, the keys of the index `due`.
+
+    ``started_at`` is the time in epoch seconds at which a worker started a redelivered record. The
+    outcome removes it.
     """
 
     part: Any
@@ -58,6 +67,8 @@ class WorkRow(Table):
     state = UnicodeAttribute(null=True)
     ended_at = UnicodeAttribute(null=True)
     claims = IntegerAttribute(null=True)
+    deferrals = IntegerAttribute(null=True)
+    started_at = IntegerAttribute(null=True)
     reason = UnicodeAttribute(null=True)
     work_shard = UnicodeAttribute(null=True)
     due_at = IntegerAttribute(null=True)
@@ -98,8 +109,8 @@ def pending_attributes(
 
 
 def leave_index(row: type[WorkRow]) -> list[Action]:
-    """Return the update actions that remove an ended record from the index of due work."""
-    return [row.work_shard.remove(), row.due_at.remove()]
+    """Return the update actions that remove an ended record from the index."""
+    return [row.work_shard.remove(), row.due_at.remove(), row.started_at.remove()]
 
 
 def park(row: type[WorkRow], now: datetime) -> list[Action]:
@@ -109,6 +120,7 @@ def park(row: type[WorkRow], now: datetime) -> list[Action]:
         row.ended_at.set(format_timestamp(now)),
         row.work_shard.set(PARKED_SHARD),
         row.due_at.set(int(now.timestamp())),
+        row.started_at.remove(),
     ]
 
 
@@ -124,10 +136,47 @@ class WorkRecords(Generic[Pointer]):
         self.kind: Final = kind
         self._row: Final = row
 
-    def overdue(self, now: datetime, at_most: int) -> Iterator[DueWork]:
-        """Find unfinished records whose due time has passed, at most ``at_most`` per shard."""
-        for shard in open_shards():
-            yield from self._in_shard(shard, self._row.due_at <= int(now.timestamp()), at_most)
+    def overdue(self, now: datetime, at_once: int) -> Iterator[DueWork]:
+        """Find unfinished records that are due, up to ``at_once`` records per shard in turn.
+
+        The index is eventually consistent: it can list records that have ended or were rescheduled.
+        They do not hide other records, because each index entry is read once.
+        """
+        is_due = self._row.due_at <= int(now.timestamp())
+        shards = [self._in_shard(shard, is_due, at_once) for shard in open_shards()]
+        while shards:
+            listed = [(shard, list(islice(shard, at_once))) for shard in shards]
+            for _, records in listed:
+                yield from records
+            shards = [shard for shard, records in listed if len(records) == at_once]
+
+    def reschedule_all(self, overdue: Sequence[DueWork], now: datetime) -> Iterator[Pointer]:
+        """Reschedule up to 100 overdue records. Yield the pointers of the rescheduled records.
+
+        The caller queues the pointers. Records that have ended or were rescheduled in the meantime
+        are skipped. Two requests; if the transaction fails, one more per record.
+        """
+        rows = read_together(*((self._row, *self._key(due.owner_id, due.part)) for due in overdue))
+        current = [
+            (due, row)
+            for due, row in zip(overdue, rows, strict=True)
+            if row and row.state == PENDING and row.due_at == due.due_at
+        ]
+        if not current:
+            return
+        try:
+            with transaction() as write:
+                for due, row in current:
+                    write.update(row, *self._requeue(due, now))
+        except (Contention, TransactWriteError):
+            # A record changed after it was read, or all records together are too large.
+            for due, _ in current:
+                pointer = self.reschedule(due, now)
+                if pointer is not None:
+                    yield pointer
+            return
+        for _, row in current:
+            yield self._pointer(row, now)
 
     def reschedule(self, due: DueWork, now: datetime) -> Pointer | None:
         """Reschedule an overdue record and return its pointer. The caller queues the pointer.
@@ -135,14 +184,46 @@ class WorkRecords(Generic[Pointer]):
         Return None if the record has ended or was rescheduled in the meantime.
         """
         row = self._at(due.owner_id, due.part)
+        return self._pointer(row, now) if _update(row, *self._requeue(due, now)) else None
+
+    def _requeue(self, due: DueWork, now: datetime) -> tuple[list[Action], Condition]:
         unchanged = self._row.is_pending() & (self._row.due_at == due.due_at)
-        is_updated = _update(row, [self._row.due_at.set(due_after_requeue(now))], unchanged)
-        return self._pointer(row, now) if is_updated else None
+        return [self._row.due_at.set(due_after_requeue(now))], unchanged
 
     def defer(self, owner_id: str, part: str, now: datetime) -> None:
-        """Reschedule a pending record without recording a failure."""
-        row = self._at(owner_id, part)
-        _update(row, [self._row.due_at.set(due_after_requeue(now))], self._row.is_pending())
+        """Reschedule a record without recording a failure, with exponential backoff.
+
+        One request for the first deferral of a record, otherwise two.
+        """
+        row, free = self._at(owner_id, part), self._row.is_free(now)
+        actions: list[Action] = [
+            self._row.deferrals.add(1),
+            self._row.due_at.set(due_after_deferral(now, 1)),
+            self._row.started_at.remove(),
+        ]
+        if _update(row, actions, free) and row.deferrals > 1:
+            _update(row, [self._row.due_at.set(due_after_deferral(now, row.deferrals))], free)
+
+    def record_start(self, owner_id: str, part: str, now: datetime) -> bool:
+        """Record that a worker starts to process a redelivered record.
+
+        If an earlier start has no outcome, count it as a failure, and park the record after the
+        last allowed attempt. Return True if the record is now parked. One request, or up to three
+        after an earlier start.
+        """
+        row, pending = self._at(owner_id, part), self._row.is_pending()
+        started_at = self._row.started_at
+        start = started_at.set(int(now.timestamp()))
+        if _update(row, [start], pending & started_at.does_not_exist()):
+            return False
+        # A more recent start can belong to a worker that is still running.
+        is_interrupted = pending & (started_at <= int((now - MAX_RUN).timestamp()))
+        actions: list[Action] = [
+            start,
+            self._row.claims.add(1),
+            self._row.reason.set("interrupted"),
+        ]
+        return _update(row, actions, is_interrupted) and self._park_if_exhausted(row, now, pending)
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Record a failed attempt and schedule the next one, with exponential backoff.
@@ -152,33 +233,38 @@ class WorkRecords(Generic[Pointer]):
         """
         row = self._at(owner_id, part)
         free = self._row.is_free(now)
-        if not _update(row, [self._row.claims.add(1), self._row.reason.set(reason)], free):
+        actions: list[Action] = [
+            self._row.claims.add(1),
+            self._row.reason.set(reason),
+            self._row.started_at.remove(),
+        ]
+        if not _update(row, actions, free):
             return False
-        claims = row.claims or 0
-        if claims >= MAX_CLAIMS:
-            return _update(row, [*park(self._row, now), *row.on_parking()], free)
-        _update(row, [self._row.due_at.set(due_after_failure(now, claims))], free)
+        if self._park_if_exhausted(row, now, free):
+            return True
+        _update(row, [self._row.due_at.set(due_after_failure(now, row.claims or 0))], free)
         return False
 
-    def parked(self, at_most: int) -> list[ParkedWork]:
-        """Find up to ``at_most`` parked records (maximum 100), the earliest parked first."""
-        candidates = self._in_shard(PARKED_SHARD, None, at_most)
-        rows = read_together(
-            *((self._row, *self._key(due.owner_id, due.part)) for due in candidates)
-        )
-        return [
-            ParkedWork(
-                kind=self.kind,
-                account_id=row.account_id,
-                owner_id=self._owner_of(row),
-                part=row.part,
-                claims=min(row.claims or 0, MAX_CLAIMS),
-                reason=row.reason or "",
-                parked_at=datetime.fromisoformat(row.ended_at),
-            )
-            for row in rows
-            if row and row.state == PARKED
-        ]
+    def parked(self, since: datetime | None = None) -> Iterator[ParkedWork]:
+        """Find the records that were parked at or after this time, the earliest parked first.
+
+        Two requests per 100 records.
+        """
+        condition = self._row.due_at >= int(since.timestamp()) if since else None
+        candidates = self._in_shard(PARKED_SHARD, condition, _READ_AT_ONCE)
+        while keys := list(islice(candidates, _READ_AT_ONCE)):
+            rows = read_together(*((self._row, *self._key(due.owner_id, due.part)) for due in keys))
+            for row in rows:
+                if row and row.state == PARKED:
+                    yield ParkedWork(
+                        kind=self.kind,
+                        account_id=row.account_id,
+                        owner_id=self._owner_of(row),
+                        part=row.part,
+                        claims=min(row.claims or 0, MAX_CLAIMS),
+                        reason=row.reason or "",
+                        parked_at=datetime.fromisoformat(row.ended_at),
+                    )
 
     def parked_parts(self, owner_id: str) -> list[str]:
         """Return the sort keys of the owner's parked work records."""
@@ -217,6 +303,7 @@ class WorkRecords(Generic[Pointer]):
             self._row.due_at.set(first_due(now)),
             self._row.ended_at.remove(),
             self._row.claims.remove(),
+            self._row.deferrals.remove(),
             *row.on_reopening(),
         ]
         return self._pointer(row, now) if _update(row, actions, condition) else None
@@ -239,8 +326,15 @@ class WorkRecords(Generic[Pointer]):
         pointer: Pointer = row.pointer(now)
         return pointer
 
-    def _in_shard(self, shard: str, until: Condition | None, at_most: int) -> Iterator[DueWork]:
-        for row in self._row.due.query(shard, until, limit=at_most):
+    def _park_if_exhausted(self, row: WorkRow, now: datetime, condition: Condition) -> bool:
+        if (row.claims or 0) < MAX_CLAIMS:
+            return False
+        return _update(row, [*park(self._row, now), *row.on_parking()], condition)
+
+    def _in_shard(
+        self, shard: str, condition: Condition | None, page_size: int
+    ) -> Iterator[DueWork]:
+        for row in self._row.due.query(shard, condition, page_size=page_size):
             yield DueWork(self._owner_of(row), row.part, row.due_at)
 
 

@@ -14,7 +14,7 @@ from chalice import Blueprint, Response
 
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.server_address import server_address
+from chalicelib.web.server_address import base_url, server_address
 
 routes = Blueprint(__name__)
 
@@ -27,7 +27,7 @@ _IF_NONE_MATCH: Final = {
 }
 
 
-@routes.route("/openapi.json", methods=["GET"], content_types=[])
+@routes.route("/openapi.json", methods=["GET", "HEAD"], content_types=[])
 @operation(
     id="getDescription",
     tag=_TAG,
@@ -43,7 +43,7 @@ def get_openapi() -> Response:
     return cacheable(request, document, "application/json", max_age_s=_MAX_AGE_S)
 
 
-@routes.route("/docs", methods=["GET"], content_types=[])
+@routes.route("/docs", methods=["GET", "HEAD"], content_types=[])
 @operation(
     id="getDocumentation",
     tag=_TAG,
@@ -58,7 +58,7 @@ def get_docs() -> Response:
     from chalicelib.web.pages.page import security_headers
 
     request = routes.current_request
-    page = _page(server_address(request))
+    page = _page(base_url(request))
     return cacheable(
         request,
         page,
@@ -76,8 +76,5 @@ def _document(address: str) -> str:
 
 @lru_cache(maxsize=8)
 def _page(address: str) -> str:
-    # If the gateway reports no host, show only the path. The Host header is not used, because
-    # callers can forge it.
-    base_url = address if "://" in address else f"…{address.rstrip('/')}"
     page = PAGE.read_text(encoding="utf-8")
-    return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(base_url)}'", 1)
+    return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(address)}'", 1)

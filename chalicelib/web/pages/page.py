@@ -42,7 +42,6 @@ def security_headers(html: str) -> dict[str, str | list[str]]:
         "Content-Security-Policy": f"default-src 'none'; style-src{styles or _NONE};"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "Referrer-Policy": "no-referrer",
-        "X-Content-Type-Options": "nosniff",
     }
 
 

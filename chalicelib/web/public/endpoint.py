@@ -91,10 +91,11 @@ PublicView = Callable[[PublicRequest], Response]
 def public_route(
     routes: Blueprint, method: str, path: str
 ) -> Callable[[PublicView], Callable[[], Response]]:
-    """Route requests to a view that accepts a `PublicRequest`.
+    """Route requests to a view that accepts a `PublicRequest`. A GET route also accepts HEAD.
 
     Every response has CORS headers.
     """
+    methods = ["GET", "HEAD"] if method == "GET" else [method]
 
     def decorate(view: PublicView) -> Callable[[], Response]:
         @functools.wraps(view)
@@ -102,7 +103,7 @@ def public_route(
             return allow_any_origin(_respond(view, routes.current_request))
 
         add_preflight_route(routes, path, method)
-        routed: Callable[[], Response] = routes.route(path, methods=[method], content_types=[])(
+        routed: Callable[[], Response] = routes.route(path, methods=methods, content_types=[])(
             endpoint
         )
         return routed

@@ -1,12 +1,13 @@
 """Parse a ``multipart/form-data`` body (RFC 7578) into pairs of name and text."""
 
+import re
 from typing import Any, Final
 
 from chalice.app import Request
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError, json_pointer
-from chalicelib.web.problems import UnsupportedMediaType
+from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "multipart/form-data"
 MAX_PARTS: Final = 2_500
@@ -24,20 +25,20 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
     """Return the parts of the body, in order.
 
     Raises:
-        UnsupportedMediaType: the content type is not ``multipart/form-data``.
+        UnsupportedMediaType: the content type is not ``multipart/form-data``, the charset is not
+            UTF-8, or the body has a content encoding.
         InputTooLarge: the body exceeds ``max_bytes``.
         InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
     """
-    declared = request.headers.get("content-type", "")
-    if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
-        raise UnsupportedMediaType(MEDIA_TYPE)
+    reject_content_encoding(request)
+    require_media_type(request, MEDIA_TYPE)
     try:
         raw: Any = request.raw_body
     except ValueError:  # the gateway's Base64 is invalid
         raise _malformed("Malformed Base64 in the body.") from None
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
-    return parse_parts(raw, declared)
+    return parse_parts(raw, request.headers["content-type"])
 
 
 def parse_parts(raw: bytes, content_type: str) -> list[Part]:
@@ -61,7 +62,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
             max_header_count=MAX_HEADERS,
             max_header_size=MAX_HEADER_BYTES,
         )
-        parser.write(raw)
+        parser.write(_with_empty_contents(raw, boundary))
         parser.finalize()
     except FormParserError as error:
         raise _malformed(f"Malformed multipart body: {error}.") from None
@@ -72,6 +73,19 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     if collected.errors:
         raise InvalidInput(collected.errors)
     return collected.parts
+
+
+def _with_empty_contents(raw: bytes, boundary: bytes) -> bytes:
+    """Add an empty content to parts that consist only of headers (RFC 2046, section 5.1.1).
+
+    The parser would otherwise read the next part as the content of such a part.
+    """
+    delimiter = b"--" + boundary
+    if b"\r\n\r\n" + delimiter not in raw:
+        return raw
+    quoted = re.escape(delimiter)
+    only_headers = rb"%b\r\n(?:(?!%b)[^\r\n]++\r\n)++\r\n(?=%b)" % (quoted, quoted, quoted)
+    return re.sub(only_headers, lambda part: part[0] + b"\r\n", raw)
 
 
 class _Collected:

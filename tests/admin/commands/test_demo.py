@@ -15,9 +15,15 @@ from admin.commands import demo as demo_command
 from admin.definitions.definition import RawDefinition
 from admin.demo.contents import demo_definitions
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT
+from admin.demo.workflows import main_workflows
 from chalicelib.domain import clock
+from chalicelib.domain.feedback.submission import SurveySubmission
+from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
+from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.customers.read import read_customer
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.forms.cached_forms import get_survey
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import places, trackers, webhook_secrets
 from chalicelib.storage.contact_forms import contact_forms
@@ -97,7 +103,27 @@ def test_demo_file_contains_ids_and_credentials_of_stored_data(output: Path) -> 
     assert read_purchase(OTHER_ACCOUNT, other["purchaseId"]).store_id == other["storeId"]
 
 
-def test_demo_trackers_refer_to_private_survey_and_store(output: Path) -> None:
+def test_low_rating_without_store_matches_workflow_for_unhappy_guests(output: Path) -> None:
+    demo_file = demo(output)
+    survey = get_survey(demo_file["surveyId"])
+    field_ids = {field.key: field.id for field in survey.saved.fields}
+    answers = {"nps": "3", "improve": "Food"}
+    submission = SurveySubmission.model_validate(
+        {
+            "id": demo_file["surveyId"],
+            "fields": [{"id": field_ids[key], "values": [answers[key]]} for key in answers],
+        }
+    )
+    feedback = submit_survey(submission, SubmissionMetadata())
+    workflows = [
+        build_workflow(parse_workflow_definition(definition, allow_private=True), clock.now())
+        for definition in main_workflows("http://127.0.0.1:8080/webhooks")
+    ]
+    started = {workflow.name for workflow, _ in reactions(workflows, feedback)}
+    assert started == {"Rated visits", "Unhappy guests"}
+
+
+def test_demo_trackers_belong_to_private_survey_and_store(output: Path) -> None:
     demo_file = demo(output)
     assert len(set(demo_file["trackers"])) >= 20
     for tracker_id in demo_file["trackers"]:
@@ -122,7 +148,7 @@ def test_second_demo_run_updates_base_url_in_demo_file(output: Path) -> None:
     }
 
 
-def test_next_demo_run_completes_interrupted_run(
+def test_second_demo_run_creates_missing_records(
     output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     demo(output)

@@ -1,10 +1,13 @@
 """Tests of the commands ``work list`` and ``work replay``."""
 
+import json
+
 import pytest
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.services.customers.accept_batch import read_import
+from chalicelib.services.work.parked import list_parked_work
 from tests.admin.command import new_account, run
 from tests.services.customers.importing import accept_batch
 from tests.services.queues import IMPORT_QUEUE
@@ -48,6 +51,53 @@ def test_replay_completes_parked_work(with_part: bool) -> None:
     assert (result.exit_code, result.stderr.strip()) == (0, "Requeued: 1.")
     IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert read_import(account, import_id).created == 2
+
+
+def parked_owners() -> set[str]:
+    return {work.owner_id for work in list_parked_work()}
+
+
+def test_replay_by_account_includes_only_its_work() -> None:
+    first, second = new_account(), new_account()
+    imports = [park_import(first), park_import(first)]
+    other = park_import(second)
+    result = run("work", "replay", "--account", first, "--kind", "import")
+    assert (result.exit_code, result.stderr.strip()) == (0, "Requeued: 2.")
+    assert parked_owners().isdisjoint(imports)
+    assert other in parked_owners()
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        (("--kind", "webhook"), 0),
+        (("--since", "2999-01-01"), 0),
+        (("--since", "2000-01-01T00:00:00"), 1),
+    ],
+)
+def test_replay_requires_all_filters_to_match(options: tuple[str, str], count: int) -> None:
+    account = new_account()
+    park_import(account)
+    result = run("work", "replay", "--account", account, *options)
+    assert (result.exit_code, result.stderr.strip()) == (0, f"Requeued: {count}.")
+
+
+@pytest.mark.parametrize("arguments", [(), (new_id(), "--kind", "import")])
+def test_replay_requires_either_id_or_filter(arguments: tuple[str, ...]) -> None:
+    result = run("work", "replay", *arguments)
+    assert result.exit_code == 2
+    assert "either an id or" in result.stderr
+
+
+def test_replay_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chalicelib.services.work.parked._AT_ONCE", 2)
+    monkeypatch.setattr("chalicelib.storage.dynamodb.work_records._READ_AT_ONCE", 2)
+    monkeypatch.setattr("chalicelib.services.work.parked.MAX_CONCURRENCY", 1)
+    account = new_account()
+    imports = {park_import(account) for _ in range(5)}
+    assert "Requeued: 5." in run("work", "replay", "--account", account).stderr
+    queued = IMPORT_QUEUE.queued_messages(account)
+    assert {json.loads(body)["importId"] for body in queued} == imports
 
 
 def test_work_list_is_empty_without_parked_work(monkeypatch: pytest.MonkeyPatch) -> None:

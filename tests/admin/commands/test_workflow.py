@@ -103,7 +103,7 @@ def test_delivery_commands_list_show_and_replay_execution(receiver: Receiver, ti
     malformed, unknown_id, pending, count = result.stderr.strip().splitlines()
     assert malformed.startswith("nope: Must be a UUID")
     assert unknown_id.startswith(f"{unknown}: ")
-    assert pending.startswith(f"{row.execution_id}: The execution is pending")
+    assert pending.startswith(f"{row.execution_id}: Pending and successful")
     assert count == "Requeued: 1."
     assert run("deliveries", "replay", row.execution_id).exit_code == 1
     assert run("deliveries", "show", new_id()).exit_code == 1

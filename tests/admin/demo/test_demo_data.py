@@ -25,7 +25,7 @@ from chalicelib.domain.parsing import parse
 
 
 class EmptyService:
-    """A service whose only accounts are the two demo accounts."""
+    """A service that has only the two demo accounts, without resources."""
 
     def has_account(self, account_id: str) -> bool:
         return account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)
@@ -76,7 +76,7 @@ def test_demo_data_is_deterministic() -> None:
     "script",
     "LATIN ARABIC HEBREW CYRILLIC GREEK CJK HIRAGANA HANGUL DEVANAGARI".split(),
 )
-def test_demo_customers_include_first_name_in_script(script: str) -> None:
+def test_demo_customers_include_first_name_in_every_script(script: str) -> None:
     letters = {c for person in of_kind(Kind.CUSTOMER) for c in person["firstName"]}
     assert any(unicodedata.name(c).startswith(script) for c in letters)
 
@@ -85,7 +85,7 @@ def test_demo_forms_use_every_field_type() -> None:
     assert {field["type"] for form in forms() for field in form["fields"]} == set(FieldType)
 
 
-def test_demo_forms_use_every_operator() -> None:
+def test_demo_dependencies_use_every_comparison_operator() -> None:
     used = {
         value["operator"]
         for form in forms()

@@ -40,7 +40,7 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 @dataclass
 class ReferenceImporter:
-    """A reference importer that fills unset fields row by row."""
+    """A simple importer that creates and fills customers row by row, as a reference."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -118,7 +118,7 @@ def test_pair_ignores_email_case_and_phone_formatting(email: str | None, phone: 
 
 
 @given(st.lists(ROWS, min_size=1, max_size=30))
-def test_groups_are_unchanged_by_serialization(rows: list[dict[str, Any]]) -> None:
+def test_deserialized_groups_equal_serialized_groups(rows: list[dict[str, Any]]) -> None:
     groups = group_rows(enumerate(parse(row, CustomerBody) for row in rows))
     assert groups_from_json(groups_to_json(groups)) == tuple(groups)
     assert sorted(row.index for group in groups for row in group.rows) == [*range(len(rows))]

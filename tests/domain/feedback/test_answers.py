@@ -178,7 +178,7 @@ def test_disabled_reply_limits_are_ignored() -> None:
     assert values(validate(form, ("m", ["a", "b"]))) == {"m": ["a", "b"]}
 
 
-def test_optional_field_with_min_replies_can_be_unanswered() -> None:
+def test_optional_field_with_min_replies_accepts_no_answer() -> None:
     form = form_of(select("m", "a", "b", kind="MULTI_SELECT", allowMinReplies=True, minReplies=2))
 
     assert values(validate(form)) == {}
@@ -194,7 +194,7 @@ def test_required_field_must_be_answered() -> None:
     assert errors(form, ("a", "  ")) == [("/fields/0", "required")]
 
 
-def test_required_error_contains_field_id() -> None:
+def test_error_of_unanswered_required_field_contains_field_id() -> None:
     form = form_of(field("a", required=True))
 
     with pytest.raises(InvalidInput) as raised:
@@ -356,7 +356,7 @@ def test_option_and_its_translation_are_duplicate_values() -> None:
     assert errors(form, ("what", ["Price", "Prix"])) == [("/fields/0/values/1", "duplicate")]
 
 
-def test_text_answer_is_not_translated() -> None:
+def test_text_answer_equal_to_translated_option_is_stored_unchanged() -> None:
     form = form_of(select("what", "Food", "Price", "Other"), field("text"), **TRANSLATIONS)
 
     assert values(validate(form, ("text", "Prix"))) == {"text": ["Prix"]}
@@ -381,7 +381,9 @@ def test_text_answer_is_not_translated() -> None:
         ("CHECKBOX", "true", None),
     ],
 )
-def test_rating_is_scaled_to_0_to_10(kind: str, value: str, rating: int | None) -> None:
+def test_rating_is_converted_to_scale_from_0_to_10(
+    kind: str, value: str, rating: int | None
+) -> None:
     assert validate(form_of(field("a", kind)), ("a", value)).rating == rating
 
 

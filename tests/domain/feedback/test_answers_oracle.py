@@ -120,7 +120,7 @@ def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[Submi
 # --- the oracle
 
 Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
-"""Return the errors, the answers in display order, and the rating."""
+"""The result of a validation: the errors, the answers in display order, and the rating."""
 
 
 def number(text: str) -> Fraction | None:
@@ -165,7 +165,11 @@ def combine(operator: str, results: list[bool]) -> bool:
 
 
 def expected_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> set[str]:
-    """Return the visible fields: start with all fields, and remove fields until nothing changes."""
+    """Return the ids of the visible fields.
+
+    Start with all fields. Remove the fields whose dependencies are not met, and repeat this until
+    no field is removed.
+    """
     visible = {field.id for field in form.fields}
     while True:
         after = set()

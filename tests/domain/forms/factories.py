@@ -1,4 +1,4 @@
-"""Build valid definitions of forms and surveys, and a directory of their brand and stores."""
+"""Build valid definitions of forms and surveys, and a directory of brands and stores."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -59,9 +59,13 @@ def select(key: str, *values: str, kind: str = "SINGLE_SELECT", **overrides: Any
 
 
 def depends(field: str, on: str, *values: Any, **overrides: Any) -> dict[str, Any]:
-    """Return the definition of a dependency.
+    """Return the definition of a dependency of a field on another field.
 
-    A value is a text for ``$eq`` or a pair (operator, text).
+    Args:
+        field: the key of the dependent field.
+        on: the key of the field that it depends on.
+        values: the expected values. A text is compared with ``$eq``; a pair sets the operator, for
+            example ``("$gt", "7")``. Defaults to ``"Yes"``.
     """
     expected = [
         {"operator": value[0], "value": value[1]} if isinstance(value, tuple) else {"value": value}

@@ -53,7 +53,7 @@ def test_available_language_with_highest_weight_is_chosen(
     assert chosen("fr", "ar", "he", "no", "zh", "zh-TW", accept=accept) == language
 
 
-def test_region_falls_back_to_its_language() -> None:
+def test_language_with_unavailable_region_selects_language_without_region() -> None:
     assert chosen("zh", accept="zh-TW") == "zh"
     assert chosen("zh", "zh-TW", accept="zh-TW") == "zh-TW"
 
@@ -65,7 +65,7 @@ def test_language_parameter_overrides_accept_language_header() -> None:
 
 
 @given(st.text(alphabet="frenzhTW-_,;q=0.19* ", max_size=60) | st.text(max_size=60))
-def test_any_language_request_selects_available_language(header: str) -> None:
+def test_any_requested_language_text_selects_available_language(header: str) -> None:
     assert chosen("fr", "zh-TW", accept=header) in {"en", "fr", "zh-TW"}
     assert chosen("fr", "zh-TW", requested=header) in {"en", "fr", "zh-TW"}
 

@@ -255,7 +255,7 @@ def test_partner_schema_requires_and_describes_every_field(model: Any) -> None:
             assert "description" in described or "$ref" in described, (part["title"], name)
 
 
-def test_saved_form_is_unchanged_by_serialization() -> None:
+def test_deserialized_form_equals_serialized_form() -> None:
     form, survey = saved_contact_form(**COMPLETE_FORM), saved_survey(**COMPLETE_FORM)
 
     assert SavedContactForm.model_validate_json(form.model_dump_json()) == form

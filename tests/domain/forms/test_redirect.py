@@ -9,6 +9,7 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
+    OTHER_BRAND,
     OTHER_STORE,
     SECOND_STORE,
     STORE,
@@ -77,3 +78,25 @@ def test_survey_without_post_redirect_does_not_redirect_respondent(threshold: in
 
     assert redirect_to(survey, AT_STORE, 10) == ""
     assert external_url(survey, AT_STORE) == STORE_PAGE
+
+
+@pytest.mark.parametrize(
+    ("targets", "store", "brand", "page", "chosen_brand"),
+    [
+        ([BRAND_TARGET], None, None, BRAND_PAGE, BRAND),
+        ([STORE_TARGET], None, None, STORE_PAGE, BRAND),
+        ([STORE_TARGET, {**BRAND_TARGET, "enabled": False}], None, None, STORE_PAGE, BRAND),
+        ([{**BRAND_TARGET, "enabled": False}], None, None, "", None),
+        (BOTH, None, None, "", None),
+        ([BRAND_TARGET], None, OTHER_BRAND, "", OTHER_BRAND),
+        ([STORE_TARGET], SECOND_STORE, None, "", BRAND),
+    ],
+)
+def test_request_without_store_and_brand_uses_single_target(
+    targets: list[Any], store: str | None, brand: str | None, page: str, chosen_brand: str | None
+) -> None:
+    survey = saved_survey(targets=targets, postRedirect=True, postRedirectThreshold=0)
+    context = SurveyContext.of_request(survey, DIRECTORY, store_id=store, brand_id=brand)
+
+    assert external_url(survey, context) == redirect_to(survey, context, None) == page
+    assert (context.brand.id if context.brand else None) == chosen_brand

@@ -55,7 +55,9 @@ def test_system_header_overrides_equivalent_custom_header() -> None:
         ("X-Own", "X.Own", False),
     ],
 )
-def test_header_names_ignore_case_and_underscores(name: str, other: str, same: bool) -> None:
+def test_comparison_of_header_names_ignores_case_and_equates_dash_and_underscore(
+    name: str, other: str, same: bool
+) -> None:
     assert (normalize_header_name(name) == normalize_header_name(other)) is same
 
 

@@ -34,9 +34,9 @@ def addresses_in(network: IPv4Network | IPv6Network) -> st.SearchStrategy[int]:
 
 
 def embeds_ipv4(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether an IPv6 address embeds an IPv4 address.
+    """Return whether the address is an IPv6 address that embeds an IPv4 address.
 
-    A separate test covers such addresses.
+    A separate test covers these addresses.
     """
     mapped = IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96")
     return any(address in network for network in mapped)
@@ -69,7 +69,7 @@ def test_allocated_ipv6_addresses_are_public(address: IPv6Address) -> None:
 
 
 @given(st.one_of(st.ip_addresses(), addresses_in(IPv6Network("2000::/3")).map(IPv6Address)))
-def test_public_address_is_global_in_standard_library(
+def test_public_address_is_also_global_according_to_standard_library(
     address: IPv4Address | IPv6Address,
 ) -> None:
     if is_public(address) and not embeds_ipv4(address):

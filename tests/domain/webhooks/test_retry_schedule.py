@@ -36,7 +36,7 @@ def test_eight_attempts_span_22_to_26_hours_with_increasing_delays(chances: list
     assert delays[:5] == sorted(delays[:5])
 
 
-def test_retry_delays_have_jitter() -> None:
+def test_retry_delay_grows_with_jitter() -> None:
     assert backoff_delay(3, 0.0) < backoff_delay(3, 0.5) < backoff_delay(3, 0.99)
 
 
@@ -100,6 +100,6 @@ def test_retry_after_date_is_parsed_and_clamped(timestamp: datetime) -> None:
 
 
 @given(st.text())
-def test_every_retry_after_text_is_ignored_or_clamped(text: str) -> None:
+def test_random_retry_after_text_is_ignored_or_clamped(text: str) -> None:
     delay = retry_after_delay(text, NOW)
     assert delay is None or MINUTE <= delay <= SIX_HOURS

@@ -154,7 +154,7 @@ def test_text_over_its_maximum_length_is_rejected(
     assert input_error[0] == f"/actions/0/{pointer}"
 
 
-def test_headers_that_differ_in_dash_and_underscore_are_duplicates() -> None:
+def test_header_names_that_differ_only_in_case_and_underscore_are_duplicates() -> None:
     actions = [action_definition(headers={"X-A": "1", "x_a": "2"})]
     assert errors_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
 

@@ -115,7 +115,7 @@ def test_every_function_has_uploaded_code_and_its_own_role(
     assert len(roles) == len(set(roles))
 
 
-def test_partial_batch_responses_are_enabled_for_any_function_name() -> None:
+def test_partial_batch_responses_do_not_depend_on_function_name() -> None:
     event = {"Type": "SQS", "Properties": {"Queue": "arn:aws:sqs:x:y:z", "BatchSize": 10}}
     timer = {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)"}}
     packaged: dict[str, Any] = {

@@ -65,7 +65,7 @@ def test_batch_fills_only_null_fields(account: str) -> None:
     )
 
 
-def test_rows_with_different_missing_pair_fields_create_separate_customers(account: str) -> None:
+def test_rows_that_differ_in_email_or_phone_create_separate_customers(account: str) -> None:
     batch = [
         {"email": "a@example.test"},
         {"email": "a@example.test", "phoneNumber": "+331"},
@@ -193,7 +193,7 @@ def test_idempotency_key_still_returns_customer_after_replacement(account: str) 
     assert create_customer(account, body, idempotency_key="k").company == "Lumen"
 
 
-def test_accepting_batch_sends_one_aws_request_plus_chunk_and_message_batches(account: str) -> None:
+def test_accepting_batch_sends_batched_requests_for_chunks_and_messages(account: str) -> None:
     accept_batch(account, {"batch": rows(1)})
     with counted_calls() as calls:
         accept_batch(account, {"batch": rows(49 * 26)})

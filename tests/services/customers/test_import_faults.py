@@ -8,15 +8,19 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
+from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
+from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.work.kinds import IMPORTS
 from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
+from chalicelib.storage.dynamodb.transactions import Contention
+from chalicelib.storage.imports import ImportRow
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
@@ -64,7 +68,7 @@ def deliver_all(account: str) -> None:
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Repeat sweep and delivery until the import has ended."""
+    """Until the import ends, move the clock ahead by an hour, sweep, and deliver the messages."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return
@@ -104,7 +108,7 @@ def test_single_aws_fault_does_not_change_import_result(
 
 
 def assert_no_work_remains(account: str, time: Time) -> None:
-    """Check that later sweeps requeue no messages, not even for batches that were not accepted."""
+    """Check that later sweeps queue nothing, not even chunks of batches that were not accepted."""
     for _ in range(2):
         deliver_all(account)
         time.ahead += timedelta(days=1)
@@ -199,12 +203,13 @@ def test_chunk_that_always_kills_function_is_parked(account: str, time: Time) ->
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     import_id = accepted.id
-    for receive_count in range(2, 9):
+    for receive_count in range(1, 10):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _kill)
             with pytest.raises(Killed):
                 IMPORT_QUEUE.deliver(bodies, receive_count)
-    IMPORT_QUEUE.deliver(bodies, 9)
+        time.ahead += timedelta(minutes=3)  # the visibility time-out of the queue
+    IMPORT_QUEUE.deliver(bodies, MAX_RECEIVES)
     assert read_import(account, import_id).status == "FAILED"
 
 
@@ -236,6 +241,41 @@ def test_throttled_request_does_not_count_as_failure_of_chunk(
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
+def test_chunk_that_waited_behind_killed_chunk_is_not_counted(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killing = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    (first,) = IMPORT_QUEUE.queued_messages(account)
+    waiting = accept_batch(account, {"batch": [{"firstName": "B"}]})
+    (second,) = IMPORT_QUEUE.queued_messages(account)
+    with monkeypatch.context() as patch:
+        patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _kill)
+        for receive_count in range(1, MAX_RECEIVES):
+            with pytest.raises(Killed):
+                IMPORT_QUEUE.deliver([first, second], receive_count)
+            time.ahead += timedelta(minutes=3)  # the visibility time-out of the queue
+    IMPORT_QUEUE.deliver([first, second], MAX_RECEIVES)
+    assert read_import(account, killing.id).status == "FAILED"
+    assert outcome_counts(read_import(account, waiting.id)) == {"created": 1}
+    (row,) = ImportRow.query(waiting.id, ImportRow.part.startswith("chunk"))
+    assert row.claims is None
+
+
+def test_throttled_chunk_is_deferred_for_seconds(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+
+    def throttle(_: object) -> None:
+        raise Unavailable("busy")
+
+    monkeypatch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", throttle)
+    assert IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account)) == []
+    (row,) = ImportRow.query(accepted.id, ImportRow.part.startswith("chunk"))
+    assert 0 < row.due_at - clock.now().timestamp() <= 5
+    assert row.claims is None
+
+
 def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +286,9 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     failed_updates: list[str] = []
 
     def fail_first_update(client: BaseClient, operation: str, arguments: Any) -> Any:
+        if operation == "TransactWriteItems":
+            with inject_fault(monkeypatch, 0, InjectedFault.CONFLICT):
+                return client._make_api_call(operation, arguments)  # type: ignore[attr-defined]
         if operation == "UpdateItem" and not failed_updates:
             failed_updates.append(operation)
             raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
@@ -275,7 +318,11 @@ def test_failed_sweep_queues_chunks_that_it_has_already_rescheduled(
             raise Unavailable("busy")
         return reschedule(due, now)
 
+    def conflict() -> Any:
+        raise Contention(condition_failed=False)
+
     monkeypatch.setattr(IMPORTS.records, "reschedule", fail_third_reschedule)
+    monkeypatch.setattr("chalicelib.storage.dynamodb.work_records.transaction", conflict)
     with pytest.raises(Unavailable):
         sweep(IMPORTS)
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2

@@ -8,6 +8,6 @@ from chalicelib.settings import Settings
 
 @pytest.fixture
 def submission_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set a limit of 50 submissions, so that every submission is counted."""
+    """Enable the submission limit, so that the rate-limit counter counts every submission."""
     limited = Settings("test", "eu-west-1", submissions=50)
     monkeypatch.setattr(limit_submissions, "settings", lambda: limited)

@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Conflict, NotFound, Unavailable
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
+from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
     submit_contact_form,
@@ -83,7 +85,7 @@ def deliver_all(seeded: SeededAccount) -> None:
 
 
 def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
-    """Repeat sweep and delivery until the feedback is processed."""
+    """Until the feedback is processed, move the clock ahead, sweep, and deliver the messages."""
     for _ in range(30):
         stored = feedback.find(feedback_id)
         if stored and stored.state == "DONE":
@@ -203,6 +205,82 @@ def test_feedback_is_parked_after_eight_failures_and_replayed(
     assert seeded.counts == (1, 0, 0)
     with pytest.raises(NotFound):
         replay(parked.owner_id, parked.part)
+
+
+def fail_processing(patch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Make the last step of processing raise this error."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    patch.setattr("chalicelib.services.feedback.process._count", fail)
+
+
+def delay_of(feedback_id: str) -> int:
+    """Return the seconds until the feedback record is due."""
+    row = FeedbackRow.get(feedback_id)
+    return round(row.due_at - clock.now().timestamp())
+
+
+def test_unavailable_database_defers_feedback_without_counting(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = submission_of(seeded, "contact form")()
+    messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    delays = []
+    with monkeypatch.context() as patch:
+        fail_processing(patch, Unavailable("busy"))
+        for _ in range(10):
+            assert FEEDBACK_QUEUE.deliver(messages) == []
+            delays.append(delay_of(submitted.id))
+    expected = [5, 10, 20, 40, 80, 160, 300, 300, 300, 300]
+    assert all(abs(delay - at) <= 2 for delay, at in zip(delays, expected, strict=True))
+    assert FeedbackRow.get(submitted.id).claims is None
+    assert FEEDBACK_QUEUE.deliver(messages) == []
+    assert seeded.counts == (1, 0, 0)
+
+
+def test_redelivery_of_unstarted_feedback_is_not_counted(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = submission_of(seeded, "contact form")()
+    messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    with monkeypatch.context() as patch:
+        fail_processing(patch, Unavailable("busy"))
+        for _ in range(9):
+            time.ahead += timedelta(minutes=6)
+            assert FEEDBACK_QUEUE.deliver(messages, MAX_RECEIVES) == []
+    row = FeedbackRow.get(submitted.id)
+    assert (row.state, row.claims, row.started_at) == ("PENDING", None, None)
+
+
+def test_feedback_that_always_kills_function_is_parked(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = submission_of(seeded, "contact form")()
+    messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    with monkeypatch.context() as patch:
+        fail_processing(patch, Killed())
+        for receive_count in range(1, MAX_RECEIVES):
+            with pytest.raises(Killed):
+                FEEDBACK_QUEUE.deliver(messages, receive_count)
+            time.ahead += timedelta(minutes=6)  # the visibility time-out of the queue
+        assert FEEDBACK_QUEUE.deliver(messages, MAX_RECEIVES) == []
+    row = FeedbackRow.get(submitted.id)
+    assert (row.state, row.claims, row.reason) == ("PARKED", 8, "interrupted")
+
+
+def test_concurrent_redelivery_is_not_counted(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = submission_of(seeded, "contact form")()
+    messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    with monkeypatch.context() as patch:
+        fail_processing(patch, Killed())
+        for _ in range(3):
+            with pytest.raises(Killed):
+                FEEDBACK_QUEUE.deliver(messages, 2)
+    assert FeedbackRow.get(submitted.id).claims is None
 
 
 def test_sweeper_requeues_only_due_feedback(seeded: SeededAccount, time: Time) -> None:

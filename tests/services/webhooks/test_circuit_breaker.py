@@ -52,7 +52,9 @@ def test_circuit_of_one_account_does_not_affect_another() -> None:
     assert breaker.open_until("account", "host", NOW)
 
 
-def test_circuit_breaker_forgets_oldest_host_over_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_circuit_breaker_clears_all_hosts_at_host_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(circuit_breaker, "_MAX_HOSTS", 2)
     breaker = breaker_after_timeouts(OPEN_AFTER_TIMEOUTS)
     breaker.record_result("account", "second", NOW, timed_out=True)

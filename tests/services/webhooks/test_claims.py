@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.endpoint import Endpoint
-from botocore.exceptions import ReadTimeoutError
+from botocore.exceptions import ClientError, ReadTimeoutError
 from chalice.app import SQSEvent
 
 from chalicelib.aws_calls import counted_calls
@@ -60,7 +60,7 @@ def test_claim_blocks_other_claims_until_lease_ends(seeded: SeededAccount) -> No
     assert (second.attempt, list(second.interrupted)) == (2, [1])
 
 
-def test_only_last_claim_may_record_outcome(seeded: SeededAccount) -> None:
+def test_outcome_of_replaced_claim_is_not_recorded(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now()
     first = executions.claim(pointer, now)
@@ -120,7 +120,7 @@ def test_webhook_is_sent_once_if_response_to_claim_is_lost(
     assert [(attempt.number, attempt.repeat) for attempt in attempts_made] == [(1, False)]
 
 
-def test_outcome_is_recorded_only_with_its_claim_token(seeded: SeededAccount) -> None:
+def test_outcome_with_another_claim_token_is_not_recorded(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now()
     claim = executions.claim(pointer, now)
@@ -155,7 +155,33 @@ def test_outcome_is_recorded_despite_conflicts(
     assert len(receiver.requests) == 1
 
 
-def test_outcome_is_recorded_if_response_to_its_write_is_lost(
+def test_known_success_is_recorded_after_long_throttling(
+    seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_workflow(seeded.account_id)
+    messages = trigger_webhooks(seeded)
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+    throttled = []
+
+    def throttle(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        if operation != "TransactWriteItems" or len(throttled) == 30:
+            return real(client, operation, arguments)
+        throttled.append(operation)
+        error: Any = {
+            "Error": {"Code": "TransactionCanceledException", "Message": ""},
+            "CancellationReasons": [{"Code": "ThrottlingError"}],
+        }
+        raise ClientError(error, operation)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", throttle)
+        WEBHOOK_QUEUE.deliver(messages)
+    assert len(throttled) == 30
+    assert read_only_execution(seeded)[0] == "SUCCEEDED"
+    assert len(receiver.requests) == 1
+
+
+def test_outcome_with_lost_response_counts_as_recorded(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     add_workflow(seeded.account_id)
@@ -196,7 +222,7 @@ def test_replay_after_killed_attempt_is_marked_as_repeat(
     ]
 
 
-def test_failed_claim_during_retry_delay_is_not_counted(
+def test_failed_claim_during_retry_delay_does_not_park_execution(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
@@ -216,7 +242,7 @@ def test_failed_claim_during_retry_delay_is_not_counted(
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
 
-def test_stopping_execution_without_request_does_not_count_as_attempt(
+def test_attempt_count_of_stopped_execution_equals_sent_requests(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     workflow = add_workflow(seeded.account_id)
@@ -233,31 +259,40 @@ def test_stopping_execution_without_request_does_not_count_as_attempt(
 
 
 class Context:
-    """A Lambda context that returns the next of these remaining times at each call."""
+    """A Lambda context whose remaining time the test sets."""
 
-    def __init__(self, *left_s: float) -> None:
-        self.left_s = list(left_s)
+    def __init__(self, left_s: float) -> None:
+        self.left_s = left_s
 
     def get_remaining_time_in_millis(self) -> int:
-        return int(self.left_s.pop(0) * 1000)
+        return int(self.left_s * 1000)
 
 
 @pytest.mark.parametrize(
-    ("left_s", "claims", "sent"), [((16.9,), 0, 0), ((17.0, 11.9), 1, 0), ((17.0, 12.0), 1, 1)]
+    ("left_s", "claims", "sent"), [((24.9,), 0, 0), ((25.0, 17.9), 1, 0), ((25.0, 18.0), 1, 1)]
 )
 def test_webhook_is_deferred_when_function_has_little_time_left(
     seeded: SeededAccount,
     receiver: Receiver,
     time: Time,
+    monkeypatch: pytest.MonkeyPatch,
     left_s: tuple[float, ...],
     claims: int,
     sent: int,
 ) -> None:
+    context, real_claim = Context(left_s[0]), executions.claim
+
+    def slow_claim(*args: Any) -> Any:
+        execution = real_claim(*args)
+        context.left_s = left_s[1]
+        return execution
+
     add_workflow(seeded.account_id, action_definition(attempts=1))
     (message,) = trigger_webhooks(seeded)
     record = {"messageId": "1", "body": message, "receiptHandle": "", "attributes": {}}
-    with counted_calls() as calls:
-        response = send_webhook(SQSEvent({"Records": [record]}, Context(*left_s)))
+    with counted_calls() as calls, monkeypatch.context() as patch:
+        patch.setattr(executions, "claim", slow_claim)
+        response = send_webhook(SQSEvent({"Records": [record]}, context))
     assert response == {"batchItemFailures": []}
     assert (calls["dynamodb.UpdateItem"], len(receiver.requests)) == (claims, sent)
     advance_time(seeded.account_id, time, timedelta(minutes=3))

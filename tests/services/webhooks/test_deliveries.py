@@ -1,4 +1,4 @@
-"""Test webhooks that an operator sends for a workflow action."""
+"""Webhooks that an operator sends to test a workflow action."""
 
 import pytest
 

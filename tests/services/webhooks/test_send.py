@@ -241,7 +241,7 @@ def test_attempts_after_secret_rotation_use_new_secret(
         )
 
 
-def test_retry_uses_current_url_and_headers_of_action(
+def test_retry_sends_original_body_to_current_url_of_action(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     workflow = add_workflow(seeded.account_id)
@@ -326,7 +326,7 @@ def test_execution_that_always_kills_function_is_parked(
     assert [attempt.ambiguous for attempt in attempts] == [True] * 8 + [False]
 
 
-def test_execution_that_cannot_be_claimed_is_parked_and_blocks_no_others(
+def test_execution_that_cannot_be_claimed_is_parked_and_does_not_block_others(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)

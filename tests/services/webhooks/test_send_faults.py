@@ -51,7 +51,10 @@ def finish(seeded: SeededAccount, time: Time) -> None:
 
 
 def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
-    """Check that both executions succeed once, and that a second attempt is marked as a repeat."""
+    """Check that both executions succeed once.
+
+    If the receiver accepted a webhook twice, the second attempt must be marked as a repeat.
+    """
     rows = executions_of(seeded.account_id)
     assert [row.state for row in rows] == ["SUCCEEDED"] * 2
     for row in rows:
@@ -100,7 +103,7 @@ def test_single_aws_fault_does_not_change_delivery_result(
     assert len(receiver.requests) == sent
 
 
-def test_attempt_of_killed_function_is_repeated_once_and_marked(
+def test_attempt_of_killed_function_is_repeated_once_and_marked_as_repeat(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     answer_contact_form(seeded)

@@ -34,9 +34,9 @@ def create_customer(partner: Partner, body: Any) -> dict[str, Any]:
 
 
 def validation_errors(partner: Partner, body: Any) -> list[tuple[str, str]]:
-    """Send an invalid customer and return the errors.
+    """Send an invalid customer and return the errors of the response.
 
-    Check that a batch with this row has the same ones.
+    Check that a batch that contains this customer as a row gets the same errors.
     """
     errors = partner.post(CREATE, body).errors
     good = {"firstName": "Zoé"}
@@ -108,10 +108,22 @@ def test_creating_customer_sends_two_aws_requests(partner: Partner, key: str | N
 @pytest.mark.parametrize(
     "body",
     [b"", b" ", b"{", b"{'a': 1}", b'{"firstName": "Zo"}x', b"NaN", b'{"firstName": Infinity}',
-     b'\xef\xbb\xbf{"firstName": "Z"}', b'{"batch": [' + b"[" * 200_000],
+     b'\xef\xbb\xbf{"firstName": "Z"}', b'{"batch": [' + b"[" * 200_000,
+     b'{"firstName": "Zo\xe9"}', '{"firstName": "Zo\ufffd"}'.encode(),
+     b'{"firstName": "Zo\xed\xa0\x80"}'],
 )  # fmt: skip
 def test_invalid_json_is_rejected_as_malformed(known: Partner, path: str, body: bytes) -> None:
     assert known.post(path, body).errors == [("", "malformed")]
+
+
+def test_escaped_replacement_character_is_text(known: Partner) -> None:
+    response = known.post(CREATE, rb'{"firstName": "Zo\ufffd"}')
+    assert (response.status, response.json["firstName"]) == (201, "Zo\ufffd")
+
+
+def test_escaped_lone_surrogate_is_rejected(known: Partner) -> None:
+    response = known.post(CREATE, rb'{"firstName": "Zo\ud800"}')
+    assert response.errors == [("/firstName", "not_unicode")]
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -159,7 +171,7 @@ def test_response_lists_errors_of_batch_and_of_its_rows(known: Partner) -> None:
     "body",
     [
         {}, {"firstName": None}, {"firstName": ""}, {"email": " \t\n", "language": " "},
-        {"metadata": {}}, {"metadata": {"a": None}}, dict.fromkeys(TEXTS),
+        {"metadata": {}}, {"metadata": {"a": None}}, {"metadata": {"a": " "}}, dict.fromkeys(TEXTS),
     ],
     ids=repr,
 )  # fmt: skip
@@ -167,7 +179,32 @@ def test_empty_customer_is_rejected(known: Partner, body: Any) -> None:
     assert validation_errors(known, body) == [("", "empty")]
 
 
-def test_null_and_blank_values_are_treated_as_absent(known: Partner) -> None:
+@pytest.mark.parametrize("row", [{}, {"metadata": {"a": ""}}], ids=repr)
+def test_row_without_value_is_rejected(known: Partner, row: Any) -> None:
+    assert known.post(BATCH, {"batch": [row]}).errors == [("/batch/0", "empty")]
+
+
+def test_metadata_names_that_are_equal_after_trimming_are_rejected(known: Partner) -> None:
+    body = {"metadata": {"card": "1", " card\t": "2"}}
+    assert validation_errors(known, body) == [("/metadata", "duplicate")]
+    assert create_customer(known, {"metadata": {"card": "1", " card": ""}})["metadata"] == {
+        "import": {"card": "1"}
+    }
+
+
+def test_empty_metadata_does_not_change_idempotent_input(known: Partner) -> None:
+    headers = {"Idempotency-Key": new_id()}
+    bodies: list[Any] = [
+        {"firstName": "Zoé"},
+        {"firstName": "Zoé", "metadata": {}},
+        {"firstName": "Zoé", "metadata": {"a": " ", "b": None}},
+    ]
+    created = [known.post(CREATE, body, headers) for body in bodies]
+    assert {response.status for response in created} == {201}
+    assert len({response.json["id"] for response in created}) == 1
+
+
+def test_null_and_blank_values_are_absent(known: Partner) -> None:
     body = dict.fromkeys([*TEXTS, "description", "email", "language", "metadata", "emailOptin"])
     customer = create_customer(known, {**body, "smsOptin": False, "email": " ", "lastName": ""})
     always_set = {"id", "createdAt", "updatedAt", "dataSources"}
@@ -344,11 +381,30 @@ def test_partial_batch_response_lists_every_rejected_row(known: Partner) -> None
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
 @pytest.mark.parametrize(
-    "media_type", ["text/plain", "application/xml", "", None, "multipart/form-data; boundary=x"]
+    "media_type",
+    [
+        "text/plain",
+        "application/xml",
+        "",
+        None,
+        "multipart/form-data; boundary=x",
+        "application/json; charset=iso-8859-1",
+        'application/json; version=1; Charset = "utf-16"',
+        "application/json;charset=",
+    ],
 )
 def test_other_media_type_is_rejected(known: Partner, path: str, media_type: str | None) -> None:
     response = known.post(path, b'{"firstName": "Z"}', {"Content-Type": media_type})  # type: ignore[dict-item]
     assert (response.status, response.json["title"]) == (415, "Unsupported Media Type")
+
+
+@pytest.mark.parametrize("path", [CREATE, BATCH, "/partners/customer/list"])
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity"])
+@pytest.mark.parametrize("body", [b"{}", b""])
+def test_content_encoding_is_rejected(
+    known: Partner, path: str, encoding: str, body: bytes
+) -> None:
+    assert known.post(path, body, {"Content-Encoding": encoding}).status == 415
 
 
 @pytest.mark.parametrize("media_type", ["application/json; charset=utf-8", "Application/JSON;x=y"])
@@ -541,7 +597,10 @@ def trimmed(text: str) -> str:
 
 
 def naughty_bodies() -> list[dict[str, Any]]:
-    """Return customers with every corpus string as text, as metadata value and as metadata name."""
+    """Return one request body for each string of ``naughty-strings.json``.
+
+    The string is a text field, a metadata value and a metadata name.
+    """
     bodies = []
     for number, text in enumerate(NAUGHTY):
         name = "firstName" if len(trimmed(text)) <= 255 else "description"

@@ -46,6 +46,13 @@ class PublicClient:
     def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
         return self._send("GET", path, None, headers or {})
 
+    def head(self, path: str) -> Response:
+        return self._send("HEAD", path, None, {})
+
+    def request(self, method: str, path: str, headers: dict[str, str]) -> Response:
+        """Send a request without a body."""
+        return self._send(method, path, None, headers)
+
     def preflight(self, path: str, headers: dict[str, str]) -> Response:
         """Send the preflight request that a browser sends for this path."""
         return self._send("OPTIONS", path, None, headers)

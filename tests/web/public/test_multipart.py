@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -164,6 +165,8 @@ def test_form_id_part_is_required(seeded: SeededAccount) -> None:
         ("application/x-www-form-urlencoded", 415),
         ("", 415),
         ("multipart/mixed; boundary=x", 415),
+        (f"{TYPE}; charset=iso-8859-1", 415),
+        (f"{TYPE}; charset=UTF-8", 204),
         ("multipart/form-data", 400),
         ("multipart/form-data; boundary=", 400),
         (f"multipart/form-data; boundary={'x' * 300}", 400),
@@ -299,8 +302,44 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
-def test_parsing_random_parts_raises_only_invalid_input(
+def test_random_parts_are_parsed_or_raise_invalid_input(
     seeded: SeededAccount, parts: list[tuple[str, str]]
 ) -> None:
     with contextlib.suppress(InvalidInput):
         parse_submission(parts, ContactFormSubmission)
+
+
+def test_replacement_character_is_text(fresh: SeededAccount) -> None:
+    fields = json.dumps(fresh.answers(note="\ufffd"), ensure_ascii=False)
+    parts = [("id", fresh.contact_form_id), ("fields", fields)]
+    assert CLIENT.submit(SUBMIT_CONTACT, parts).status == 204
+    assert stored_feedback(fresh.contact_form_id)[0].answers[1].values == ["\ufffd"]
+
+
+def test_content_encoding_is_rejected(seeded: SeededAccount) -> None:
+    parts = [("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))]
+    assert CLIENT.submit(SUBMIT_CONTACT, parts, {"content-encoding": "gzip"}).status == 415
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_part_without_content_is_empty(position: int) -> None:
+    headers = 'Content-Disposition: form-data; name="homepage"'
+    only_headers = f"--{BOUNDARY}\r\n{headers}\r\n".encode()
+    parts = [
+        part('Content-Disposition: form-data; name="id"'),
+        # The content ends with an empty line.
+        part('Content-Disposition: form-data; name="note"', b"a\r\n\r\n"),
+    ]
+    parts.insert(position, only_headers + b"\r\n")
+    named = [("id", "x"), ("note", "a\r\n\r\n")]
+    named.insert(position, ("homepage", ""))
+    assert parse_parts(b"".join(parts) + f"--{BOUNDARY}--\r\n".encode(), TYPE) == named
+
+
+def test_many_parts_without_content_are_parsed_in_linear_time() -> None:
+    start = time.process_time()
+    with pytest.raises(InvalidInput):
+        parse_parts(f"--{BOUNDARY}\r\nx\r\n\r\n".encode() * 8_000, TYPE)
+    with pytest.raises(InvalidInput):
+        parse_parts((f"--{BOUNDARY}\r\n" * 9_000 + f"a\r\n\r\n--{BOUNDARY}").encode(), TYPE)
+    assert time.process_time() - start < 1

@@ -95,6 +95,7 @@ def test_private_survey_submission_uses_tracker(fresh: SeededAccount) -> None:
 def test_context_id_of_survey_feedback_is_store_or_brand_or_survey_id(
     fresh: SeededAccount, place: str, context: str
 ) -> None:
+    fresh.survey(targets=[])
     parts = {place: getattr(fresh, f"{place}_id")} if place else {}
     assert submit_survey(fresh, **parts).status == 201
     assert stored_feedback(fresh.survey_id)[0].context_id == getattr(fresh, context)
@@ -112,7 +113,7 @@ def test_context_id_of_survey_feedback_is_store_or_brand_or_survey_id(
         (False, None, "10", False),
     ],
 )
-def test_rating_at_or_above_threshold_returns_redirect_url(
+def test_submission_with_rating_at_or_above_threshold_returns_redirect_url(
     fresh: SeededAccount,
     post_redirect: bool,
     threshold: int | None,
@@ -128,8 +129,32 @@ def test_rating_at_or_above_threshold_returns_redirect_url(
     assert response.json == {"redirectTo": REVIEW_PAGE if redirects else ""}
 
 
-def test_redirect_url_is_empty_without_matching_target(seeded: SeededAccount) -> None:
-    assert submit_survey(seeded, seeded.answers(nps="10")).json == {"redirectTo": ""}
+def test_redirect_is_empty_without_matching_target(fresh: SeededAccount) -> None:
+    brand = save_brand(fresh.account_id, brand_definition())
+    clear_caches()
+    response = submit_survey(fresh, fresh.answers(nps="10"), brand=brand.id)
+    assert response.json == {"redirectTo": ""}
+
+
+def test_survey_with_single_target_redirects_to_it_and_takes_its_brand(
+    fresh: SeededAccount,
+) -> None:
+    response = submit_survey(fresh, fresh.answers(nps="10"))
+    assert response.json == {"redirectTo": REVIEW_PAGE}
+    (feedback,) = stored_feedback(fresh.survey_id)
+    assert (feedback.brand_id, feedback.store_id) == (fresh.brand_id, None)
+    assert feedback.context_id == fresh.brand_id
+
+
+@pytest.mark.parametrize("submit", [submit_contact, submit_survey])
+def test_store_of_another_brand_is_rejected(
+    fresh: SeededAccount, submit: Callable[..., Response]
+) -> None:
+    brand = save_brand(fresh.account_id, brand_definition())
+    clear_caches()
+    response = submit(fresh, store=fresh.store_id, brand=brand.id)
+    assert [pointer for pointer, _ in response.errors] == ["/brand"]
+    assert submit(fresh, store=fresh.store_id, brand=fresh.brand_id).status in (201, 204)
 
 
 @pytest.mark.parametrize("submit", [submit_contact, submit_survey])
@@ -261,7 +286,7 @@ def test_retry_with_same_idempotency_key_succeeds_on_disabled_form(fresh: Seeded
 def test_concurrent_duplicate_submission_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Simulate that the key is looked up before the first request has stored its feedback."""
+    """Simulate a second request that looks up the key before the first stores its feedback."""
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):
@@ -276,7 +301,7 @@ def test_concurrent_duplicate_submission_returns_first_response(
 def test_concurrent_duplicate_submission_with_tracker_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Simulate a first read that returns the used tracker but not yet the feedback that used it."""
+    """Simulate a read that returns the used tracker, but not yet the feedback that used it."""
     tracker, read = fresh.tracker(), feedback.find_with_tracker
     first = submit_private(fresh, tracker, headers=KEY)
     stale_reads = iter([None])

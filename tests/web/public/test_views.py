@@ -6,9 +6,9 @@ from chalice.test import Client
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.services import caching
-from chalicelib.services.accounts.save_places import save_store
+from chalicelib.services.accounts.save_places import save_brand, save_store
 from tests.domain.forms.factories import NOWHERE
-from tests.web.definitions import store_definition
+from tests.web.definitions import brand_definition, store_definition
 from tests.web.public.respondent import PublicClient
 from tests.web.seeded_account import (
     CONTACT,
@@ -47,7 +47,8 @@ def test_public_survey_view_contains_store_and_brand(seeded: SeededAccount) -> N
         CLIENT.get(path + parameters).json
         for parameters in ("", f"&store={seeded.store_id}", f"&brand={seeded.brand_id}")
     )
-    assert (alone["store"], alone["brand"], alone["externalUrl"]) == (None, None, "")
+    assert (alone["store"], alone["brand"]["id"]) == (None, seeded.brand_id)
+    assert alone["externalUrl"] == REVIEW_PAGE
     assert at_store["store"]["id"] == seeded.store_id
     assert at_store["brand"]["id"] == seeded.brand_id
     assert at_store["externalUrl"] == REVIEW_PAGE
@@ -64,7 +65,26 @@ def test_unknown_store_or_brand_is_rejected(seeded: SeededAccount, name: str) ->
         assert response.errors == [(f"?{name}", "unknown_reference")]
 
 
-def test_private_survey_view_requires_tracker(seeded: SeededAccount) -> None:
+def test_survey_with_several_targets_has_no_default_brand(client: Client) -> None:
+    seeded = seed_account()
+    seeded.survey(
+        targets=[
+            {"type": "STORE", "targetId": seeded.store_id, "newReviewUri": REVIEW_PAGE},
+            {"type": "BRAND", "targetId": seeded.brand_id, "newReviewUri": REVIEW_PAGE},
+        ]
+    )
+    view = CLIENT.get(f"{SURVEY}?survey={seeded.survey_id}").json
+    assert (view["store"], view["brand"], view["externalUrl"]) == (None, None, "")
+
+
+def test_store_of_another_brand_is_rejected(client: Client) -> None:
+    seeded = seed_account()
+    brand = save_brand(seeded.account_id, brand_definition())
+    path = f"{SURVEY}?survey={seeded.survey_id}&store={seeded.store_id}&brand={brand.id}"
+    assert CLIENT.get(path).errors == [("?brand", "not_allowed")]
+
+
+def test_private_survey_requires_tracker(seeded: SeededAccount) -> None:
     path = f"{SURVEY}?survey={seeded.private_survey_id}"
     for place in ("", f"&store={new_id()}", f"&brand={new_id()}"):
         assert CLIENT.get(path + place).status == 403
@@ -140,7 +160,7 @@ def test_view_language_is_selected_by_request(
     assert response.headers["vary"] == "Accept-Language"
 
 
-def test_form_without_auto_translate_keeps_its_language(client: Client) -> None:
+def test_view_of_form_without_auto_translate_is_in_form_language(client: Client) -> None:
     seeded = seed_account()
     seeded.contact_form(translations={"fr": {"header": {"title": "Bonjour"}}})
     response = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}&language=fr")
@@ -153,6 +173,7 @@ def test_public_view_is_cacheable(seeded: SeededAccount) -> None:
     assert first.headers["cache-control"] == "public, max-age=60"
     conditional = CLIENT.get(path, {"if-none-match": first.headers["etag"]})
     assert (conditional.status, conditional.body) == (304, "")
+    assert conditional.headers["content-type"] == "application/json"
     assert conditional.headers["access-control-allow-origin"] == "*"
     assert CLIENT.get(path, {"if-none-match": '"other"'}).body == first.body
 
@@ -210,10 +231,30 @@ def test_preflight_response_allows_method_and_headers(path: str, method: str) ->
     assert int(response.headers["access-control-max-age"]) > 0
 
 
-def test_response_of_partner_endpoint_has_no_cors_headers() -> None:
-    response = CLIENT.get("/partners/customer")
-    assert response.status == 401
+def test_head_has_status_and_headers_of_get(seeded: SeededAccount) -> None:
+    paths = (
+        f"{CONTACT}?id={seeded.contact_form_id}",
+        f"{SURVEY}?survey={seeded.survey_id}",
+        f"{SURVEY}?survey={seeded.private_survey_id}",
+        "/docs",
+        "/openapi.json",
+    )
+    for path in paths:
+        head, get = CLIENT.head(path), CLIENT.get(path)
+        assert (head.status, head.headers) == (get.status, get.headers)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
+@pytest.mark.parametrize("path", ["/partners/customer", "/partners/customer/list"])
+def test_partner_endpoint_has_no_cors_headers(path: str, method: str) -> None:
+    response = CLIENT.request(method, path, {"origin": "https://shop.example"})
+    assert response.status in (401, 405)
     assert not [name for name in response.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("path", [CONTACT, "/docs", "/openapi.json", "/partners/customer"])
+def test_browsers_may_not_guess_media_type(path: str) -> None:
+    assert CLIENT.get(path).headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize("name", ["contact form", "survey"])

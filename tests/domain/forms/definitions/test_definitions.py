@@ -132,7 +132,7 @@ def test_ids_are_stored_in_lower_case() -> None:
     assert (form.id, form.brand_id, form.fields[0].id) == (FORM, BRAND, ID)
 
 
-def test_omitted_ids_are_derived_from_form_and_key() -> None:
+def test_omitted_field_ids_are_derived_from_form_id_and_field_key() -> None:
     first = saved_contact_form(fields=[field("a"), field("b")])
     second = saved_contact_form(fields=[field("b"), field("c"), field("a")])
     ids = {item.key: item.id for item in second.fields}
@@ -174,7 +174,7 @@ def test_field_and_group_references_accept_key_or_id() -> None:
     assert [item.group for item in form.fields] == [STORE, STORE, ""]
 
 
-def test_omitted_vertical_index_defaults_to_position() -> None:
+def test_omitted_vertical_index_defaults_to_position_in_list() -> None:
     form = saved_contact_form(
         fields=[field("a"), field("b", verticalIndex=7), field("c")],
         fieldGroups=[{"key": "g"}, {"key": "h"}],
@@ -248,7 +248,7 @@ def test_replaced_survey_keeps_timestamps_of_targets_and_support_email() -> None
         ([select("a", "x", " ")], [("/fields/0/values/1", "required")]),
     ],
 )
-def test_field_requires_unique_key_known_group_and_values(
+def test_field_with_invalid_key_group_or_values_is_rejected(
     fields: list[Any], expected: list[tuple[str, str]]
 ) -> None:
     assert contact_form_errors(fields=fields) == expected
@@ -281,7 +281,9 @@ def test_reply_limits_must_be_satisfiable(limits: dict[str, Any], expected: list
 
 
 @pytest.mark.parametrize(("minimum", "is_rejected"), [(1, False), (2, True)])
-def test_single_reply_field_rejects_minimum_above_one(minimum: int, is_rejected: bool) -> None:
+def test_field_with_single_reply_rejects_min_replies_above_one(
+    minimum: int, is_rejected: bool
+) -> None:
     errors = contact_form_errors(fields=[field("a", allowMinReplies=True, minReplies=minimum)])
 
     assert errors == ([("/fields/0/minReplies", "out_of_range")] if is_rejected else [])
@@ -296,7 +298,9 @@ def test_single_reply_field_rejects_minimum_above_one(minimum: int, is_rejected:
         ([{"id": ID}, {"key": "g"}], []),
     ],
 )
-def test_group_requires_unique_key(groups: list[Any], expected: list[tuple[str, str]]) -> None:
+def test_field_group_requires_unique_key_or_id(
+    groups: list[Any], expected: list[tuple[str, str]]
+) -> None:
     assert contact_form_errors(fieldGroups=groups) == expected
 
 

@@ -126,7 +126,7 @@ def test_contact_form_lists_its_brand_and_stores() -> None:
     assert view["storeList"] == [LYON, NICE]
 
 
-def test_survey_lists_stores_of_enabled_targets_once() -> None:
+def test_survey_view_lists_each_store_of_enabled_targets_once() -> None:
     def stores(*targets: dict[str, Any]) -> Any:
         return survey_view(targets=list(targets))["storeList"]
 
@@ -141,7 +141,7 @@ def test_survey_lists_stores_of_enabled_targets_once() -> None:
     assert stores({**brand, "enabled": False}, other) == [BRUGES]
 
 
-def test_survey_view_contains_store_brand_order_and_send_mode() -> None:
+def test_survey_view_contains_values_of_its_context() -> None:
     context = SurveyContext.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=Channel.SMS)
     view = survey_view(
         context=context,
@@ -153,7 +153,7 @@ def test_survey_view_contains_store_brand_order_and_send_mode() -> None:
     assert view["externalUrl"] == "https://r.example/b"
 
 
-def test_survey_view_without_context_has_send_mode_link() -> None:
+def test_survey_view_without_context_has_default_values() -> None:
     view = survey_view()
 
     assert view["store"] is view["brand"] is None

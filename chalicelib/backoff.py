@@ -1,0 +1,31 @@
+"""Pauses between the tries of an operation that AWS throttles or that conflicts with others."""
+
+import random
+import time
+from typing import Final
+
+from chalicelib.time_limits import has_time_to_retry, retry_s
+
+_FIRST_PAUSE_S: Final = 0.01
+_MAX_PAUSE_S: Final = 0.4
+
+
+class Backoff:
+    """The pauses of one operation: at most 10 ms, doubling with each try up to 400 ms."""
+
+    def __init__(self) -> None:
+        self._next_s = _FIRST_PAUSE_S
+        self._left_s = retry_s()
+
+    def pause(self) -> bool:
+        """Sleep for a random time and return True.
+
+        Return False at once if the time for retries is used up or too little of the function's time
+        is left.
+        """
+        if self._next_s > self._left_s or not has_time_to_retry(self._next_s):
+            return False
+        self._left_s -= self._next_s
+        time.sleep(random.uniform(0, self._next_s))  # noqa: S311 - jitter, not a secret
+        self._next_s = min(_MAX_PAUSE_S, 2 * self._next_s)
+        return True

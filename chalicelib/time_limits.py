@@ -1,0 +1,86 @@
+"""Time limits of AWS requests, and the remaining time of the current invocation.
+
+A function must not be stopped while it waits for AWS. Therefore a request is sent only if its worst
+case fits into the remaining time.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Final
+
+CONNECT_TIMEOUT_S: Final = 1.0
+READ_TIMEOUT_S: Final = 2.0
+MAX_ATTEMPTS: Final = 2
+_MAX_BOTOCORE_PAUSE_S: Final = 1.0
+"""Botocore pauses for up to one second after the first throttled attempt."""
+
+MAX_CALL_S: Final = (
+    MAX_ATTEMPTS * (CONNECT_TIMEOUT_S + READ_TIMEOUT_S) + (MAX_ATTEMPTS - 1) * _MAX_BOTOCORE_PAUSE_S
+)
+"""The longest time that a call of an AWS client can take, including botocore's retries."""
+
+MIN_CALL_S: Final = MAX_CALL_S + 1.0
+"""With less time, no AWS request is sent. One second is left to return a response."""
+
+MIN_WORK_S: Final = MAX_CALL_S + MIN_CALL_S
+"""With less time, a worker starts no record, because it must be able to store the outcome."""
+
+REQUEST_RETRY_S: Final = 3.0
+"""The time for retries of an operation while a client waits for the response."""
+
+WORK_RETRY_S: Final = 20.0
+"""The time for retries of an operation of a worker, if the function has this much time left."""
+
+
+@dataclass(frozen=True)
+class _Invocation:
+    time_left_s: Callable[[], float] = lambda: inf
+    retry_s: float = REQUEST_RETRY_S
+    reserve_s: float = MIN_CALL_S
+
+
+_current: ContextVar[_Invocation] = ContextVar("invocation", default=_Invocation())  # noqa: B039
+
+
+@contextmanager
+def invocation(
+    context: Any, *, retry_s: float = REQUEST_RETRY_S, reserve_s: float = MIN_CALL_S
+) -> Iterator[None]:
+    """Apply the time limits of an invocation inside the block.
+
+    Args:
+        context: the Lambda context. If it cannot tell the remaining time, there is no time-out.
+        retry_s: the longest time that one operation spends in pauses between its retries.
+        reserve_s: the remaining time below which operations do not retry.
+    """
+    remaining_ms = getattr(context, "get_remaining_time_in_millis", None)
+    left_s = (lambda: remaining_ms() / 1000) if remaining_ms else (lambda: inf)
+    token = _current.set(_Invocation(left_s, retry_s, reserve_s))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def time_left_s() -> float:
+    """Return the seconds until Lambda stops the invocation. Outside Lambda, return infinity."""
+    return _current.get().time_left_s()
+
+
+def retry_s() -> float:
+    """Return the longest time that one operation may spend in pauses between its retries."""
+    return _current.get().retry_s
+
+
+def has_time_to_retry(pause_s: float) -> bool:
+    """Return whether enough time is left for a pause and another try of an operation."""
+    current = _current.get()
+    return current.time_left_s() >= pause_s + current.reserve_s
+
+
+def has_time_for_call() -> bool:
+    """Return whether enough time is left for an AWS request in the worst case."""
+    return time_left_s() >= MIN_CALL_S

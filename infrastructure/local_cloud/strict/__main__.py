@@ -1,0 +1,117 @@
+"""Start the emulator behind the strict layer.
+
+The emulator has no extension points, so this module replaces some of its private functions. The
+emulator's version is pinned.
+"""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import ministack.app  # type: ignore[import-not-found]
+from ministack.services import (  # type: ignore[import-not-found]
+    apigateway_v1,
+    dynamodb,
+    lambda_svc,
+)
+
+from infrastructure.local_cloud.strict.faults import Faults, IndexLag
+from infrastructure.local_cloud.strict.layer import StrictLayer
+from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
+
+
+class RequestTooLarge(Exception):
+    """A request to the gateway is larger than the gateway's or Lambda's limit."""
+
+
+def limit_gateway() -> None:
+    """Make the gateway reject requests that are too large with its response for this case."""
+    build_event = apigateway_v1._build_lambda_event_v1
+    execute = apigateway_v1._execute_in_scope
+
+    def build_limited_event(*arguments: Any, **named: Any) -> Any:
+        event = build_event(*arguments, **named)
+        body = arguments[7]
+        if is_too_large_for_function(event, body or b""):
+            raise RequestTooLarge
+        return event
+
+    async def execute_limited(*arguments: Any) -> Any:
+        try:
+            return await execute(*arguments)
+        except RequestTooLarge:
+            return apigateway_v1._gw_error("REQUEST_TOO_LARGE", "Request Too Long")
+
+    apigateway_v1._build_lambda_event_v1 = build_limited_event
+    apigateway_v1._execute_in_scope = execute_limited
+
+
+def limit_functions() -> None:
+    """Limit the responses of functions, and write the output of functions to standard output."""
+    dispatch = lambda_svc._execute_function_dispatch
+
+    def dispatch_limited(*arguments: Any) -> Any:
+        result = dispatch(*arguments)
+        if output := str(result.get("log") or "").strip():
+            print(output + "\n", end="", flush=True)
+        return limited_result(result)
+
+    lambda_svc._execute_function_dispatch = dispatch_limited
+
+
+def delay_indexes(faults: Faults) -> None:
+    """Show lagging items in queries of indexes in their previous state."""
+    lag = IndexLag(faults)
+    emit, query = dynamodb._emit_stream_event, dynamodb._query
+
+    def emit_and_record(
+        table_name: str, event: str, old: Any, new: Any, replicate: bool = True
+    ) -> None:
+        emit(table_name, event, old, new, replicate)
+        if table := dynamodb._tables.get(table_name):
+            key = dynamodb._resolve_table_key_values(table, old or new, allow_extra=True)[:2]
+            lag.record_write(table_name, key, old)
+
+    def query_with_lag(request: Any) -> Any:
+        name = dynamodb._normalize_table_name(request.get("TableName"))
+        if not request.get("IndexName") or not (previous := lag.previous_items(name)):
+            return query(request)
+        with replaced_items(dynamodb._tables.get(name), previous):
+            return query(request)
+
+    dynamodb._emit_stream_event = emit_and_record
+    dynamodb._query = query_with_lag
+
+
+@contextmanager
+def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
+    """Replace items of a table in the block. The emulator runs one operation at a time."""
+
+    def replace(replacements: dict[Any, Any]) -> dict[Any, Any]:
+        return {
+            (partition, sort): dynamodb._remove_item(table, partition, sort)
+            if item is None
+            else dynamodb._set_item(table, partition, sort, item)
+            for (partition, sort), item in replacements.items()
+        }
+
+    current = replace(items)
+    try:
+        yield
+    finally:
+        replace(current)
+
+
+def main() -> None:
+    """Run the emulator until it is stopped."""
+    faults = Faults(random.Random())  # noqa: S311 - no cryptographic use
+    limit_gateway()
+    limit_functions()
+    delay_indexes(faults)
+    ministack.app.app = StrictLayer(ministack.app.app, faults)
+    ministack.app.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Faults of DynamoDB that the emulator never shows, injected at configurable rates."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from infrastructure.local_cloud.strict.limits import AwsError
+
+Key = tuple[str, str]
+Item = Mapping[str, Any]
+
+UNPROCESSED: Final = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
+_TRANSACTIONS: Final = frozenset({"TransactGetItems", "TransactWriteItems"})
+_SINGLE_WRITES: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
+_OPERATIONS: Final = frozenset(
+    {"GetItem", "Query", "Scan", *_SINGLE_WRITES, *_TRANSACTIONS, *UNPROCESSED}
+)
+_THROTTLED: Final = "Throughput exceeds the current capacity of your table or index."
+_CONFLICT: Final = "Transaction is ongoing for the item"
+
+
+@dataclass(frozen=True)
+class FaultRates:
+    """The share of operations with each fault, from 0 to 1, and the duration of delays.
+
+    Attributes:
+        throttling: rejected operations, and batches with unprocessed items.
+        conflicts: writes and transactions that conflict with another transaction.
+        index_lag: written items that indexes show in their previous state for ``index_lag_s``.
+        slow: operations that are executed, but whose response takes ``slow_s`` longer.
+    """
+
+    throttling: float = 0
+    conflicts: float = 0
+    index_lag: float = 0
+    slow: float = 0
+    index_lag_s: float = 2
+    slow_s: float = 1
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            limit = 60 if name.endswith("_s") else 1
+            if not isinstance(value, int | float) or not 0 <= value <= limit:
+                raise ValueError(f"{name} must be between 0 and {limit}.")
+
+    @classmethod
+    def from_json(cls, rates: Any) -> "FaultRates":
+        """Return the rates from a JSON object; omitted fields have their defaults.
+
+        Raises:
+            ValueError: the value is not an object, or a field is unknown or out of range.
+        """
+        names = {field.name for field in fields(cls)}
+        if not isinstance(rates, dict) or rates.keys() - names:
+            raise ValueError(f"Must be an object with the fields {', '.join(sorted(names))}.")
+        return cls(**rates)
+
+
+class Faults:
+    """Select the operations that fail and build their responses.
+
+    Attributes:
+        rates: the current rates; all are 0 at the start.
+        injected: number of injected faults by kind.
+    """
+
+    def __init__(self, generator: random.Random) -> None:
+        self.rates = FaultRates()
+        self.injected: Counter[str] = Counter()
+        self._random = generator
+
+    def occurs(self, kind: str) -> bool:
+        """Return whether the fault occurs now, and count it."""
+        occurs = self._random.random() < float(getattr(self.rates, kind))
+        self.injected[kind] += occurs
+        return occurs
+
+    def error(self, operation: str, request: Mapping[str, Any]) -> AwsError | None:
+        """Return the error to send instead of executing the operation, or None."""
+        if operation not in _OPERATIONS:
+            return None
+        can_conflict = operation in _TRANSACTIONS or operation in _SINGLE_WRITES
+        if can_conflict and self.occurs("conflicts"):
+            if operation in _TRANSACTIONS:
+                return self._cancellation(request, "TransactionConflict", _CONFLICT)
+            return AwsError("TransactionConflictException", _CONFLICT)
+        has_partial_response = operation in UNPROCESSED and _count(request) > 1
+        if not has_partial_response and self.occurs("throttling"):
+            if operation in _TRANSACTIONS:
+                return self._cancellation(request, "ThrottlingError", _THROTTLED)
+            return AwsError("ProvisionedThroughputExceededException", _THROTTLED)
+        return None
+
+    def split(
+        self, operation: str, request: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Split a throttled batch into the request to execute and the unprocessed items.
+
+        Return None if the operation is not a throttled batch of at least two items.
+        """
+        if operation not in UNPROCESSED or _count(request) < 2 or not self.occurs("throttling"):
+            return None
+        executed: dict[str, Any] = {}
+        unprocessed: dict[str, Any] = {}
+        remaining = _count(request) // 2
+        for table, part in request["RequestItems"].items():
+            items = items_of(part)
+            for target, selected in (
+                (executed, items[:remaining]),
+                (unprocessed, items[remaining:]),
+            ):
+                if selected:
+                    target[table] = (
+                        part | {"Keys": selected} if isinstance(part, dict) else selected
+                    )
+            remaining = max(0, remaining - len(items))
+        return {**request, "RequestItems": executed}, unprocessed
+
+    def _cancellation(self, request: Mapping[str, Any], code: str, message: str) -> AwsError:
+        reasons: list[dict[str, str]] = [{"Code": "None"} for _ in request["TransactItems"]]
+        reasons[self._random.randrange(len(reasons))] = {"Code": code, "Message": message}
+        codes = ", ".join(reason["Code"] for reason in reasons)
+        return AwsError(
+            "TransactionCanceledException",
+            f"Transaction cancelled, please refer cancellation reasons for specific reasons"
+            f" [{codes}]",
+            fields={"CancellationReasons": reasons},
+        )
+
+
+class IndexLag:
+    """The items that indexes still show in their previous state."""
+
+    def __init__(self, faults: Faults, now: Callable[[], float] = time.monotonic) -> None:
+        self._faults = faults
+        self._now = now
+        self._items: dict[str, dict[Key, tuple[float, Item | None]]] = {}
+
+    def record_write(self, table: str, key: Key, previous: Item | None) -> None:
+        """Record a write. If it lags, its indexes keep showing the previous item (None: absent)."""
+        if key not in self.previous_items(table) and self._faults.occurs("index_lag"):
+            until = self._now() + self._faults.rates.index_lag_s
+            self._items[table][key] = (until, previous)
+
+    def previous_items(self, table: str) -> dict[Key, Item | None]:
+        """Return the previous state of the lagging items of a table by key."""
+        now = self._now()
+        lagging = {key: item for key, item in self._items.get(table, {}).items() if item[0] > now}
+        self._items[table] = lagging
+        return {key: previous for key, (_, previous) in lagging.items()}
+
+
+def items_of(part: Any) -> list[Any]:
+    """Return the keys or writes of one table of a batch."""
+    items: list[Any] = part["Keys"] if isinstance(part, dict) else part
+    return items
+
+
+def _count(request: Mapping[str, Any]) -> int:
+    return sum(len(items_of(part)) for part in request.get("RequestItems", {}).values())

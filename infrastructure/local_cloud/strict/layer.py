@@ -1,0 +1,196 @@
+"""ASGI middleware around the emulator."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+from infrastructure.local_cloud.strict.access import is_local_tool, rejection_reason
+from infrastructure.local_cloud.strict.faults import UNPROCESSED, FaultRates, Faults, items_of
+from infrastructure.local_cloud.strict.limits import (
+    INVOCATION_PATH,
+    AwsError,
+    invocation_error,
+    message_error,
+)
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+FAULTS_PATH: Final = "/_local/faults"
+"""``GET`` returns the rates and the number of injected faults, ``PUT`` replaces the rates."""
+_AWS_JSON: Final = b"application/x-amz-json-1.0"
+
+
+class StrictLayer:
+    """Reject foreign requests, enforce limits of AWS and inject faults."""
+
+    def __init__(self, app: App, faults: Faults) -> None:
+        self._app = app
+        self._faults = faults
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        reason = rejection_reason(scope["path"], scope["headers"])
+        if reason and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif reason:
+            await _respond(send, 403, {"message": reason})
+        elif scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+        elif scope["path"] == FAULTS_PATH:
+            await self._control(scope, receive, send)
+        else:
+            await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        service, _, operation = _header(scope, b"x-amz-target").partition(".")
+        is_dynamodb = service.startswith("DynamoDB_")
+        is_invocation = INVOCATION_PATH.fullmatch(scope["path"]) is not None
+        if not is_dynamodb and service != "AmazonSQS" and not is_invocation:
+            await self._app(scope, receive, send)
+            return
+        body = await _body(receive)
+        if body is None:
+            return
+        if is_invocation:
+            kind = _header(scope, b"x-amz-invocation-type") or "RequestResponse"
+            error = invocation_error(kind, len(body))
+        elif is_dynamodb:
+            error = self._faults.error(operation, _parsed(body))
+        else:
+            error = message_error(operation, _parsed(body))
+        if error:
+            await _respond_with_error(send, error)
+        elif is_dynamodb:
+            await self._call_dynamodb(operation, body, scope, receive, send)
+        else:
+            await self._app(scope, _replay(body, receive), send)
+
+    async def _call_dynamodb(
+        self, operation: str, body: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if parts := self._faults.split(operation, _parsed(body)):
+            executed, unprocessed = parts
+            body = json.dumps(executed).encode()
+            scope = _with_content_length(scope, len(body))
+            send = _AddUnprocessed(send, UNPROCESSED[operation], unprocessed)
+        if self._faults.occurs("slow"):
+            send = _delayed(send, self._faults.rates.slow_s)
+        await self._app(scope, _replay(body, receive), send)
+
+    async def _control(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not is_local_tool(scope.get("client"), scope["headers"]):
+            await _respond(send, 403, {"message": "Only programs on this machine may do this."})
+            return
+        if scope["method"] == "PUT":
+            try:
+                rates = FaultRates.from_json(json.loads(await _body(receive) or b""))
+            except ValueError as error:
+                await _respond(send, 400, {"message": str(error)})
+                return
+            self._faults.rates = rates
+            self._faults.injected.clear()
+        state = {"rates": vars(self._faults.rates), "injected": self._faults.injected}
+        await _respond(send, 200, state)
+
+
+class _AddUnprocessed:
+    """Add unprocessed items to the response of a batch."""
+
+    def __init__(self, send: Send, field: str, unprocessed: dict[str, Any]) -> None:
+        self._send = send
+        self._field = field
+        self._unprocessed = unprocessed
+        self._status = 0
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            return
+        self._body += message.get("body", b"")
+        if message.get("more_body"):
+            return
+        response = json.loads(self._body)
+        if self._status == 200:
+            for table, part in response.get(self._field, {}).items():
+                withheld = self._unprocessed.setdefault(table, part)
+                if withheld is not part:
+                    items_of(withheld).extend(items_of(part))
+            response[self._field] = self._unprocessed
+        await _respond(self._send, self._status, response, _AWS_JSON)
+
+
+def _delayed(send: Send, delay_s: float) -> Send:
+    async def send_later(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await asyncio.sleep(delay_s)
+        await send(message)
+
+    return send_later
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    values = (value for key, value in scope["headers"] if key.lower() == name)
+    return str(next(values, b"").decode("latin-1"))
+
+
+def _with_content_length(scope: Scope, size_bytes: int) -> Scope:
+    headers = [(key, value) for key, value in scope["headers"] if key.lower() != b"content-length"]
+    return {**scope, "headers": [*headers, (b"content-length", str(size_bytes).encode())]}
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        request = json.loads(body)
+    except ValueError:
+        return {}
+    return request if isinstance(request, dict) else {}
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return the request body, or None if the client has disconnected."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += bytes(message.get("body", b""))
+        if not message.get("more_body"):
+            return body
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+async def _respond_with_error(send: Send, error: AwsError) -> None:
+    body = {"__type": error.code, "message": error.message, **error.fields}
+    await _respond(send, error.status, body, _AWS_JSON, error.code)
+
+
+async def _respond(
+    send: Send,
+    status: int,
+    body: object,
+    media_type: bytes = b"application/json",
+    error_type: str = "",
+) -> None:
+    encoded = json.dumps(body).encode()
+    headers = [(b"content-type", media_type), (b"content-length", str(len(encoded)).encode())]
+    if error_type:
+        headers.append((b"x-amzn-errortype", error_type.encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": encoded})

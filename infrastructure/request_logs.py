@@ -1,0 +1,70 @@
+"""Print the log lines of one request: ``make logs REQUEST_ID=… [STAGE=…]``."""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from infrastructure.deployment.code_package import PROJECT
+from infrastructure.deployment.progress import DeploymentError, fail
+from infrastructure.functions import STAGES
+from infrastructure.local_cloud import identity as local_identity
+from infrastructure.local_cloud.emulator import Emulator
+
+LOCAL = "local"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the lines in the order of their timestamps and return the exit status."""
+    parser = argparse.ArgumentParser(prog="make logs", description=__doc__)
+    parser.add_argument("request_id", help="requestId of a problem response")
+    parser.add_argument("--stage", choices=[stage.name for stage in STAGES], default=LOCAL)
+    parser.add_argument("--days", type=int, default=30, help="how far to search back")
+    parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
+    options = parser.parse_args(arguments)
+    try:
+        if options.stage == LOCAL:
+            _use_local_cloud(Path(options.state_dir).resolve())
+        lines = sorted(request_lines(options.stage, options.request_id, options.days))
+    except DeploymentError as error:
+        return fail(str(error))
+    except (BotoCoreError, ClientError) as error:
+        return fail(f"Reading the logs failed: {error}")
+    for _, line in lines:
+        print(line)
+    if not lines:
+        return fail(f"No log line of the last {options.days} days contains this request id.")
+    return 0
+
+
+def request_lines(stage: str, request_id: str, days: int) -> Iterator[tuple[int, str]]:
+    """Yield the timestamp and text of each log line of the stage that contains the request id."""
+    client = boto3.client("logs")
+    start = int((time.time() - days * 86_400) * 1000)
+    prefix = f"/aws/lambda/feedback-{stage}"
+    groups = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=prefix)
+    for name in [group["logGroupName"] for page in groups for group in page["logGroups"]]:
+        if name != prefix and not name.startswith(f"{prefix}-"):
+            continue
+        for page in client.get_paginator("filter_log_events").paginate(
+            logGroupName=name, filterPattern=f'"{request_id}"', startTime=start
+        ):
+            for event in page["events"]:
+                yield event["timestamp"], event["message"].rstrip()
+
+
+def _use_local_cloud(folder: Path) -> None:
+    emulator = Emulator(0, folder)
+    if not emulator.is_running():
+        raise DeploymentError("No local cloud is running. Start it with make up.")
+    _, port = emulator.process_id_and_port()
+    local_identity.adopt(port, LOCAL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,139 @@
+"""Access to the local cloud by foreign hosts and web pages, and its limits."""
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from botocore.exceptions import ClientError
+
+from infrastructure.local_cloud.strict.layer import FAULTS_PATH
+from infrastructure.local_cloud.strict.limits import ASYNCHRONOUS_BYTES
+from tests.e2e.browser import open_page, serve
+from tests.e2e.cloud import TIMEOUT_S, Cloud
+
+FUNCTIONS_PATH = "/2015-03-31/functions"
+FOREIGN = (
+    {"Host": "shop.example"},
+    {"Origin": "https://shop.example"},
+    {"Origin": "null"},
+    {"Sec-Fetch-Site": "cross-site"},
+)
+
+
+def request(cloud: Cloud, path: str, headers: dict[str, str]) -> httpx.Response:
+    return httpx.get(f"{cloud.endpoint}{path}", headers=headers, timeout=TIMEOUT_S, trust_env=False)
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+@pytest.mark.parametrize("path", [FUNCTIONS_PATH, "/_ministack/health", FAULTS_PATH])
+def test_foreign_request_does_not_reach_emulator(
+    cloud: Cloud, path: str, headers: dict[str, str]
+) -> None:
+    assert request(cloud, path, headers).status_code == 403
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+def test_foreign_page_reaches_public_endpoint_but_foreign_host_does_not(
+    cloud: Cloud, headers: dict[str, str]
+) -> None:
+    path = f"{urlsplit(cloud.base_url).path}/public/survey?survey={cloud.demo['surveyId']}"
+    assert request(cloud, path, headers).status_code == (403 if "Host" in headers else 200)
+
+
+# Each attempt is a request that a page can send without a preflight request, or navigates to a URL.
+_ATTEMPTS = """async ([endpoint, name]) => {
+    const simple = {method: 'POST', mode: 'no-cors', body: '{}'};
+    const send = (path, options) =>
+        fetch(endpoint + path, options).then(response => response.type, () => 'blocked');
+    const outcomes = {
+        run: await send(`/2015-03-31/functions/${name}/invocations`, simple),
+        create: await send('/2015-03-31/functions', {...simple, body: JSON.stringify({
+            FunctionName: 'attack', Runtime: 'python3.11', Handler: 'a.b', Code: {},
+            Role: 'arn:aws:iam::000000000000:role/r'})}),
+        query: await send('/?Action=CreateQueue&QueueName=attack&Version=2012-11-05', simple),
+        signed: await send('/', {method: 'POST', headers: {
+            'X-Amz-Target': 'AmazonSQS.CreateQueue',
+            'Authorization': 'AWS4-HMAC-SHA256 Credential=test/20260101/eu-west-1/sqs/aws4_request',
+        }, body: JSON.stringify({QueueName: 'attack'})}),
+        read: await send('/2015-03-31/functions', {}),
+        reset: await send('/_ministack/reset', simple),
+        faults: await send('/_local/faults', {method: 'PUT', body: '{"throttling": 1}'}),
+    };
+    const form = document.createElement('form');
+    form.method = 'post';
+    form.target = 'frame';
+    form.action = `${endpoint}/2015-03-31/functions/${name}/invocations`;
+    const frame = document.createElement('iframe');
+    frame.name = 'frame';
+    document.body.append(frame, form);
+    const loaded = new Promise(resolve => { frame.onload = resolve; });
+    form.submit();
+    await loaded;
+    return outcomes;
+}"""
+
+
+def test_page_of_another_origin_cannot_create_or_run_functions(cloud: Cloud) -> None:
+    name = next(
+        function["FunctionName"]
+        for function in cloud.client("lambda").list_functions()["Functions"]
+        if "Sweep" in function["FunctionName"]
+    )
+    statuses: dict[str, set[int]] = {}
+    with serve("<!doctype html><body></body>") as address, open_page() as page:
+        page.on(
+            "response",
+            lambda response: statuses.setdefault(urlsplit(response.url).path, set()).add(
+                response.status
+            ),
+        )
+        page.goto(address)
+        outcomes: dict[str, Any] = page.evaluate(_ATTEMPTS, [cloud.endpoint, name])
+        view = page.evaluate(
+            "url => fetch(url).then(response => response.json())",
+            f"{cloud.base_url}/public/survey?survey={cloud.demo['surveyId']}",
+        )
+    assert {outcomes[attempt] for attempt in ("signed", "read", "faults")} == {"blocked"}
+    statuses.pop("/")  # the page itself and the rejected requests to the root path
+    statuses.pop("/favicon.ico", None)
+    view_path = f"{urlsplit(cloud.base_url).path}/public/survey"
+    assert statuses.pop(view_path) == {200}
+    assert f"{FUNCTIONS_PATH}/{name}/invocations" in statuses
+    assert set().union(*statuses.values()) == {403}
+    assert view["id"] == cloud.demo["surveyId"]
+    functions = cloud.client("lambda").list_functions()["Functions"]
+    assert "attack" not in {function["FunctionName"] for function in functions}
+    assert not cloud.client("sqs").list_queues(QueueNamePrefix="attack").get("QueueUrls")
+    rates = request(cloud, FAULTS_PATH, {}).json()["rates"]
+    assert rates["throttling"] == 0
+
+
+def test_body_larger_than_gateway_limit_returns_problem_details(cloud: Cloud) -> None:
+    response = cloud.http.post("/partners/customer/batch", content=b"x" * (10 * 1024 * 1024 + 1))
+    assert response.status_code == 413
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_request_larger_than_functions_limit_is_rejected(cloud: Cloud) -> None:
+    response = cloud.http.post("/partners/customer/batch", content=b'"' * (3 * 1024 * 1024 + 200))
+    assert response.status_code == 413
+
+
+def test_message_larger_than_limit_is_rejected(cloud: Cloud) -> None:
+    sqs = cloud.client("sqs")
+    url = sqs.get_queue_url(QueueName=cloud.resource_name("feedback"))["QueueUrl"]
+    with pytest.raises(ClientError, match="must be shorter than 262144 bytes"):
+        sqs.send_message(QueueUrl=url, MessageBody="x" * (ASYNCHRONOUS_BYTES + 1))
+
+
+def test_output_of_functions_is_in_documented_file(cloud: Cloud) -> None:
+    response = cloud.http.get("/public/survey", params={"survey": "x"})
+    request_id = response.json()["requestId"]
+    lines = [
+        json.loads(line)
+        for line in (cloud.folder / "emulator.log").read_text().splitlines()
+        if request_id in line
+    ]
+    assert [line["message"] for line in lines] == ["request"]

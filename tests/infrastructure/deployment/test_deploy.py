@@ -1,0 +1,187 @@
+"""Deployments of a stage to moto, with Chalice in this process."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from chalice.awsclient import TypedAWSClient
+from chalice.cli import cli as chalice
+from moto import mock_aws
+
+import app
+from infrastructure.deployment import chalice_record, code_package, data_stack, deploy, stacks
+from infrastructure.deployment.progress import DeploymentError
+from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage, Throttling
+
+BY_NAME = {stage.name: stage for stage in STAGES}
+THROTTLING = Throttling(rate=10, burst=20, submit_rate=3, submit_burst=4)
+# The app is imported for the stage `test`, so only this stage can be deployed.
+STAGE = replace(BY_NAME["test"], is_emulated=False, throttling=THROTTLING)
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        yield
+
+
+def create_api(*_: Any, **__: Any) -> str:
+    """Create a REST API with one method. Moto cannot import the document of Chalice's APIs."""
+    gateway = boto3.client("apigateway")
+    api = gateway.create_rest_api(name="feedback")
+    root = {"restApiId": api["id"], "resourceId": api["rootResourceId"], "httpMethod": "GET"}
+    gateway.put_method(**root, authorizationType="NONE")
+    gateway.put_integration(**root, type="MOCK")
+    return api["id"]
+
+
+@pytest.fixture
+def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*arguments: str, folder: Path) -> None:
+        # Dependencies do not affect these tests, and downloading them takes seconds.
+        (folder / "requirements.txt").write_text("")
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "path", list(sys.path))
+            patch.setattr(os, "environ", dict(os.environ))
+            chalice(["--project-dir", str(folder), *arguments], obj={}, standalone_mode=False)
+
+    monkeypatch.setattr(TypedAWSClient, "import_rest_api", create_api)
+    monkeypatch.setattr(TypedAWSClient, "update_api_from_swagger", lambda *_, **__: None)
+    monkeypatch.setattr(code_package, "run_chalice", run)
+    monkeypatch.setattr(deploy, "STAGES", (STAGE,))
+
+
+@pytest.mark.usefixtures("aws", "chalice_in_process")
+def test_repeated_deployment_updates_same_resources() -> None:
+    # Moto loses parameters that have their default value.
+    first_url = deploy.deploy("test", alarm_email="team@example.org", firewall="no")
+    assert deploy.deploy("test", alarm_email="team@example.org") == first_url
+    assert deploy.deploy("test") == first_url
+    assert len(boto3.client("apigateway").get_rest_apis()["items"]) == 1
+    mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    assert len(mappings) == sum(1 for function in FUNCTIONS if function.queue)
+    assert resource_types_of_record() >= {"rest_api", "sqs_event"}
+    assert_stage_is_throttled()
+
+
+def resource_types_of_record() -> set[str]:
+    bucket = data_stack.outputs("test").deployment_bucket
+    record = boto3.client("s3").get_object(Bucket=bucket, Key="test.json")["Body"].read()
+    return {resource["resource_type"] for resource in json.loads(record)["resources"]}
+
+
+def assert_stage_is_throttled() -> None:
+    gateway = boto3.client("apigateway")
+    (api,) = gateway.get_rest_apis()["items"]
+    settings = gateway.get_stage(restApiId=api["id"], stageName="test")["methodSettings"]
+    limits = {
+        method: (setting["throttlingRateLimit"], setting["throttlingBurstLimit"])
+        for method, setting in settings.items()
+    }
+    submits = {f"{path.replace('/', '~1')}/POST": (3.0, 4) for path in PUBLIC_SUBMITS}
+    assert limits == {"*/*": (10.0, 20), **submits}
+
+
+@pytest.mark.usefixtures("aws", "chalice_in_process")
+def test_record_is_saved_when_chalice_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: str, folder: Path) -> None:
+        deployed = folder / ".chalice" / "deployed"
+        deployed.mkdir()
+        (deployed / "test.json").write_text('{"resources": []}')
+        raise DeploymentError("chalice deploy failed")
+
+    monkeypatch.setattr(code_package, "run_chalice", fail)
+    with pytest.raises(DeploymentError, match="chalice deploy failed"):
+        deploy.deploy("test")
+    bucket = data_stack.outputs("test").deployment_bucket
+    saved = boto3.client("s3").get_object(Bucket=bucket, Key="test.json")["Body"].read()
+    assert json.loads(saved) == {"resources": []}
+
+
+@pytest.mark.usefixtures("aws")
+def test_record_is_kept_on_disk_if_bucket_cannot_be_written(tmp_path: Path) -> None:
+    record = tmp_path / "deployed" / "dev.json"
+    record.parent.mkdir()
+    record.write_text("{}")
+    fallback = tmp_path / "fallback"
+    with pytest.raises(
+        DeploymentError, match=r"Copy .*/dev\.json to s3://no-such-bucket/dev\.json"
+    ):
+        chalice_record.save("no-such-bucket", record, fallback)
+    assert (fallback / "dev.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("stage", [s for s in STAGES if s.is_emulated], ids=lambda s: s.name)
+def test_emulated_stage_is_rejected_on_aws(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with pytest.raises(DeploymentError, match="loopback"):
+        deploy.require_loopback(stage)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "is_loopback"),
+    [
+        ("http://127.0.0.1:4566", True),
+        ("http://[::1]:4566", True),
+        ("http://localhost:4566", True),
+        ("http://10.0.0.1:4566", False),
+        ("http://127.0.0.1.example.org", False),
+        ("https://localhost.example.org", False),
+    ],
+)
+def test_emulated_stage_requires_loopback_endpoint(
+    endpoint: str, is_loopback: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    deploy.require_loopback(BY_NAME["dev"])
+    if is_loopback:
+        deploy.require_loopback(BY_NAME["test"])
+    else:
+        with pytest.raises(DeploymentError, match="loopback"):
+            deploy.require_loopback(BY_NAME["test"])
+
+
+def test_emulated_stage_is_rejected_if_one_service_is_on_aws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", "https://lambda.eu-west-1.amazonaws.com")
+    with pytest.raises(DeploymentError, match="loopback"):
+        deploy.require_loopback(BY_NAME["test"])
+
+
+@pytest.mark.usefixtures("aws")
+def test_stack_without_updates_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    template = "{Resources: {Topic: {Type: 'AWS::SNS::Topic'}}}"
+    stacks.deploy("small", "1", template=template)
+    client = boto3.client("cloudformation")
+
+    def update_stack(**_: Any) -> None:
+        message = "No updates are to be performed."
+        raise ClientError({"Error": {"Code": "ValidationError", "Message": message}}, "UpdateStack")
+
+    monkeypatch.setattr(client, "update_stack", update_stack)
+    monkeypatch.setattr(boto3, "client", lambda _: client)
+    assert stacks.deploy("small", "1", template=template) == "unchanged"
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_every_stage_on_aws_is_throttled_more_tightly_for_submits(stage: Stage) -> None:
+    limits = stage.throttling
+    assert (limits is None) == stage.is_emulated
+    if limits:
+        assert limits.submit_rate * len(PUBLIC_SUBMITS) <= limits.rate
+        assert limits.submit_burst < limits.burst or limits.submit_rate < limits.rate
+
+
+def test_throttled_submits_are_routes() -> None:
+    submits = {path for path, methods in app.app.routes.items() if "POST" in methods}
+    assert {path for path in submits if path.startswith("/public/")} == set(PUBLIC_SUBMITS)

@@ -1,0 +1,255 @@
+"""The strict layer around an app that records its requests."""
+
+import asyncio
+import json
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from infrastructure.local_cloud.strict.faults import FaultRates, Faults
+from infrastructure.local_cloud.strict.layer import FAULTS_PATH, StrictLayer
+
+HOST = "127.0.0.1:4566"
+INVOKE_PATH = "/restapis/abc/local/_user_request_/public/survey"
+FUNCTIONS_PATH = "/2015-03-31/functions"
+KIB = 1024
+
+
+@dataclass
+class Recorder:
+    """An app that records request bodies and sends a fixed response."""
+
+    response: dict[str, Any] = field(default_factory=dict)
+    bodies: list[bytes] = field(default_factory=list)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message["body"], message["more_body"]
+        self.bodies.append(body)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps(self.response).encode()})
+
+
+@dataclass
+class Response:
+    """A response of the layer."""
+
+    status: int
+    body: Any
+    headers: dict[bytes, bytes]
+
+
+@dataclass
+class Client:
+    """Sends requests to the layer in process."""
+
+    app: Recorder
+    faults: Faults
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes = b"",
+        address: str = "127.0.0.1",
+        kind: str = "http",
+        **headers: str,
+    ) -> Response:
+        names = {"host": HOST, **{k.replace("_", "-"): v for k, v in headers.items()}}
+        scope = {
+            "type": kind,
+            "method": method,
+            "path": path,
+            "client": (address, 50000),
+            "headers": [(k.encode(), v.encode()) for k, v in names.items()],
+        }
+        parts = [body[len(body) // 2 :], body[: len(body) // 2]]
+        messages: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": parts.pop(), "more_body": bool(parts)}
+
+        async def send(message: Any) -> None:
+            messages.append(message)
+
+        asyncio.run(StrictLayer(self.app, self.faults)(scope, receive, send))
+        if messages[0]["type"] == "websocket.close":
+            return Response(messages[0]["code"], None, {})
+        return Response(
+            messages[0]["status"],
+            json.loads(messages[1]["body"]),
+            dict(messages[0]["headers"]),
+        )
+
+    def aws(self, target: str, request: dict[str, Any]) -> Response:
+        return self.request("POST", "/", body=json.dumps(request).encode(), x_amz_target=target)
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client(Recorder(), Faults(random.Random(1)))
+
+
+@pytest.mark.parametrize("host", [HOST, "localhost:4566", "127.0.0.1", "[::1]:4566", "LOCALHOST:1"])
+def test_loopback_host_is_allowed(client: Client, host: str) -> None:
+    assert client.request("GET", "/", host=host).status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "shop.example",
+        "shop.example:4566",
+        "127.0.0.1.shop.example:4566",
+        "localhost@shop.example",
+        "shop.example@localhost",
+        "bucket.localhost",
+        "127.0.0.1:x@shop.example",
+        "127.0.0.1/shop.example",
+        "",
+        "[",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", INVOKE_PATH])
+def test_foreign_host_is_rejected_on_every_path(client: Client, path: str, host: str) -> None:
+    assert client.request("GET", path, host=host).status == 403
+    assert not client.app.bodies
+
+
+FOREIGN = [
+    {"origin": "https://shop.example"},
+    {"origin": "null"},
+    {"origin": "http://localhost:3000"},
+    {"origin": "https://127.0.0.1:4566"},
+    {"sec_fetch_site": "cross-site"},
+    {"sec_fetch_site": "same-site"},
+    {"origin": f"http://{HOST}", "sec_fetch_site": "cross-site"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        FUNCTIONS_PATH,
+        "/_ministack/reset",
+        FAULTS_PATH,
+        "/restapis/abc/local/_user_request",
+        "/restapis/abc/_user_request_/x",
+        "/restapis/a/b/c/_user_request_/x",
+        "/_aws/execute-api/abc/local/x",
+    ],
+)
+def test_foreign_page_is_rejected(client: Client, path: str, headers: dict[str, str]) -> None:
+    assert client.request("POST", path, **headers).status == 403
+    assert not client.app.bodies
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+@pytest.mark.parametrize("path", [INVOKE_PATH, "/restapis/abc/local/_user_request_"])
+def test_foreign_page_can_invoke_deployed_api(
+    client: Client, path: str, headers: dict[str, str]
+) -> None:
+    assert client.request("POST", path, **headers).status == 200
+
+
+def test_page_of_local_cloud_is_allowed(client: Client) -> None:
+    headers = {"origin": f"http://{HOST}", "sec_fetch_site": "same-origin"}
+    assert client.request("GET", "/image", **headers).status == 200
+    assert client.request("GET", "/", sec_fetch_site="none").status == 200
+
+
+def test_foreign_websocket_is_closed(client: Client) -> None:
+    origin = {"origin": "https://shop.example"}
+    assert client.request("GET", "/", kind="websocket", **origin).status == 1008
+    assert not client.app.bodies
+
+
+def test_request_of_tool_reaches_emulator_unchanged(client: Client) -> None:
+    body = json.dumps({"TableName": "t"}).encode()
+    client.request("POST", "/", body=body, x_amz_target="DynamoDB_20120810.GetItem")
+    client.request("PUT", "/bucket/key", body=b"object")
+    assert client.app.bodies == [body, b"object"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit"), [("RequestResponse", 6_291_556), ("Event", 256 * KIB), ("", 6_291_556)]
+)
+def test_invocation_payload_is_limited(client: Client, kind: str, limit: int) -> None:
+    path = f"{FUNCTIONS_PATH}/feedback-local-sweep/invocations"
+    headers = {"x_amz_invocation_type": kind} if kind else {}
+    assert client.request("POST", path, body=b"x" * limit, **headers).status == 200
+    rejected = client.request("POST", path, body=b"x" * (limit + 1), **headers)
+    assert rejected.status == 413
+    assert rejected.headers[b"x-amzn-errortype"] == b"RequestEntityTooLargeException"
+
+
+def test_message_is_limited(client: Client) -> None:
+    longest = "é" * (128 * KIB)
+    assert client.aws("AmazonSQS.SendMessage", {"MessageBody": longest}).status == 200
+    rejected = client.aws("AmazonSQS.SendMessage", {"MessageBody": longest + "x"})
+    assert (rejected.status, rejected.body["__type"]) == (400, "InvalidParameterValue")
+
+
+def test_batch_of_messages_is_limited(client: Client) -> None:
+    half = {"MessageBody": "x" * (128 * KIB)}
+    batch = "AmazonSQS.SendMessageBatch"
+    assert client.aws(batch, {"Entries": [half, half]}).status == 200
+    rejected = client.aws(batch, {"Entries": [half, half, {"MessageBody": "x"}]})
+    assert rejected.body["__type"] == "AWS.SimpleQueueService.BatchRequestTooLong"
+
+
+def test_faults_are_set_and_reported(client: Client) -> None:
+    assert client.request("GET", FAULTS_PATH).body["rates"]["throttling"] == 0
+    rates = json.dumps({"throttling": 1}).encode()
+    assert client.request("PUT", FAULTS_PATH, body=rates).status == 200
+    assert client.aws("DynamoDB_20120810.GetItem", {}).status == 400
+    state = client.request("GET", FAULTS_PATH).body
+    assert (state["rates"]["throttling"], state["injected"]["throttling"]) == (1, 1)
+    client.request("PUT", FAULTS_PATH, body=b"{}")
+    assert client.aws("DynamoDB_20120810.GetItem", {}).status == 200
+
+
+@pytest.mark.parametrize(
+    "rates", [b"", b"[]", b'{"throttling": 1.1}', b'{"throttle": 1}', b'{"slow_s": "1"}']
+)
+def test_invalid_fault_rates_are_rejected(client: Client, rates: bytes) -> None:
+    assert client.request("PUT", FAULTS_PATH, body=rates).status == 400
+    assert client.faults.rates == FaultRates()
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [{"address": "192.0.2.1"}, {"origin": f"http://{HOST}"}, {"sec_fetch_site": "same-origin"}],
+)
+def test_only_local_tool_can_set_faults(client: Client, caller: Any) -> None:
+    assert client.request("PUT", FAULTS_PATH, body=b"{}", **caller).status == 403
+
+
+def test_throttled_batch_returns_unprocessed_keys(client: Client) -> None:
+    client.faults.rates = FaultRates(throttling=1)
+    client.app.response = {"Responses": {"a": []}, "UnprocessedKeys": {"a": {"Keys": [2]}}}
+    keys = {"a": {"Keys": [1, 2, 3], "ConsistentRead": True}, "b": {"Keys": [4]}}
+    response = client.aws("DynamoDB_20120810.BatchGetItem", {"RequestItems": keys})
+    assert json.loads(client.app.bodies[0])["RequestItems"] == {
+        "a": {"Keys": [1, 2], "ConsistentRead": True}
+    }
+    assert response.body == {
+        "Responses": {"a": []},
+        "UnprocessedKeys": {
+            "a": {"Keys": [3, 2], "ConsistentRead": True},
+            "b": {"Keys": [4]},
+        },
+    }
+
+
+def test_slow_operation_is_executed(client: Client) -> None:
+    client.faults.rates = FaultRates(slow=1, slow_s=0)
+    assert client.aws("DynamoDB_20120810.PutItem", {}).status == 200
+    assert client.faults.injected["slow"] == 1

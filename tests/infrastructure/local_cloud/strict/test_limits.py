@@ -1,0 +1,38 @@
+"""Size limits of functions and of the gateway."""
+
+import pytest
+
+from infrastructure.local_cloud.strict.limits import (
+    GATEWAY_BYTES,
+    LAMBDA_BYTES,
+    is_too_large_for_function,
+    limited_result,
+)
+
+
+@pytest.mark.parametrize(("letter", "escaped_bytes"), [("x", 1), ("я", 6), ('"', 2), ("😀", 12)])
+def test_response_is_measured_as_runtime_marshals_it(letter: str, escaped_bytes: int) -> None:
+    envelope_bytes = len('{"body": ""}')
+    longest = letter * ((LAMBDA_BYTES - envelope_bytes) // escaped_bytes)
+    accepted = {"body": {"body": longest}, "log": "line"}
+    assert limited_result(accepted) is accepted
+    rejected = limited_result({"body": {"body": longest + letter}, "log": "line"})
+    assert rejected["error"]
+    assert rejected["body"]["errorType"] == "Function.ResponseSizeTooLarge"
+    assert rejected["log"] == "line"
+
+
+def test_error_of_function_is_unchanged() -> None:
+    failed = {"error": True, "body": {"errorMessage": "x" * (LAMBDA_BYTES + 1)}}
+    assert limited_result(failed) is failed
+
+
+def test_gateway_request_is_limited_by_body_and_by_event() -> None:
+    assert not is_too_large_for_function({"body": "x" * (LAMBDA_BYTES - 12)}, b"")
+    assert is_too_large_for_function({"body": "x" * (LAMBDA_BYTES - 11)}, b"")
+    assert not is_too_large_for_function({"body": ""}, b"x" * GATEWAY_BYTES)
+    assert is_too_large_for_function({"body": ""}, b"x" * (GATEWAY_BYTES + 1))
+
+
+def test_quotes_of_request_body_count_twice() -> None:
+    assert is_too_large_for_function({"body": '"' * (LAMBDA_BYTES // 2)}, b"")

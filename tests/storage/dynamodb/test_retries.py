@@ -1,0 +1,143 @@
+"""Throttled requests are retried with backoff while there is time."""
+
+from typing import Any
+
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
+
+from chalicelib import backoff
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import new_id
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.dynamodb.table import put_all, read_together
+from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
+from tests.services.faults import InjectedFault, inject_fault
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Record pauses instead of sleeping, each as long as possible."""
+    recorded: list[float] = []
+    monkeypatch.setattr(backoff.time, "sleep", recorded.append)
+    monkeypatch.setattr(backoff.random, "uniform", lambda _, longest: longest)
+    return recorded
+
+
+class Context:
+    def __init__(self, left_s: float) -> None:
+        self.left_s = left_s
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self.left_s * 1000)
+
+
+def cancelled(*codes: str) -> ClientError:
+    reasons = [{"Code": code} for code in codes]
+    error: Any = {
+        "Error": {"Code": "TransactionCanceledException", "Message": ""},
+        "CancellationReasons": reasons,
+    }
+    return ClientError(error, "TransactWriteItems")
+
+
+def fail_requests(patch: pytest.MonkeyPatch, error: ClientError, times: int) -> list[Any]:
+    """Make the first requests fail. Return the list of the arguments of all requests."""
+    real, sent = BaseClient._make_api_call, []  # type: ignore[attr-defined]
+
+    def request(client: BaseClient, operation: str, arguments: Any) -> Any:
+        sent.append(arguments)
+        if len(sent) <= times:
+            raise error
+        return real(client, operation, arguments)
+
+    patch.setattr(BaseClient, "_make_api_call", request)
+    return sent
+
+
+def save_counter(account: str) -> None:
+    with transaction() as write:
+        write.save(CounterRow(account, Listed.CUSTOMERS.value, total=3))
+
+
+def total_of(account: str) -> Any:
+    (row,) = read_together((CounterRow, account, Listed.CUSTOMERS.value))
+    return row and row.total
+
+
+def test_throttled_transaction_is_retried_with_same_token(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    account = new_id()
+    sent = fail_requests(monkeypatch, cancelled("None", "ThrottlingError"), times=4)
+    save_counter(account)
+    assert total_of(account) == 3
+    assert pauses == [0.01, 0.02, 0.04, 0.08]
+    assert len({request["ClientRequestToken"] for request in sent[:5]}) == 1
+
+
+def test_conflict_is_left_to_caller_who_reads_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = cancelled("ThrottlingError", "TransactionConflict")
+    sent = fail_requests(monkeypatch, error, times=1)
+    with pytest.raises(Contention) as raised:
+        save_counter(new_id())
+    assert (raised.value.condition_failed, len(sent)) == (False, 1)
+
+
+@pytest.mark.parametrize("limit_s", [REQUEST_RETRY_S, WORK_RETRY_S])
+def test_retries_end_with_their_time(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float], limit_s: float
+) -> None:
+    fail_requests(monkeypatch, cancelled("ThrottlingError"), times=1_000)
+    with invocation(None, retry_s=limit_s), pytest.raises(Unavailable):
+        save_counter(new_id())
+    assert limit_s - 0.4 <= sum(pauses) <= limit_s
+
+
+def test_retries_end_when_little_time_is_left(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    context = Context(MIN_CALL_S + 0.5)
+    sent = fail_requests(monkeypatch, cancelled("ThrottlingError"), times=1_000)
+
+    def sleep(pause_s: float) -> None:
+        context.left_s -= pause_s
+
+    monkeypatch.setattr(backoff.time, "sleep", sleep)
+    with invocation(context, retry_s=WORK_RETRY_S), pytest.raises(Unavailable):
+        save_counter(new_id())
+    assert context.left_s >= MIN_CALL_S
+    assert len(sent) == 6
+
+
+def test_no_request_is_sent_without_time_for_its_worst_case() -> None:
+    account = new_id()
+    with invocation(Context(MIN_CALL_S - 0.1)), pytest.raises(Unavailable, match="time is left"):
+        save_counter(account)
+    assert total_of(account) is None
+
+
+def test_unprocessed_keys_are_read_after_a_pause(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    accounts = [new_id() for _ in range(4)]
+    for account in accounts:
+        save_counter(account)
+    with inject_fault(monkeypatch, 0, InjectedFault.PARTIAL_SUCCESS) as requests:
+        rows = read_together(*((CounterRow, account, "customers") for account in accounts))
+    assert [row.account_id for row in rows] == accounts
+    assert (requests.operations, pauses) == (["BatchGetItem"] * 2, [0.01])
+
+
+def test_unprocessed_items_are_written_after_a_pause(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    accounts = [new_id() for _ in range(30)]
+    rows = [CounterRow(account, Listed.CUSTOMERS.value, total=1) for account in accounts]
+    with inject_fault(monkeypatch, 0, InjectedFault.PARTIAL_SUCCESS) as requests:
+        put_all(rows)
+    assert (requests.operations, pauses) == (["BatchWriteItem"] * 3, [0.01])
+    assert {total_of(account) for account in accounts} == {1}

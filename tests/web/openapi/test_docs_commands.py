@@ -1,0 +1,86 @@
+"""The commands of the documentation page succeed as pasted, with the demo data."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from string import Template
+
+import httpx
+import pytest
+from chalice.test import Client
+
+from admin.demo.ids import MAIN_ACCOUNT
+from chalicelib.outbound.queues import forget_client
+from chalicelib.services.accounts.manage import issue_key
+from chalicelib.services.caching import clear_caches
+from chalicelib.storage.dynamodb.table import forget_connection
+from chalicelib.web.openapi.routes import DOCUMENT
+from infrastructure.openapi.docs_page import DocsPage
+from infrastructure.openapi.examples import recorder
+from tests.web.partner_client import ROOT, Response
+
+BASE_URL = "http://service"
+
+
+@pytest.fixture
+def demo_client() -> Iterator[Client]:
+    """Return a client of an app with demo data."""
+    from app import app
+
+    def forget() -> None:
+        clear_caches()
+        forget_connection()
+        forget_client()
+
+    forget()
+    with recorder(), Client(app, stage_name="test", project_dir=str(ROOT)) as client:
+        yield client
+    forget()
+
+
+def run(client: Client, command: str, variables: dict[str, str]) -> Response:
+    """Send the request of a `curl` command."""
+    words = iter(shlex.split(Template(command.replace("\\\n", "")).substitute(variables)))
+    assert (next(words), next(words)) == ("curl", "-sS")
+    url, method, body, headers, parts = "", "", "", {}, {}
+    for word in words:
+        match word:
+            case "-X":
+                method = next(words)
+            case "-H":
+                name, _, value = next(words).partition(": ")
+                headers[name] = value
+            case "-d":
+                body = next(words)
+            case "-F":
+                name, _, value = next(words).partition("=")
+                # curl gives these characters a meaning.
+                assert not value.startswith(("@", "<"))
+                assert ";" not in value
+                parts[name] = (None, value)
+            case _:
+                url = word
+    method = method or ("POST" if body or parts else "GET")
+    content = {"files": parts} if parts else {"content": body}
+    request = httpx.Request(method, url, headers=headers, **content)  # type: ignore[arg-type]
+    response = client.http.request(
+        method, request.url.raw_path.decode(), headers=dict(request.headers), body=request.read()
+    )
+    return Response(response.status_code, response.headers, response.body.decode())
+
+
+def test_every_command_succeeds_twice(demo_client: Client) -> None:
+    document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+    page = DocsPage(document)
+    credential, secret = issue_key(MAIN_ACCOUNT)
+    variables = {"BASE_URL": BASE_URL, "API_KEY": credential.api_key, "API_SECRET": secret}
+    commands = [
+        (operation, page.curl(path, method, operation))
+        for tag in document["tags"]
+        for path, method, operation in page.operations(tag["name"])
+    ]
+    for _ in range(2):
+        for operation, command in commands:
+            response = run(demo_client, command, variables)
+            expected = {status for status in operation["responses"] if status < "300"}
+            assert {str(response.status)} == expected, (command, response.body)

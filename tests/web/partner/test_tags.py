@@ -1,0 +1,113 @@
+"""Tags of customers: they belong to the account."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.accounts import tags
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.ids import new_id
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.customers.save import save_customer
+from chalicelib.storage import places
+from tests.services.moved_time import Time
+from tests.web.definitions import customer_definition
+from tests.web.loaded_account import LoadedAccount
+from tests.web.partner_client import Partner
+
+
+def save(partner: Partner, *definitions: dict[str, str]) -> str:
+    """Save a customer with tags and return its id."""
+    return save_customer(partner.account_id, customer_definition(tags=list(definitions))).id
+
+
+def tags_of(partner: Partner, customer_id: str) -> list[dict[str, str]]:
+    response = partner.get(f"/partners/customer?id={customer_id}")
+    found: list[dict[str, str]] = response.json["tags"]
+    return found
+
+
+def test_same_name_in_any_case_is_same_tag(partner: Partner, time: Time) -> None:
+    first = save(partner, {"tag": "VIP", "color": "#C0392B"})
+    time.ahead = timedelta(days=1)
+    second = save(partner, {"tag": "vip"}, {"tag": " Vip "}, {"tag": "Press"})
+    (tag,) = tags_of(partner, first)
+    same, press = tags_of(partner, second)
+    assert tag == same
+    assert (tag["tag"], tag["color"], tag["createdAt"]) == ("VIP", "#C0392B", tag["updatedAt"])
+    assert tag["id"] == tags.tag_id(partner.account_id, "Vip")
+    assert (press["tag"], press["color"]) == ("Press", None)
+    items = partner.post("/partners/customer/list", {}).json["items"]
+    assert [item["tags"] for item in items] == [[tag], [tag, press]]
+
+
+def test_tag_of_another_account_has_another_id() -> None:
+    assert tags.tag_id(new_id(), "VIP") != tags.tag_id(new_id(), "VIP")
+
+
+def test_latest_color_applies_to_all_customers(partner: Partner, time: Time) -> None:
+    first = save(partner, {"tag": "VIP", "color": "#C0392B"})
+    before = tags_of(partner, first)[0]
+    time.ahead = timedelta(days=1)
+    save(partner, {"tag": "VIP", "color": "#000"})
+    clear_caches()
+    after = tags_of(partner, first)[0]
+    assert (after["color"], after["createdAt"]) == ("#000", before["createdAt"])
+    assert after["updatedAt"] > before["updatedAt"]
+
+
+def test_unknown_tag_loads_directory_once(partner: Partner) -> None:
+    first = save(partner, {"tag": "VIP"})
+    tags_of(partner, first)
+    second = save(partner, {"tag": "Press"})
+    for expected in ({"dynamodb.GetItem": 1, "dynamodb.Query": 1}, {"dynamodb.GetItem": 1}):
+        with counted_calls() as calls:
+            assert [tag["tag"] for tag in tags_of(partner, second)] == ["Press"]
+        assert dict(calls) == expected
+
+
+def test_purchase_contains_tags_of_customer(loaded: LoadedAccount) -> None:
+    customer_id = loaded.paths["customer"].partition("=")[2]
+    definition = customer_definition(id=customer_id, tags=[{"tag": "VIP"}])
+    save_customer(loaded.partner.account_id, definition)
+    purchase = loaded.partner.get(loaded.paths["purchase"]).json
+    assert [tag["tag"] for tag in purchase["customer"]["tags"]] == ["VIP"]
+    assert purchase["customer"]["tags"] == tags_of(loaded.partner, customer_id)
+
+
+def test_saving_unchanged_tags_writes_no_tag(
+    partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(partner, {"tag": "VIP", "color": "#000"})
+    for name in ("create_tag", "set_tag_color"):
+        monkeypatch.delattr(places, name)
+    save(partner, {"tag": "vip", "color": "#000"})
+    save(partner, {"tag": "VIP"})
+
+
+def test_tag_created_by_concurrent_load_is_used(
+    partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_tags = places.find_tags
+    save(partner, {"tag": "VIP", "color": "#C0392B"})
+    results: Iterator[dict[str, tags.Tag]] = iter([{}])
+    monkeypatch.setattr(
+        places,
+        "find_tags",
+        lambda *key: found if (found := next(results, None)) is not None else find_tags(*key),
+    )
+    customer_id = save(partner, {"tag": "vip"})
+    assert [tag["color"] for tag in tags_of(partner, customer_id)] == ["#C0392B"]
+
+
+def test_account_cannot_exceed_number_of_tags(
+    partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.services.accounts.save_tags.MAX_TAGS", 2)
+    save(partner, {"tag": "a"}, {"tag": "b"})
+    with pytest.raises(InvalidInput) as raised:
+        save(partner, {"tag": "b"}, {"tag": "c"})
+    assert [(error.pointer, error.code) for error in raised.value.errors] == [("/tags", "too_many")]
+    save(partner, {"tag": "B"}, {"tag": "A"})
