@@ -36,7 +36,7 @@ _CREDENTIAL_ERRORS: Final = frozenset(
 class OneLineErrors(TyperGroup):
     """The root command.
 
-    If the service or AWS returns an error, it prints one line and exits with 1.
+    If the service or AWS returns an error, the command prints one line and exits with status 1.
     """
 
     def invoke(self, ctx: Any) -> Any:

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def generated_files() -> dict[Path, str]:
-    """Return the text that each generated file must contain, by path."""
+    """Return a map from the path of each generated file to its expected text."""
     policies = {
         policy_file(function, stage): _json(policy(function, stage))
         for function in FUNCTIONS

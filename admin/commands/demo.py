@@ -91,7 +91,7 @@ def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
 
 
 def _save_workflows(url: str) -> None:
-    """Save the demo workflows that do not exist or have a different URL."""
+    """Save each demo workflow that does not exist or whose action has another URL than ``url``."""
     urls = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
     for definition in main_workflows(url):
         if urls.get(definition["id"]) != url:
@@ -156,7 +156,7 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
 
 
 def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:
-    """Return the ids of unused trackers. If there are too few, create the missing trackers.
+    """Return the ids of `_TRACKERS` unused trackers. Create them if too few exist.
 
     Trackers are created after all other demo data, so the demo data is complete if the last tracker
     exists.

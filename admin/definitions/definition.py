@@ -10,8 +10,8 @@ from chalicelib.domain.input_errors import InputError
 class Kind(StrEnum):
     """The kind of resource that a definition describes.
 
-    Definitions are saved in the order of these kinds. A definition can refer only to resources of
-    kinds before its own.
+    Definitions are saved in the order of these kinds, because a definition can refer only to kinds
+    that precede its own kind. For example, a store refers to a brand.
     """
 
     BRAND = "brand"

@@ -21,7 +21,7 @@ class KnownResources(Protocol):
 
 
 class RunReferences:
-    """Look up resources that are stored or that the definitions of the run describe."""
+    """Look up resources that are stored or defined in the run."""
 
     def __init__(self, definitions: Iterable[Definition], known: KnownResources) -> None:
         self._known = known

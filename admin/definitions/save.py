@@ -84,7 +84,8 @@ def _lanes(purchases: Sequence[Definition]) -> list[list[Definition]]:
 
     The first lane is saved before the other lanes, which are saved concurrently. It contains the
     purchases that can create a customer, because later purchases must find that customer. If any
-    purchase occurs twice in the run, the first lane contains all purchases.
+    purchase occurs twice in the run, the first lane contains all purchases, so that the order of
+    the definitions is preserved.
     """
     occurrences = Counter(
         (d.account_id, d.content.get("source"), d.content.get("externalId")) for d in purchases

@@ -16,8 +16,8 @@ _Definition = TypeVar("_Definition", bound=Input)
 class NormalizedInput(Input):
     """A definition whose strings are trimmed and whose nulls are removed at every depth.
 
-    The base class `Input` normalizes only its direct fields. Definitions also contain nested models
-    that are not derived from `Input`.
+    The base class `Input` normalizes only the fields of the model itself. Definitions also contain
+    nested models that are not derived from `Input`.
     """
 
     @model_validator(mode="before")

@@ -32,10 +32,10 @@ class Origin:
     input_hash: str | None
 
     def check_same_input(self, stored_hash: str | None) -> None:
-        """Check that the input of this request has the hash that the existing record stores.
+        """Check that this request has the same input as the request that created the record.
 
         Raises:
-            IdempotencyKeyReused: the record was created from different input.
+            IdempotencyKeyReused: the input is different.
         """
         if stored_hash != self.input_hash:
             raise IdempotencyKeyReused
@@ -58,9 +58,9 @@ def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any)
 
     Args:
         owner_id: the account or the form that the key belongs to.
-        operation: the name of the operation. The same key in another operation gives another id.
+        operation: the name of the operation. If a key is used in two operations, the ids differ.
         key: the key from `read_key`.
-        parsed_input: the parsed input as JSON values. The property order has no effect.
+        parsed_input: the parsed input as JSON values. The property order does not change the hash.
     """
     if key is None:
         return Origin(new_id(), None)

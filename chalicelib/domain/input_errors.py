@@ -58,7 +58,7 @@ _DETAILS: Final = {
 }
 """Error messages by pydantic's error type.
 
-The error's context contains the placeholders' values.
+The values of the placeholders, such as ``{min_length}``, come from the context of pydantic's error.
 """
 
 _MAX_DETAIL_LENGTH: Final = 300
@@ -111,7 +111,10 @@ def unknown_reference(resource: str, *path: str | int) -> InputError:
 
 
 def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
-    """Return the positions of all values that also occur at an earlier position. Ignore None."""
+    """Return the position of each value that already occurs at an earlier position.
+
+    For ``["a", "b", "a"]``, the result is ``[2]``. None is never a duplicate.
+    """
     seen: set[Hashable] = set()
     positions: list[int] = []
     for position, value in enumerate(values):

@@ -45,12 +45,12 @@ class PageRequest(Input):
 
     @property
     def first_position(self) -> int:
-        """The position of the page's first record in the list, from 1."""
+        """The position of the page's first record in the list. Positions in the list start at 1."""
         return (self.page - 1) * self.limit + 1
 
     @property
     def last_position(self) -> int:
-        """The position in the list of the last record of a full page."""
+        """The position of the page's last record in the list if the page is full."""
         return self.page * self.limit
 
     def ranges(self, total: int) -> Iterator[tuple[int, int, int]]:

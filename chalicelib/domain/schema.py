@@ -202,12 +202,12 @@ UuidText = Annotated[
         {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
     ),
 ]
-"""A UUID that was validated when it was saved."""
+"""A UUID in a response. It is not validated again, because it was validated before it was saved."""
 
 
 @dataclass(frozen=True)
 class ItemsDescribedAs:
-    """Describe list items by a model's JSON schema, although pydantic does not validate them."""
+    """Use the JSON schema of a model for the items of a list that pydantic does not validate."""
 
     model: type[BaseModel]
 

@@ -35,7 +35,9 @@ each worker and shorter than the visibility time-out of its queue."""
 
 @dataclass(frozen=True)
 class DueWork:
-    """A work record as listed by the index of due work, which is eventually consistent.
+    """An entry of the index of due work.
+
+    The index is eventually consistent, so the work record may have changed since.
 
     Attributes:
         owner_id: the record's partition key, for example the id of an import.
@@ -97,9 +99,10 @@ def _shard(group: int, offset: int) -> str:
 
 
 def first_due(now: datetime) -> int:
-    """Return the due time of new work in epoch seconds, from which the sweeper requeues the work.
+    """Return the due time of new work in epoch seconds.
 
-    Normally, a worker receives the queue message and finishes the work before this time.
+    Normally, a worker receives the queue message and finishes the work before this time. If the
+    work is unfinished at this time, the sweeper requeues it.
     """
     return int((now + FIRST_DELAY).timestamp())
 
@@ -122,7 +125,11 @@ def due_after_deferral(now: datetime, deferrals: int) -> int:
 def due_after_failure(now: datetime, claims: int) -> int:
     """Return the due time after a failure in epoch seconds.
 
-    The delay doubles with each claim (failed attempt), up to one hour.
+    The delay is one minute after the first failure. It doubles with each further failure, up to one
+    hour.
+
+    Args:
+        claims: the number of failures so far, at least 1.
     """
     delay = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
     return int((now + delay).timestamp())

@@ -1,4 +1,7 @@
-"""Process the webhooks queue: one execution per message, with concurrent messages in a batch."""
+"""Process the webhooks queue: one execution per message.
+
+The messages of a batch are processed concurrently.
+"""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress

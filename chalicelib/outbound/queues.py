@@ -21,7 +21,9 @@ _ROUNDS: Final = 3
 
 
 def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
-    """Send one message per pointer. Return the number of accepted messages. Log errors of AWS.
+    """Send one message per pointer. Return the number of accepted messages.
+
+    AWS errors are logged and not raised.
 
     The message group is the account: a FIFO queue delivers the messages of an account in order, and
     a standard queue shares its capacity fairly between accounts. A FIFO queue drops a duplicate of

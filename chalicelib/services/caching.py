@@ -10,9 +10,10 @@ from cachetools import TTLCache
 from cachetools.keys import hashkey
 
 CACHE_TTL_S: Final = 55
-"""Changes must take effect within a minute.
+"""The number of seconds after which a cached result expires.
 
-The remaining five seconds are for a request that is in progress when an entry expires.
+Changes must take effect within a minute. The other five seconds of the minute are for a request
+that is in progress when a result expires.
 """
 
 Arguments = ParamSpec("Arguments")
@@ -67,9 +68,9 @@ def cached(
 
     Args:
         at_most: the maximum number of cached results. The least recently used are removed first.
-        key: builds the cache key from the function's arguments. If it is `id`, the result must
-            reference the argument; otherwise, after the argument is deleted, a new object can have
-            the same id.
+        key: builds the cache key from the function's arguments. If it is the built-in function
+            `id`, the result must reference the argument. Otherwise, Python can delete the argument
+            and give its id to another object.
     """
 
     return lambda function: CachedFunction(function, at_most, key)

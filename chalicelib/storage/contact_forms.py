@@ -7,7 +7,7 @@ from chalicelib.storage.forms import FormRow, FormsByBlock, FormTable
 
 
 class ContactFormRow(FormRow):
-    """One of the two table rows of a contact form."""
+    """The document row or the summary row of a contact form."""
 
     class Meta:
         name = "contact-forms"

@@ -1,8 +1,8 @@
 """The table of counters: the number of customers, contact forms and surveys of each account.
 
-The transaction that adds a record also increments the total, and the position of the new record is
-the new total. Positions therefore have no gaps. If two transactions read the same total, only one
-of them succeeds.
+The transaction that adds a record also increments the account's total of this kind of record. The
+new total is the position of the new record in the list, so positions have no gaps. If two
+transactions read the same total, only one of them succeeds.
 
 If creates contend for a counter, a worker assigns the positions. While it works, it reserves the
 counter, so that creates leave the assignment to it.
@@ -84,9 +84,11 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
 def increment_total(
     transaction: TransactWrite, account_id: str, kind: Listed, read: int, by: int = 1
 ) -> None:
-    """Increment the total in this transaction.
+    """Add ``by`` to the total in this transaction.
 
-    The transaction fails if the stored total is not ``read``.
+    Args:
+        read: the total that the caller has read. The transaction fails if the stored total has
+            changed since.
     """
     unchanged = (CounterRow.total == read) if read else CounterRow.total.does_not_exist()
     transaction.update(

@@ -455,11 +455,11 @@ def add(
 ) -> None:
     """Add a customer at this position of the account's list, or without one, in this transaction.
 
-    The transaction fails if the customer's id or the pair already exists.
+    The transaction fails if a customer with this id or a row for this pair already exists.
 
     Args:
-        first_of_pair: the digest of the customer's pair if no other customer of the account has the
-            pair, otherwise None.
+        first_of_pair: the digest of the customer's pair. None if the customer has no pair or if
+            another customer of the account already has the same pair.
     """
     attributes = _attributes(account_id, customer)
     if position:

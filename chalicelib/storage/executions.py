@@ -52,9 +52,9 @@ It is longer than the function's time-out and shorter than the queue's visibilit
 
 RETENTION: Final = timedelta(days=90)
 PART: Final = "execution"
-"""The sort key of the execution's work record.
+"""The sort key of an execution's work record.
 
-Its attempts are rows with the sort keys ``attempt#NUMBER``.
+The attempts of the execution are separate rows with the sort keys ``attempt#NUMBER``.
 """
 
 _MAX_PUTS: Final = 25
@@ -108,7 +108,7 @@ class ExecutionRow(WorkRow):
 
     @classmethod
     def is_free(cls, now: datetime) -> Condition:
-        """Return the condition that the execution is pending, not claimed and not deferred."""
+        """Return a write condition: the execution is pending, not claimed and not deferred."""
         seconds = int(now.timestamp())
         unclaimed = cls.leased_until.does_not_exist() | (cls.leased_until <= seconds)
         is_due = cls.not_before.does_not_exist() | (cls.not_before <= seconds)
@@ -140,8 +140,8 @@ WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow
 def create(executions: Sequence[Execution]) -> None:
     """Add the executions that do not exist yet. Existing executions are not changed.
 
-    One request per 25 executions. If any execution of these 25 exists, one more request for each of
-    the 25.
+    One request per 25 executions. If at least one of the 25 already exists, each of the 25 is then
+    written with a separate request.
     """
     batch: list[Execution] = []
     size = 0
@@ -158,10 +158,10 @@ def create(executions: Sequence[Execution]) -> None:
 def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     """Claim an execution for its next attempt, in one request.
 
-    Return None if the execution has ended, is deferred, or is claimed by another worker. If the
-    client loses the response and retries, the claim token shows that the first request succeeded.
-    When the lease expires, another worker can claim the execution; the outcome of the attempt is
-    then unknown.
+    Return None if the execution has ended, is deferred, or is claimed by another worker. If
+    botocore repeats the request because it lost the response, the stored claim token shows that
+    the first request succeeded. If no outcome is saved before the lease expires, another worker
+    can claim the execution; the outcome of this attempt is then unknown.
     """
     row = ExecutionRow(pointer.execution_id, PART)
     claim_token = new_id()
@@ -186,8 +186,8 @@ def save_outcome(
 ) -> bool:
     """Save the outcome of a claim and the attempts. Return False if another worker has the claim.
 
-    One request, with retries as long as the function has time: without a saved outcome, the webhook
-    is sent again.
+    One request. If DynamoDB throttles, the request is retried as long as the function has time,
+    because the webhook is sent again if the outcome is not saved.
 
     Args:
         attempts: the attempts to save: first the interrupted attempts, then the attempt of this

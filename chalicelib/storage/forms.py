@@ -36,7 +36,7 @@ class FormsByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class FormRow(Table):
-    """One of the two table rows of a contact form or a survey."""
+    """The document row or the summary row of a contact form or a survey."""
 
     form_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)

@@ -1,8 +1,8 @@
 """The table of imports: one header row per import, and one row per chunk. Chunks are work records.
 
 The chunks of an import are written before its header and have the same edition as the header.
-Writing the header accepts the import. If the accepted header has another edition, or there is none,
-the chunks are leftovers of a failed request and are never processed.
+Writing the header accepts the import. If an import has no header, or its header has another edition
+than a chunk, the chunk is a leftover of a request that failed, and it is not imported.
 """
 
 from collections.abc import Iterable, Sequence
@@ -113,7 +113,7 @@ class LoadedChunk:
 
     Attributes:
         row: the table row of the chunk.
-        header: the header of the import, or None if the import is not accepted.
+        header: the header of the import, or None if the import is not accepted yet.
         groups: the customer rows to import, grouped by pair.
         total: the number of the account's customers.
         known: the ids of existing customers, by the digest of their pair.
@@ -127,7 +127,7 @@ class LoadedChunk:
 
     @property
     def is_leftover(self) -> bool:
-        """Whether the import was accepted with other chunks, so that this one is not imported."""
+        """Whether the import was accepted with another edition. Leftovers are not imported."""
         return self.header is not None and self.header.edition != self.row.edition
 
 
@@ -203,9 +203,10 @@ def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPo
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
-    """Load a chunk with the data of the account that its import needs, in one request.
+    """Load a chunk and the account data that is needed to import the chunk, in one request.
 
-    The pointer contains the digests of the chunk's pairs. Return None if the chunk does not exist.
+    One request is enough because the pointer contains the digests of the chunk's pairs. Return None
+    if the chunk does not exist.
     """
     chunk, header, counter, *pairs = read_together(
         (ImportRow, pointer.import_id, pointer.part),

@@ -7,7 +7,7 @@ from chalicelib.storage.forms import FormRow, FormsByBlock, FormTable
 
 
 class SurveyRow(FormRow):
-    """One of the two table rows of a survey."""
+    """The document row or the summary row of a survey."""
 
     class Meta:
         name = "surveys"

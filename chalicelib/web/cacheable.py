@@ -21,7 +21,7 @@ def cacheable(
     max_age_s: int,
     headers: dict[str, str | list[str]] | None = None,
 ) -> Response:
-    """Return a cacheable response with the body, or 304 if the client's copy is current."""
+    """Return a cacheable response with the body, or with status 304 if the client has the body."""
     tag = entity_tag(body)
     described: dict[str, str | list[str]] = {
         # Also on 304: without a media type, the gateway adds its default, `application/json`.

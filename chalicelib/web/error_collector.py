@@ -26,7 +26,7 @@ class ErrorCollector:
         self._collected: list[InvalidInput] = []
 
     def of(self, read: Callable[[], _Read], otherwise: _Otherwise) -> _Read | _Otherwise:
-        """Return the result of ``read``. If it raises `InvalidInput`, return ``otherwise``."""
+        """Return the result of ``read``. On `InvalidInput`, collect it and return ``otherwise``."""
         try:
             return read()
         except InvalidInput as error:

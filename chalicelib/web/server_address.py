@@ -25,7 +25,7 @@ def base_url(request: Request) -> str:
 def server_address(request: Request) -> str:
     """Return the base URL of this deployment, or only its path if the gateway reports no host.
 
-    It comes from the gateway's request context, never from a header that callers can set.
+    The URL comes from the gateway's request context, never from a header that callers can set.
     """
     context = request.context
     # The path starts with the gateway's stage or the base path of a custom domain; the route

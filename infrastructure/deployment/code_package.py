@@ -116,7 +116,10 @@ def package(stage: str, folder: Path) -> CodePackage:
 
 
 def complete(template: Template, code_address: str) -> Template:
-    """Add the S3 URL of the code and settings that Chalice does not support to the template."""
+    """Return the template with the S3 URL of the code and the additional settings.
+
+    Chalice does not support these settings.
+    """
     resources: dict[str, Any] = {}
     for name, resource in template["Resources"].items():
         if resource["Type"] == "AWS::Serverless::Function":

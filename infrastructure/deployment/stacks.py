@@ -25,7 +25,7 @@ MAX_INLINE_BYTES = 51_200
 
 
 def content_hash(parts: Iterable[str | bytes | Path]) -> str:
-    """Return a hash of strings, bytes and the contents of files. File names are not included."""
+    """Return a hash of the parts. For a path, the content of the file is hashed, not its name."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.read_bytes() if isinstance(part, Path) else part

@@ -30,7 +30,7 @@ LAUNCHER = "infrastructure.local_cloud.strict"
 
 @dataclass(frozen=True)
 class Emulator:
-    """The emulator that uses a port and a folder.
+    """An emulator, identified by its port and its folder.
 
     Emulators with different ports and folders can run at the same time.
 

@@ -65,7 +65,7 @@ class DocsPage:
         self._document = document
 
     def operations(self, tag: str) -> list[tuple[str, str, Schema]]:
-        """Return the path, method and declaration of each operation with this tag."""
+        """Return the path, the method and the OpenAPI object of each operation with this tag."""
         return [
             (path, method, operation)
             for path, methods in self._document["paths"].items()
@@ -76,7 +76,8 @@ class DocsPage:
     def rows(self, schema: Schema, depth: int = 0, deepest: int = 0) -> Iterator[Row]:
         """Yield the fields of an object. Nested fields follow the field that contains them.
 
-        Fields of a nested component schema are included only down to the depth `deepest`.
+        Nested fields that are defined by a component schema are included only if their depth is at
+        most `deepest`.
         """
         target = self.resolve(schema)
         for name, value in target.get("properties", {}).items():
@@ -95,10 +96,7 @@ class DocsPage:
                 yield from self.rows(inner, depth + 1, deepest)
 
     def resolve(self, node: Schema) -> Schema:
-        """Return the component that the node refers to.
-
-        If the node is no reference, return the node.
-        """
+        """Return the component that the node refers to, or the node if it is not a reference."""
         while "$ref" in node:
             *_, group, name = node["$ref"].split("/")
             node = self._document["components"][group][name]
@@ -129,7 +127,7 @@ class DocsPage:
         return " \\\n  ".join([f'curl -sS{verb} "$BASE_URL{path}{query}"', *lines])
 
     def _object_within(self, schema: Schema) -> Schema | None:
-        """Return the object schema of the value or of its array items, or None."""
+        """Return the schema of an object, or of the objects in an array; None for other values."""
         target = self.resolve(schema)
         if "anyOf" in target:
             target = self.resolve(target["anyOf"][0])
@@ -139,7 +137,7 @@ class DocsPage:
 
 
 def kind_of(schema: Schema) -> Markup:
-    """Return the type that a schema describes in words, with links to the component schemas."""
+    """Describe the type of a value in words, such as ``array of Tag``, with links to components."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)

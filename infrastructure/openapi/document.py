@@ -50,7 +50,7 @@ _ERRORS: Final[dict[int, FeedbackError]] = {
     429: TooManyRequests(retry_after=1),
     503: Unavailable("The database is busy."),
 }
-"""Errors by status. Their example responses are built from the error, without sending a request."""
+"""The errors of the statuses whose example responses are built without sending a request."""
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 _KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}

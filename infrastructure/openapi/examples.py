@@ -112,8 +112,9 @@ class Example:
     """The recorded examples of an operation: request bodies, a response, and problems by status.
 
     Attributes:
-        bodies: request bodies by title. `response` is the response to the request with the last of
-            these bodies.
+        bodies: request bodies by title.
+        response: the response body. If there are several request bodies, the operation returned it
+            for the last of them.
     """
 
     query: dict[str, str] = field(default_factory=dict)

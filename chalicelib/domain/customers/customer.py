@@ -57,7 +57,7 @@ _FIRST_NAME: Final = "First name."
 _LAST_NAME: Final = "Last name."
 _PHONE_NUMBER: Final = "Phone number, stored as sent."
 _EMAIL: Final = "E-mail address, stored as sent."
-_CIVILITY: Final = "Civility, such as a title."
+_CIVILITY: Final = "Title in front of the name, such as Ms or Dr."
 _EMAIL_OPTIN: Final = "Whether the customer accepts e-mails."
 _SMS_OPTIN: Final = "Whether the customer accepts SMS messages."
 
@@ -222,7 +222,10 @@ class Customer(_IdentifiedPerson):
     @computed_field(description="Whether the customer made purchases, gave feedback, or both.")  # type: ignore[prop-decorator]
     @property
     def type(self) -> CustomerType | None:
-        """The type computed from the counts. If both are 0, the type from the definition."""
+        """The type, computed from the numbers of purchases and feedback records.
+
+        If both numbers are 0, the type from the customer's definition.
+        """
         if self.purchase_count and self.feedback_count:
             return CustomerType.BOTH
         if self.purchase_count:
@@ -318,7 +321,7 @@ def joined_name(first_name: str | None, last_name: str | None) -> str | None:
 def customer_from_body(
     body: CustomerBody, customer_id: str, now: datetime, **overrides: Any
 ) -> Customer:
-    """Build a new customer from a partner's body.
+    """Build a new customer from the body of a partner's request.
 
     ``overrides`` are customer fields. They take precedence over the fields of the body.
 

@@ -27,8 +27,9 @@ and the chunk record, which leaves 98 writes.
 MAX_CHUNK_BYTES: Final = 300_000
 """Maximum size of a chunk's rows as JSON.
 
-The chunk record stays below the DynamoDB limit of 400 KB per item. With the customers that the
-chunk changes, at most 32 KB each, the transaction stays below the limit of 4 MB.
+A chunk record therefore stays below the DynamoDB limit of 400 KB per item. The transaction that
+imports a chunk writes the chunk record and up to 98 customers of at most 32 KB each. It stays below
+the DynamoDB limit of 4 MB per transaction.
 """
 
 
@@ -97,7 +98,7 @@ class RowError(Resource):
 class ImportProgress(Resource):
     """Progress of an import.
 
-    When the import ends, the four counts add up to `rowCount`.
+    When the import ends, `created`, `filled`, `unchanged` and `failed` add up to `rowCount`.
     """
 
     id: Identifier
@@ -120,8 +121,8 @@ class ImportHeader:
     """The header of an accepted import.
 
     Attributes:
-        edition: the chunks of the accepted batch have the same edition as the header. Chunks with
-            another edition were stored by a request that failed before it accepted the batch.
+        edition: a random id that the header and its chunks share. Chunks of this import that have
+            another edition were stored by a request that did not complete. They are not imported.
         input_hash: hash of the batch. Requests with the same idempotency key must have the same
             hash.
     """
@@ -171,7 +172,7 @@ class ChunkPointer:
 
 
 def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
-    """Split the row groups, in order, into chunks that fit into a transaction and a record."""
+    """Split the row groups, in order, into chunks. A chunk fits into a transaction and a record."""
     chunks: list[tuple[RowGroup, ...]] = []
     chunk: list[RowGroup] = []
     actions = size = 0

@@ -1,7 +1,7 @@
-"""Fill rule of imports: rows create a customer or fill the null fields of an existing customer.
+"""Merge the rows of an import: create a customer or fill an existing customer's null fields.
 
 The rows with the same pair of e-mail and phone number form a group, in row order. The effect of a
-group is the customer to create or the fields to fill, with the outcome of each row.
+group contains the customer to create or the fields to fill, and the outcome of each row.
 """
 
 from collections.abc import Callable, Iterable
@@ -109,11 +109,11 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
 
 
 def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
-    """Return the rows of a group, without duplicate fields if their text exceeds the length limit.
+    """Return the rows of a group. If their text is too long, remove duplicate fields.
 
-    A field is a duplicate if an earlier row of the group sets it. Without duplicates, thousands of
-    rows have about the size of one customer. This changes the outcome only if the earlier row
-    fails: then no later row can set the removed field.
+    A field is a duplicate if an earlier row of the group sets the same field. Without duplicates,
+    thousands of rows have about the size of one customer. Removing a duplicate changes the outcome
+    only if the earlier row fails, because no later row sets the field then.
     """
     if sum(text_length(row.fields) for row in rows) <= _MAX_GROUP_LENGTH:
         return tuple(rows)

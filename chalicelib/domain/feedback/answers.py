@@ -56,7 +56,7 @@ class ValidatedAnswers:
 class _Value(NamedTuple):
     text: str
     position: int
-    """Position in the submitted list, which also contains the ignored empty values."""
+    """Index in the submitted list of values. Empty values, which are ignored, are also counted."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ def build_feedback(
     """Build the feedback record of a submission.
 
     Args:
-        context: the store, brand, purchase and channel. For a contact form, only the store is used;
-            the brand is that of the form.
+        context: the store, brand, purchase and channel. For a contact form, only the store is used,
+            because the form determines the brand.
     """
     tracker = context.tracker
     if isinstance(form, SavedSurvey):

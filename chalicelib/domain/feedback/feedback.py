@@ -86,7 +86,7 @@ class Feedback(Resource):
     def pair(self) -> CustomerPair | None:
         """The pair of e-mail and phone number that identifies the respondent.
 
-        None if the submission has a tracker, which identifies the customer.
+        None if the answers contain neither, or if a tracker already identifies the customer.
         """
         return None if self.tracker_id else pair_of(self.email, self.phone_number)
 

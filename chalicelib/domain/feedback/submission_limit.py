@@ -35,7 +35,7 @@ class SubmissionWindow:
 
     @classmethod
     def at(cls, now: datetime, window_s: int, form_id: str, address: str) -> "SubmissionWindow":
-        """Return the current window for a form and a source address."""
+        """Return the window that contains ``now``, for a form and a source address."""
         number = int(now.timestamp()) // window_s
         scope = f"{form_id}/{_source(address)}/{window_s}/{number}"
         return cls(sha256(scope.encode()).hexdigest(), (number + 1) * window_s)
@@ -46,7 +46,7 @@ class SubmissionWindow:
 
 
 def _source(address: str) -> str:
-    """Return the address whose submissions are counted together: IPv4 address or IPv6 /64 network.
+    """Return the unit whose submissions are counted together: IPv4 address or IPv6 /64 network.
 
     A single subscriber usually controls all addresses of a /64 network.
     """

@@ -27,7 +27,12 @@ class PartnerContactForm(_BrandedForm, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """Build the view from the saved form's JSON and the current brand name and count."""
+        """Build the view from a saved contact form and data that is stored separately.
+
+        Args:
+            saved: the JSON of the saved contact form.
+            directory: contains the current name of the form's brand.
+        """
         form = cls.model_validate_json(saved)
         return form.model_copy(
             update={

@@ -53,8 +53,8 @@ class AnswerRules:
             Empty if the type has no fixed values.
         options_from_field: whether the field's `values` are the valid values.
         accepts_several_values: whether an answer can have more than one value.
-        identifies_by: the customer attribute that an answer contains and that identifies the
-            respondent: e-mail or phone number; None for other types.
+        identifies_by: the customer attribute that answers of this type contain, if it identifies
+            the respondent: e-mail or phone number. None for other types.
     """
 
     example: str
@@ -67,7 +67,8 @@ class AnswerRules:
     def value_error(self, value: str) -> AnswerError | None:
         """Return the error of an invalid value, or None if the value is valid.
 
-        If the options come from the field's `values`, the caller compares the value with them.
+        If `options_from_field` is true, the caller must also check that the value is one of the
+        field's `values`.
         """
         if self.options:
             if value in self.options:

@@ -68,7 +68,10 @@ def accepted_ranges(accept_language: str) -> list[str]:
 
 
 def _weight(parameter: str) -> float:
-    """Return the weight of a range: 1 by default, 0 if malformed."""
+    """Return the weight of a language range from its parameter, such as ``q=0.8``.
+
+    The default is 1. If the parameter is malformed, the weight is 0.
+    """
     if not parameter:
         return 1.0
     name, _, value = parameter.partition("=")

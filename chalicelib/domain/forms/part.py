@@ -25,7 +25,7 @@ class Part(Resource):
 class DatedPart(Part):
     """A part with an id and timestamps.
 
-    It retains its id and creation time if the form is replaced.
+    If a new definition replaces the form, the part retains its id and its creation time.
     """
 
     id: UuidText = Field(description="Unique identifier.")

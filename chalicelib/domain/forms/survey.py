@@ -26,7 +26,7 @@ class Channel(StrEnum):
 
 
 class ResolicitationMode(StrEnum):
-    """The scope in which `resolicitationDelay` applies."""
+    """The scope in which `resolicitationDelay` applies: account, or one brand, store or survey."""
 
     ACCOUNT = "ACCOUNT"
     BRAND = "BRAND"
@@ -87,15 +87,17 @@ class ExternalDnsConfig(Part):
     """The DNS records that let the service send e-mail for a domain."""
 
     dkim: DnsRecord = Field(
-        default_factory=DnsRecord, description="DKIM record, which verifies signatures."
+        default_factory=DnsRecord,
+        description="DNS record with the DKIM key, which verifies e-mail signatures.",
     )
     return_path: DnsRecord = Field(
-        default_factory=DnsRecord, description="Record of the return path, for bounces."
+        default_factory=DnsRecord,
+        description="DNS record of the return path, which receives bounced e-mails.",
     )
 
 
 class SupportEmail(DatedPart):
-    """The support address of a survey: its sender or Reply-To address."""
+    """The support address of a survey: the sender or Reply-To address of the survey's e-mails."""
 
     email: str = _text("E-mail address.", "support@example.com")
     domain: str = _text("Domain of the address.", "example.com")
@@ -133,8 +135,8 @@ class _Sending(Part):
     )
     solicitation_threshold: int = Field(
         default=0,
-        description="Maximum delay, in seconds, between the purchase date and the date it is "
-        "processed for survey dispatch; if it is exceeded, no survey is sent.",
+        description="Maximum number of seconds between the purchase date and the date when the "
+        "purchase is processed for survey dispatch. After a longer delay, no survey is sent.",
         examples=[604800],
     )
     resolicitation_delay: int = Field(
@@ -144,7 +146,7 @@ class _Sending(Part):
     )
     resolicitation_mode: ResolicitationModeName = Field(
         default=ResolicitationMode.ACCOUNT,
-        description="Scope of the resolicitation delay.",
+        description="Scope in which `resolicitationDelay` applies.",
         examples=["ACCOUNT"],
     )
     pre_redirect: bool = Field(
@@ -176,7 +178,12 @@ class PartnerSurvey(_Sending, PartnerForm):
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:
-        """Build the view from the saved survey's JSON and the current target names and count."""
+        """Build the view from a saved survey and data that is stored separately.
+
+        Args:
+            saved: the JSON of the saved survey.
+            directory: contains the current names of the survey's targets.
+        """
         survey = cls.model_validate_json(saved, context=directory)
         return survey.model_copy(update={"submission_count": submission_count})
 

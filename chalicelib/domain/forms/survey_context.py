@@ -16,7 +16,7 @@ class SurveyContext:
         brand: the store's brand, or the brand that the survey is about; None if unknown.
         order: the external id of the purchase; ``""`` if there is no purchase.
         send_mode: the channel through which the survey was sent.
-        tracker: None for a survey without a tracker.
+        tracker: the tracker of the survey link; None if there is none.
         target: the survey's target if it has only one, and the request has neither a tracker nor a
             store or a brand; otherwise None.
     """
@@ -86,9 +86,9 @@ class SurveyContext:
 
     @property
     def store_id(self) -> str | None:
-        """The id of the store.
+        """The id of the store that the survey is about, or None.
 
-        With a tracker, the tracker's store id, even if that store no longer exists.
+        If there is a tracker, this is the tracker's store id, even if that store no longer exists.
         """
         if self.tracker:
             return self.tracker.store_id

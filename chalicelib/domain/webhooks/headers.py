@@ -45,9 +45,9 @@ def validate_headers(custom: Mapping[str, str]) -> None:
     """Check that custom headers cannot split the request or change its framing or destination.
 
     Raises:
-        InvalidHeader: a header is invalid; only the first one is reported. A name must be a unique
-            token. A value must consist of printable ASCII characters, with spaces and tabs between
-            them only (RFC 9110, sections 5.1 and 5.5).
+        InvalidHeader: a header is invalid. Only the first invalid header is reported. A name must
+            be a unique token. A value must consist of printable ASCII characters; it must not start
+            or end with a space or a tab (RFC 9110, sections 5.1 and 5.5).
     """
     seen: set[str] = set()
     for name, value in custom.items():
@@ -86,7 +86,7 @@ def is_framing_header(name: str) -> bool:
 def webhook_headers(
     custom: Mapping[str, str], *, execution_id: str, timestamp: int, signature: str
 ) -> dict[str, str]:
-    """Return all headers of one attempt. System headers replace equivalent custom headers."""
+    """Return the custom and the system headers of one attempt; see `merge_headers`."""
     system = {
         "Content-Type": "application/json",
         "User-Agent": "Service-Workflow-Webhook",
@@ -98,7 +98,10 @@ def webhook_headers(
 
 
 def merge_headers(custom: Mapping[str, str], system: Mapping[str, str]) -> dict[str, str]:
-    """Merge custom and system headers. A system header replaces equivalent custom headers."""
+    """Merge custom and system headers.
+
+    A system header replaces the custom headers that have the same normalized name.
+    """
     system_names = {normalize_header_name(name) for name in system}
     remaining = {
         name: value

@@ -33,7 +33,10 @@ _BLOCKED_V4: Final = tuple(
 )
 
 _UNICAST_V6: Final = IPv6Network("2000::/3")
-"""Global unicast addresses. All other IPv6 addresses are loopback, local, multicast or reserved."""
+"""The range of global unicast addresses.
+
+IPv6 addresses outside this range are loopback, local, multicast or reserved addresses.
+"""
 
 _BLOCKED_V6: Final = tuple(
     IPv6Network(network)
@@ -53,7 +56,10 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether the address, or the IPv4 address embedded in it, is public unicast."""
+    """Return whether the address is a public unicast address.
+
+    If an IPv6 address contains an IPv4 address (IPv4-mapped or NAT64), the IPv4 address is checked.
+    """
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _BLOCKED_V4)
     if address.scope_id is not None:

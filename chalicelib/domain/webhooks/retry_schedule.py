@@ -71,7 +71,12 @@ def after_failure(
 
 
 def backoff_delay(attempt: int, chance: float) -> timedelta:
-    """Return the delay after this attempt (from 1) if the receiver sends no ``Retry-After``."""
+    """Return the delay before the next attempt if the receiver sends no ``Retry-After``.
+
+    Args:
+        attempt: the number of the failed attempt, from 1.
+        chance: a random number from 0 (inclusive) to 1 (exclusive).
+    """
     growth: int = _FACTOR ** min(attempt - 1, _STEPS_TO_LONGEST)
     return min(BASE_DELAY * growth, MAX_DELAY) * (1 + _JITTER * chance)
 

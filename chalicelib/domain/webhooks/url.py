@@ -52,7 +52,7 @@ class WebhookUrl:
 
     @property
     def authority(self) -> str:
-        """The value of the ``Host`` header: host, and port if not the scheme's default."""
+        """The value of the ``Host`` header: the host, and the port unless it is the default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 

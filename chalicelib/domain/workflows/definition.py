@@ -41,7 +41,7 @@ from chalicelib.domain.workflows.workflow import (
 
 MAX_ACTIONS: Final = 20
 MAX_WORKFLOW_BYTES: Final = 350_000
-"""Size limit as JSON; a DynamoDB item is at most 400 KB."""
+"""Size limit of a workflow as JSON. The DynamoDB limit is 400 KB per item."""
 
 _MAX_CONDITIONS: Final = 50
 _MAX_DEPTH: Final = 5
@@ -60,7 +60,10 @@ class ConditionDefinition(Input):
 
 
 class ActionDefinition(Input):
-    """An action, which sends a webhook. An omitted id is derived from workflow id and key."""
+    """An action, which sends a webhook.
+
+    An omitted id is derived from the workflow's id and the action's key.
+    """
 
     id: Identifier | None = None
     key: str = Field(min_length=1, max_length=100)

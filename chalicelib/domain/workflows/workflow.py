@@ -37,7 +37,7 @@ class Subject(StrEnum):
 Operator = StrEnum(  # type: ignore[misc]
     "Operator", {member.name: member.value for member in (*Combination, *Comparator)}
 )
-Operator.__doc__ = "A comparison, or the combination of several conditions."
+Operator.__doc__ = "Operator of a condition: compares a value, or combines several conditions."
 
 
 def combination_of(operator: Operator) -> Combination | None:
@@ -95,7 +95,7 @@ class Action(Resource):
     """A webhook of a workflow.
 
     Attributes:
-        headers: custom headers; system headers replace equivalent custom headers.
+        headers: custom headers. A system header with the same name takes precedence.
         attempts: the maximum number of attempts.
     """
 

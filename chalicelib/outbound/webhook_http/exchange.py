@@ -157,7 +157,9 @@ class _Attempt:
             return
 
     def receive(self, connection: socket.socket) -> int:
-        """Read the response, set `retry_after` and `excerpt` if received, and return the status.
+        """Read the response and return its status.
+
+        If the headers are valid, set also `retry_after` and `excerpt`.
 
         Raises:
             AttemptFailed: no status was received.
@@ -209,8 +211,9 @@ class _ResponseStream(io.RawIOBase):
 
     Attributes:
         remaining_bytes: the number of bytes until the size limit.
-        in_body: whether the headers are complete. From then on, the status is known, so a lost
-            connection, a time-out or an exceeded size limit ends the stream without an exception.
+        in_body: whether the headers are complete, so that the status is known. If this is true, a
+            lost connection, a time-out or an exceeded size limit ends the stream without an
+            exception.
         reader: the buffered reader of this stream.
     """
 
@@ -238,12 +241,12 @@ class _ResponseStream(io.RawIOBase):
         return received
 
     def start_body(self, body_s: float) -> None:
-        """Start to read the body, for at most ``body_s`` seconds."""
+        """Mark the headers as complete. The body is then read for at most ``body_s`` seconds."""
         self.in_body = True
         self.deadline = min(self.deadline, time.monotonic() + body_s)
 
     def makefile(self, _mode: str) -> "_Reader":
-        """Return the reader that ``HTTPResponse`` uses. Interim and final responses share it."""
+        """Return the reader for ``HTTPResponse``. All responses on a connection share it."""
         return self.reader
 
     def _receive(self, target: bytearray | memoryview) -> int:

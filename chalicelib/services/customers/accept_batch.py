@@ -80,7 +80,10 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
 
 
 def _parsed_rows(batch: ValidatedBatch) -> list[Any]:
-    """Return all rows as JSON values: valid rows as parsed, rejected rows as received."""
+    """Return all rows of the request as JSON values, in order.
+
+    Valid rows are in their normalized form, rejected rows are unchanged.
+    """
     parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in batch.valid}
     return [parsed.get(index, row) for index, row in enumerate(batch.rows)]
 

@@ -32,7 +32,9 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
-"""An upper bound of the text length of a new customer's other fields, which are not imported.
+"""Maximum text length of the fields of a new customer that the import does not set.
+
+These are, for example, the id and the timestamps.
 """
 
 _DEFER_FOR: Final = timedelta(hours=1)
@@ -120,7 +122,7 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
 
 
 def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
-    # A chunk without a header is discarded only some minutes after it was written, because the
+    # A chunk without a header is discarded only an hour after it was written, because the
     # request that accepts the import may still write the header.
     written_at = datetime.fromisoformat(chunk.row.created_at)
     if chunk.is_leftover or now - written_at > _DEFER_FOR:

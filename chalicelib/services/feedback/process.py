@@ -26,7 +26,10 @@ from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
 
 MAX_BATCH_SIZE: Final = 25
-"""A DynamoDB transaction allows 100 writes. Each feedback record needs up to three."""
+"""Maximum number of feedback records that are processed in one transaction.
+
+A DynamoDB transaction allows 100 writes, and each feedback record needs up to three.
+"""
 
 _TABLES: Final[dict[FormKind, FormTable]] = {
     FormKind.CONTACT_FORM: contact_forms,
@@ -98,7 +101,11 @@ def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Exec
 
 
 def _with_customer(record: Feedback) -> Feedback:
-    """Return the feedback record with its customer's id, if the respondent is identifiable."""
+    """Return the feedback record with the id of the respondent's customer.
+
+    If the record has no customer yet, find or create the customer by e-mail and phone number. If
+    the record has neither of them, return it unchanged.
+    """
     pair = record.pair
     if record.customer_id or pair is None:
         return record

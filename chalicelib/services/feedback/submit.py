@@ -162,7 +162,10 @@ def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedb
 
 
 def _find_earlier(origin: Origin) -> Feedback | None:
-    """Return the feedback that an earlier duplicate of this request created, or None."""
+    """Return the feedback record that an earlier request with the same idempotency key created.
+
+    Return None if there was no such request.
+    """
     earlier = feedback.find(origin.record_id)
     if earlier is None:
         return None

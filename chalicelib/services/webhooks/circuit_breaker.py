@@ -31,14 +31,20 @@ class CircuitBreaker:
     _lock: Lock = field(default_factory=Lock)
 
     def open_until(self, account_id: str, host: str, now: datetime) -> datetime | None:
-        """Return the time until which attempts to the host are deferred, or None if allowed."""
+        """Return the time until which attempts to the host are deferred.
+
+        Return None if attempts are allowed now.
+        """
         with self._lock:
             state = self._hosts.get((account_id, host))
             until = state.open_until if state else None
             return until if until and until > now else None
 
     def record_result(self, account_id: str, host: str, now: datetime, *, timed_out: bool) -> None:
-        """Record whether an attempt timed out: open or close the circuit accordingly."""
+        """Record the result of an attempt.
+
+        After three consecutive time-outs, open the circuit. After any other result, close it.
+        """
         key = (account_id, host)
         with self._lock:
             if not timed_out:

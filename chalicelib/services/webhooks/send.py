@@ -36,10 +36,13 @@ from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
 MAX_CONCURRENCY: Final = 10
 
 _REQUEST_S: Final = 10.0 + MIN_CALL_S
-"""Time for the webhook request (up to ten seconds) and for saving the outcome."""
+"""The time that must be left to start an attempt.
+
+It covers the webhook request, up to ten seconds, and saving the outcome.
+"""
 
 MIN_DELIVERY_S: Final = MAX_CALL_S + _REQUEST_S
-"""Time for the claim, the webhook request and the outcome."""
+"""The time that must be left to claim an execution: for the claim and the attempt."""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 

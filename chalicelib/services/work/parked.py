@@ -45,7 +45,9 @@ def list_parked_work() -> list[ParkedWork]:
 
 
 def replay(owner_id: str, part: str | None = None) -> int:
-    """Reset the failure count of an owner's parked work, queue it and return the number of records.
+    """Reset the failure count of parked work records and queue the work.
+
+    Return the number of replayed records.
 
     Args:
         owner_id: the id of the import, feedback or execution that the work belongs to.

@@ -15,11 +15,11 @@ class IntegerAttribute(Attribute[int]):
     attr_type = NUMBER
 
     def serialize(self, value: int) -> str:
-        """Return the decimal digits."""
+        """Convert the integer to decimal digits."""
         return str(value)
 
     def deserialize(self, value: str) -> int:
-        """Return the integer."""
+        """Convert the stored digits to an integer."""
         return int(value)
 
 
@@ -29,11 +29,11 @@ class JsonAttribute(Attribute[Any]):
     attr_type = STRING
 
     def serialize(self, value: Any) -> str:
-        """Return the JSON text."""
+        """Convert the value to JSON text."""
         return json.dumps(value)
 
     def deserialize(self, value: str) -> Any:
-        """Return the JSON value."""
+        """Parse the stored JSON text."""
         return from_json(value)
 
 

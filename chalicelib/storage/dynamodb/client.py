@@ -17,8 +17,8 @@ from chalicelib.settings import settings
 class DynamoDbParser(JSONParser):
     """A response parser that does not apply botocore's generic parsing to attribute values.
 
-    The JSON of an attribute value is also its parsed form, except for binary values, which are
-    Base64-encoded in the JSON.
+    DynamoDB sends attribute values in the form that botocore returns, such as ``{"S": "text"}``.
+    Only binary values must be parsed: they are Base64-encoded in the response.
     """
 
     def _handle_map(self, shape: Any, value: dict[str, Any]) -> Any:
@@ -45,8 +45,8 @@ def _reuse_endpoint(client: Any) -> None:
     """Send all requests to the endpoint that botocore resolved when it created the client.
 
     By default, botocore resolves the endpoint again for each request. The result is always the
-    same, because the region and the configuration of a client do not change. Without a ruleset
-    resolver, botocore uses the first result.
+    same, because the region and the configuration of a client do not change. A client that has no
+    ruleset resolver uses the endpoint that was resolved first for all requests.
     """
     client._ruleset_resolver = None
 

@@ -78,12 +78,12 @@ class WorkRow(Table):
 
     @classmethod
     def is_pending(cls) -> Condition:
-        """Return the write condition that the record is pending."""
+        """Return a write condition: the record is pending."""
         return cls.state == PENDING
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
-        """Return the write condition that the record is pending and not claimed or deferred."""
+        """Return a write condition: the record is pending, not claimed and not deferred."""
         return cls.is_pending()
 
     def pointer(self, now: datetime) -> Any:
@@ -91,11 +91,11 @@ class WorkRow(Table):
         raise NotImplementedError
 
     def on_parking(self) -> list[Action]:
-        """Return additional update actions for parking the record."""
+        """Return the changes that this kind of record needs when it is parked. Default: none."""
         return []
 
     def on_reopening(self) -> list[Action]:
-        """Return additional update actions for reopening the record."""
+        """Return the changes that this kind of record needs when it is reopened. Default: none."""
         return []
 
 
@@ -294,7 +294,7 @@ class WorkRecords(Generic[Pointer]):
     ) -> Pointer | None:
         """Make an ended record pending again, reset its failure count and return its pointer.
 
-        Return None if the record does not exist or the condition fails.
+        Return None if the record does not exist or does not satisfy ``condition``.
         """
         (row,) = read_together((self._row, *self._key(owner_id, part)))
         if row is None:

@@ -20,7 +20,10 @@ from chalicelib.services.customers.accept_batch import ValidatedBatch
 
 _MAX_LISTED_ERRORS: Final = 1_000
 _SAFE_LENGTH: Final = 5_000
-"""A row of at most this many characters cannot exceed the size limit, even if each is escaped."""
+"""Rows of at most this number of characters cannot exceed the size limit of a customer.
+
+This is true even if JSON escapes every character, for example as ``\\u0001``.
+"""
 
 
 def validate_batch(body: Any, *, partial: bool = False) -> ValidatedBatch:
@@ -53,7 +56,7 @@ class _ValidatedRows:
 
 
 def _rows_of(body: Any) -> list[Any]:
-    """Return the rows of an invalid body, if it has an array of at most `MAX_ROWS` rows."""
+    """Return the rows of an invalid body; no rows if ``batch`` is not an array or is too long."""
     rows = body.get("batch") if isinstance(body, dict) else None
     return rows if isinstance(rows, list) and len(rows) <= MAX_ROWS else []
 

@@ -104,8 +104,8 @@ class _FieldParts:
 
     Attributes:
         items: JSON strings; each encodes the complete array or one of its items.
-        leaves: items that are sent as one part per value (``fields[0][id]``), by the number in
-            brackets. The numbers set the order; gaps are allowed.
+        leaves: items that are sent as one part per value, by their number: 0 for the part
+            ``fields[0][id]``. The numbers set the order; gaps are allowed.
     """
 
     items: list[str] = field(default_factory=list)

@@ -11,7 +11,8 @@ _MAX_CACHED_TEXTS: Final = 256
 class _CachedText(NamedTuple):
     """The JSON of a view.
 
-    The reference to the view ensures that its `id`, the cache key, is not reused.
+    The cache key of a text is the `id` of its view. While the text is cached, the reference to the
+    view prevents Python from giving the same `id` to another object.
     """
 
     view: PublicForm

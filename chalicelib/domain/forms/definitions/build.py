@@ -34,7 +34,7 @@ def build_form(
     Parts that also exist in ``earlier`` retain timestamps as described in `retain_timestamps`.
 
     Args:
-        extra_fields: the properties that only this kind of form has: contact form or survey.
+        extra_fields: the properties that only contact forms or only surveys have.
 
     Raises:
         InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`.
@@ -69,9 +69,10 @@ def build_form(
 
 
 def retain_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:
-    """Return the parts with the creation times that they have in ``earlier``.
+    """Return the parts with the timestamps that they retain from ``earlier``.
 
-    A part that is equal to its earlier version also retains the time of its last change.
+    A part that also exists in ``earlier`` retains its creation time. If the part has not changed,
+    it also retains the time of its last change.
     """
     before = {part.id: part for part in earlier}
     return [_retain_timestamps(part, before) for part in parts]

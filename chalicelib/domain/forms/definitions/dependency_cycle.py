@@ -41,7 +41,10 @@ def _neighbours(edges: Sequence[Edge]) -> dict[str, list[str]]:
 
 
 def _walk(start: str, neighbours: dict[str, list[str]], seen: set[str]) -> Iterator[str]:
-    """Yield the unseen nodes reachable from the start in depth-first postorder."""
+    """Yield the nodes that are reachable from ``start``, in depth-first postorder.
+
+    Nodes in ``seen`` are omitted. All nodes that the function visits are added to ``seen``.
+    """
     if start in seen:
         return
     seen.add(start)

@@ -45,7 +45,7 @@ class FieldDefinition(KeyedPart, FieldTraits):
 
 
 class FieldGroupDefinition(KeyedPart):
-    """The definition of a field group. `verticalIndex` defaults to its position in the list."""
+    """The definition of a field group. `verticalIndex` defaults to the position in the list."""
 
     name: str = ""
     vertical_index: int = Field(default=0, ge=0, le=MAX_INDEX)

@@ -29,7 +29,10 @@ class Names:
     def of(cls, form_id: str, kind: str, parts: Iterable[KeyedPart]) -> Self:
         """Collect the ids and keys of the parts.
 
-        An omitted id is derived from form id, kind and key.
+        An omitted id is derived from the form's id, the kind and the part's key.
+
+        Args:
+            kind: the kind of the parts: ``"field"`` or ``"group"``.
         """
         ids: list[str] = []
         keys: list[str] = []
@@ -72,9 +75,10 @@ class References:
         )
 
     def dependency_ids(self, dependencies: Iterable[FieldDependencyDefinition]) -> list[str]:
-        """Return the id of each dependency. An omitted id is derived from the two fields.
+        """Return the id of each dependency.
 
-        A counter distinguishes several dependencies between the same two fields.
+        An omitted id is derived from the ids of the two fields that the dependency connects and, if
+        several dependencies connect the same two fields, their order.
         """
         ids: list[str] = []
         times_seen: dict[tuple[str, str], int] = {}
