@@ -145,6 +145,8 @@ def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None
         assert problem["type"] == "about:blank"
         assert {"title", "detail", "requestId"} <= set(problem)
         assert str(problem["status"]) == response["StatusCode"]
+        headers = response["ResponseParameters"]
+        assert headers["gatewayresponse.header.X-Content-Type-Options"] == "'nosniff'"
 
 
 def test_every_response_type_of_gateway_has_response() -> None:

@@ -165,4 +165,5 @@ def test_page_requires_no_credentials(respondent: Partner) -> None:
 
 def test_unchanged_page_returns_304(respondent: Partner) -> None:
     tag = respondent.get("/docs").headers["etag"]
-    assert respondent.get("/docs", {"If-None-Match": tag}).status == 304
+    response = respondent.get("/docs", {"If-None-Match": tag})
+    assert (response.status, response.headers["content-type"]) == (304, "text/html; charset=utf-8")
