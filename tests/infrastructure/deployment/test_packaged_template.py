@@ -148,6 +148,8 @@ def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None
         assert problem["type"] == "about:blank"
         assert {"title", "detail", "requestId"} <= set(problem)
         assert str(problem["status"]) == response["StatusCode"]
+        headers = response["ResponseParameters"]
+        assert headers["gatewayresponse.header.X-Content-Type-Options"] == "'nosniff'"
 
 
 def test_every_gateway_response_type_has_problem_details() -> None:

@@ -167,4 +167,5 @@ def test_docs_page_requires_no_credentials(respondent: Partner) -> None:
 
 def test_request_with_current_etag_of_docs_page_returns_304(respondent: Partner) -> None:
     tag = respondent.get("/docs").headers["etag"]
-    assert respondent.get("/docs", {"If-None-Match": tag}).status == 304
+    response = respondent.get("/docs", {"If-None-Match": tag})
+    assert (response.status, response.headers["content-type"]) == (304, "text/html; charset=utf-8")
