@@ -14,6 +14,7 @@ from typing import Final
 from rich.console import Console
 
 from benchmarks import (
+    abuse_cost,
     batch_cost,
     delivery_cost,
     import_time,
@@ -38,6 +39,7 @@ def main() -> None:
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
+        "abuse": abuse_cost.measure,
         "deliveries": delivery_cost.measure,
         "imports": import_time.measure,
         "batches": batch_cost.measure,
@@ -63,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only",
-        choices=("requests", "public", "deliveries", "imports", "batches", "pages"),
+        choices=("requests", "public", "abuse", "deliveries", "imports", "batches", "pages"),
         help="run only this benchmark (default: all)",
     )
     parser.add_argument(

@@ -15,7 +15,7 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.customers.custom_attribute import (
     CustomAttributeDefinition,
@@ -72,12 +72,21 @@ def _without_nulls(value: Any) -> Any:
     return {key: item for key, item in value.items() if item is not None}
 
 
+def _check_count(value: Any) -> Any:
+    # Pydantic checks the length of an object only after it has validated every property.
+    if isinstance(value, dict) and len(value) > MAX_METADATA_KEYS:
+        context = {"max_length": MAX_METADATA_KEYS, "actual_length": len(value)}
+        raise PydanticKnownError("too_long", {"field_type": "Dictionary"} | context)
+    return value
+
+
 ImportMetadata = Annotated[
     dict[
         Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)],
         Annotated[str, StringConstraints(max_length=MAX_METADATA_VALUE)],
     ],
     Field(max_length=MAX_METADATA_KEYS),
+    BeforeValidator(_check_count),
     BeforeValidator(_without_nulls),
 ]
 
