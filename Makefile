@@ -66,6 +66,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on their own local cloud, or on a running one (E2E_DEMO=…)
 	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest tests/e2e
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest tests/fuzz
 
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1800) $(BIN)/pytest -n0 tests/fuzz
