@@ -6,6 +6,7 @@ STATE_DIR ?= .local
 LOCAL_PORT ?= 8000
 export PORT STATE_DIR LOCAL_PORT
 
+PIP_AUDIT := 2.9.0
 UV := .tools/uv/bin/uv
 LOCK := $(UV) pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11
 VENV := .venv/.requirements
@@ -29,7 +30,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop logs local deploy test check e2e bench format generate openapi lock clean
+.PHONY: help run up stop logs local deploy test check e2e fuzz bench format generate openapi lock licences audit clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +70,10 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on their own local cloud, or on a running one (E2E_DEMO=…)
 	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest tests/e2e
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest tests/fuzz
+
+fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1800) $(BIN)/pytest -n0 tests/fuzz
 
 bench: $(VENV) $(EMULATOR) ## Measure the cost and speed of requests and functions
 	@$(BIN)/python -m benchmarks
@@ -88,6 +93,15 @@ lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
 	@$(LOCK) --constraints requirements-dev.txt pyproject.toml --output-file requirements.txt
 	@$(LOCK) --upgrade --group emulator --output-file infrastructure/local_cloud/requirements.txt
 	@$(LOCK) --upgrade --group uv --output-file requirements-uv.txt
+
+licences: $(VENV) ## List the licences of all packages in docs/licences.md
+	@$(BIN)/python -m infrastructure.licences
+
+audit: $(UV) ## Check the locked packages for known vulnerabilities (needs the network)
+	@for file in requirements-dev.txt infrastructure/local_cloud/requirements.txt requirements-uv.txt; do \
+		$(UV) tool run --quiet pip-audit@$(PIP_AUDIT) --strict --disable-pip --require-hashes --requirement $$file \
+			|| failed=1; \
+	done; exit $${failed:-0}
 
 clean: ## Remove all environments, caches and local data
 	@if [ -x $(BIN)/python ]; then $(LOCAL_CLOUD) stop; fi

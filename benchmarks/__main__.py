@@ -14,6 +14,7 @@ from typing import Final
 from rich.console import Console
 
 from benchmarks import (
+    abuse_cost,
     batch_cost,
     create_cost,
     delivery_cost,
@@ -41,6 +42,7 @@ def main() -> None:
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
+        "abuse": abuse_cost.measure,
         "deliveries": delivery_cost.measure,
         "sweep": sweep_cost.measure,
         "imports": import_time.measure,
@@ -71,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=(
             "requests",
             "public",
+            "abuse",
             "deliveries",
             "sweep",
             "imports",

@@ -73,7 +73,7 @@ def main() -> None:
         assert app(submit, LambdaContext())["statusCode"] == 204
         forget_connection()
         forget_client()
-    setattr(URLLib3Session, "send", _response)  # noqa: B010 - replaces a method
+    setattr(URLLib3Session, "send", prepared_response)  # noqa: B010 - replaces a method
     requests: dict[str, tuple[dict[str, Any], Handler]] = {
         "view": (view, _bare_view(view_body)),
         "submit": (submit, _BareSubmit(form.saved)),
@@ -194,19 +194,24 @@ class _BareSubmit:
         return {"statusCode": 204, "headers": {}, "body": ""}
 
 
-def _response(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-    """Return the canned response to an AWS request that a submission sends."""
+def prepared_response(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
+    """Return the canned response to an AWS request that creates a record."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
+    body: Any = request.body or b"{}"
+    entries = json.loads(body).get("Entries", [])
+    sent = [{"Id": entry["Id"], "MessageId": "1", "MD5OfMessageBody": ""} for entry in entries]
     responses = {
         "UpdateItem": {"Attributes": {"request_count": {"N": "1"}, "key": {"S": "x"}}},
-        "SendMessageBatch": {"Successful": [{"Id": "0", "MessageId": "1", "MD5OfMessageBody": ""}]},
+        "BatchWriteItem": {"UnprocessedItems": {}},
+        "BatchGetItem": {"Responses": {}, "UnprocessedKeys": {}},
+        "SendMessageBatch": {"Successful": sent},
         "GetQueueUrl": {
             "QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/feedback-test-feedback"
         },
     }
-    body = json.dumps(responses.get(operation, {})).encode()
-    return AWSResponse(request.url, 200, HTTPHeaders(), _Body(body))
+    content = json.dumps(responses.get(operation, {})).encode()
+    return AWSResponse(request.url, 200, HTTPHeaders(), _Body(content))
 
 
 class _Body:

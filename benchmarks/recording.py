@@ -32,7 +32,7 @@ def main(file: Path) -> None:
             Parameters=[{"ParameterKey": "Stage", "ParameterValue": os.environ["STAGE"]}],
         )
         sample = sample_account.load()
-        write_recording(file, [_record(name, event) for name, event in _events(sample)])
+        write_recording(file, [record(name, event) for name, event in _events(sample)])
 
 
 class _Listener(BaseHistoryHandler):
@@ -51,7 +51,7 @@ class _Listener(BaseHistoryHandler):
             self.responses.append(RecordedResponse(*self._request, payload["body"].decode()))
 
 
-def _record(name: str, event: dict[str, Any]) -> RecordedRequest:
+def record(name: str, event: dict[str, Any]) -> RecordedRequest:
     clear_caches()
     listener = _Listener()
     recorder = get_global_history_recorder()

@@ -32,7 +32,7 @@ class Replay:
         replay = self
 
         def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-            return replay._response(request)
+            return replay.response(request)
 
         setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
 
@@ -48,7 +48,8 @@ class Replay:
                 )
             )
 
-    def _response(self, request: AWSPreparedRequest) -> AWSResponse:
+    def response(self, request: AWSPreparedRequest) -> AWSResponse:
+        """Return the recorded response to an AWS request."""
         target = request.headers["X-Amz-Target"]
         operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
         body = request.body

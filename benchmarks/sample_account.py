@@ -57,6 +57,7 @@ class SampleAccount:
 
     api_key: str
     api_secret: str
+    brand_id: str
     purchase_id: str
     customer_id: str
     contact_form_id: str
@@ -80,6 +81,7 @@ def load() -> SampleAccount:
     return SampleAccount(
         api_key=credential.api_key,
         api_secret=secret,
+        brand_id=brand.id,
         purchase_id=purchase.id,
         customer_id=customers[0].id,
         contact_form_id=forms[0].id,

@@ -52,7 +52,7 @@ def load(
     account: Annotated[
         str | None,
         typer.Option(
-            help="The id of the account for definitions without an `account` field.",
+            help="The id of the account. Without it, each definition needs an `account` field.",
             parser=id_argument,
         ),
     ] = None,
@@ -60,10 +60,10 @@ def load(
     """Create or replace the resources that definitions describe.
 
     Each definition has a `kind` field (brand, store, customer, contactForm, survey, workflow or
-    purchase) and can have an `account` field. A file can contain several definitions: as YAML
-    documents, as items of a list, or as lines of a JSON Lines file. All definitions are validated
-    first. If any definition is invalid, nothing is written. Loading the same definitions again
-    changes nothing.
+    purchase) and can have an `account` field, which must not differ from --account. A file can
+    contain several definitions: as YAML documents, as items of a list, or as lines of a JSON Lines
+    file. All definitions are validated first. If any definition is invalid, nothing is written.
+    Loading the same definitions again changes nothing.
 
     A CSV file contains one purchase per row. The columns are source, externalId, storeId, date,
     startDate, endDate, customerId and account; fields of the customer, such as customer.email and
@@ -75,23 +75,27 @@ def load(
         _list(problems)
         notices().print(f"{len(problems)} error(s); nothing was written.")
         raise typer.Exit(1)
-    written: Counter[Kind] = Counter()
+    written: dict[str, Counter[Kind]] = {}
     try:
         with progress_bar("Loading", len(definitions)) as advance:
 
             def count(definition: Definition) -> None:
-                written[definition.kind] += 1
+                written.setdefault(definition.account_id, Counter())[definition.kind] += 1
                 advance()
 
             rejected = write(definitions, count)
     except BaseException:
+        total = sum(map(Counter.total, written.values()))
         notices().print(
-            f"{written.total()} of {len(definitions)} definitions were written. Load them again to "
-            "continue."
+            f"{total} of {len(definitions)} definitions were written. Load them again to continue."
         )
         raise
     _list(rejected)
-    results().print("Loaded: " + count_list(written))
+    for account_id, counts in written.items():
+        account_name = f" into account {account_id}" if len(written) > 1 else ""
+        results().print(f"Loaded{account_name}: {count_list(counts)}")
+    if not written:
+        results().print("Loaded: nothing")
     if rejected:
         raise typer.Exit(1)
 
@@ -99,13 +103,10 @@ def load(
 def count_list(counts: Counter[Kind]) -> str:
     """Format the number of definitions of each kind: ``2 stores, 1 survey``."""
     words = {Kind.CONTACT_FORM: "contact form"}
-    return (
-        ", ".join(
-            f"{counts[kind]} {words.get(kind, kind.value)}{'s' if counts[kind] > 1 else ''}"
-            for kind in Kind
-            if counts[kind]
-        )
-        or "nothing"
+    return ", ".join(
+        f"{counts[kind]} {words.get(kind, kind.value)}{'s' if counts[kind] > 1 else ''}"
+        for kind in Kind
+        if counts[kind]
     )
 
 

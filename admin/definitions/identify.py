@@ -51,7 +51,7 @@ def identify_definition(
     content = dict(raw.content)
     kind: Any = content.pop("kind", None)
     account: Any = content.pop("account", None) or default_account
-    errors = [*_kind_errors(kind), *_account_errors(account, known)]
+    errors = [*_kind_errors(kind), *_account_errors(account, default_account, known)]
     resource_id: str | None = None
     if kind in list(Kind):
         try:
@@ -68,11 +68,15 @@ def _kind_errors(kind: Any) -> Iterator[InputError]:
         yield not_allowed(f"Must be one of {', '.join(Kind)}.", "kind")
 
 
-def _account_errors(account: Any, known: KnownAccounts) -> Iterator[InputError]:
+def _account_errors(
+    account: Any, default_account: str | None, known: KnownAccounts
+) -> Iterator[InputError]:
     account_id = parse_id(account) if isinstance(account, str) else None
     if account is None:
         yield InputError("/account", "required", "Set the account here or with --account.")
     elif account_id is None:
         yield InputError("/account", "invalid_uuid", "Must be the id of an account.")
+    elif default_account and account_id != default_account:
+        yield not_allowed(f"Differs from --account {default_account}.", "account")
     elif not known.has_account(account_id):
         yield unknown_reference("account", "account")

@@ -6,9 +6,15 @@ timestamps, ``12:30`` to 750, and some phone numbers to octal numbers.
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import yaml
+
+MAX_ALIASES: Final = 100
+"""Maximum number of aliases in a file.
+
+Nested aliases, which could multiply the size of a file without limit, are not allowed.
+"""
 
 
 class PlainLoader(yaml.SafeLoader):
@@ -18,6 +24,29 @@ class PlainLoader(yaml.SafeLoader):
     """
 
     yaml_implicit_resolvers = {}
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._aliases = 0
+        self._containing_aliases: set[yaml.Node | None] = set()
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Return the next node. Raise a YAML error if it is an alias that is not allowed."""
+        if self.check_event(yaml.AliasEvent):
+            event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
+            self._aliases += 1
+            if self._aliases > MAX_ALIASES:
+                problem = f"too many aliases (at most {MAX_ALIASES})"
+                raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+            if self.anchors.get(event.anchor) in self._containing_aliases:
+                problem = f"the alias {event.anchor!r} refers to other aliases"
+                raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+            return super().compose_node(parent, index)
+        aliases = self._aliases
+        node = super().compose_node(parent, index)
+        if self._aliases > aliases:
+            self._containing_aliases.add(node)
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         """Return the mapping as a dictionary. Raise a YAML error if a key occurs twice."""

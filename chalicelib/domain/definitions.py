@@ -36,7 +36,7 @@ def parse_definition(definition: Any, model: type[_Definition]) -> _Definition:
     try:
         return model.model_validate(definition, extra="forbid", by_alias=True, by_name=False)
     except ValidationError as error:
-        raise InvalidInput(errors_of(error)[:MAX_ERRORS]) from None
+        raise InvalidInput(errors_of(error)) from None
     except RecursionError:
         raise InvalidInput([InputError("", "too_deep", "Nested too deeply.")]) from None
 

@@ -7,7 +7,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 MAX_ERRORS: Final = 1_000
-"""Maximum number of errors that are reported for one input."""
+"""Validation of one input stops after this many errors."""
+MAX_POINTER_STEP: Final = 300
+"""Maximum length of one step of a pointer. The rest of a longer property name is cut off."""
 
 _CODES: Final = {
     "missing": "required",
@@ -126,14 +128,17 @@ def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
 
 
 def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
-    """Convert pydantic's errors to input errors. Each pointer starts with ``prefix``."""
+    """Convert pydantic's errors in order, at most `MAX_ERRORS`.
+
+    Each pointer starts with ``prefix``.
+    """
     return [
         InputError(
             pointer=json_pointer(*prefix, *_path(details["loc"])),
             code=_code(details["type"], details.get("ctx", {})),
             detail=_detail(details["type"], details["msg"], details.get("ctx", {})),
         )
-        for details in error.errors(include_url=False, include_input=False)
+        for details in error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
     ]
 
 
@@ -159,12 +164,13 @@ def _detail(kind: str, message: str, context: dict[str, Any]) -> str:
 
 
 def _printable(key: str) -> str:
-    return key.encode("utf-8", "replace").decode("utf-8")
+    return key[:MAX_POINTER_STEP].encode("utf-8", "replace").decode("utf-8")
 
 
 # Error codes that validators in `domain` raise with PydanticCustomError.
 _DOMAIN_CODES: Final = frozenset(
     {
+        "too_many",
         "invalid_email",
         "invalid_uuid",
         "invalid_timestamp",

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from types import ModuleType
 from typing import Annotated, Any, Final
 
@@ -24,6 +25,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from chalicelib.domain.ids import parse_id
+from chalicelib.domain.input_errors import MAX_ERRORS
 
 
 class Resource(BaseModel):
@@ -45,8 +47,9 @@ class Resource(BaseModel):
 class Input(BaseModel):
     """Base class of input models.
 
-    Unknown fields and values of the wrong type are errors. Strings are trimmed. An explicit null
-    has the same effect as an absent field.
+    Unknown fields and values of the wrong type are errors; of the unknown fields, only the first
+    `MAX_ERRORS` are validated. Strings are trimmed. An explicit null has the same effect as an
+    absent field.
     """
 
     model_config = ConfigDict(
@@ -65,10 +68,13 @@ class Input(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_unset_fields(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or all(map(cls._is_set, data.values())):
+        if not isinstance(data, dict):
+            return data
+        if len(data) <= MAX_ERRORS and all(map(cls._is_set, data.values())):
             return data
         known = {field.alias for field in cls.model_fields.values()}
-        return {k: v for k, v in data.items() if k not in known or cls._is_set(v)}
+        unknown = dict(islice(((k, v) for k, v in data.items() if k not in known), MAX_ERRORS))
+        return {k: v for k, v in data.items() if k in unknown or (k in known and cls._is_set(v))}
 
     @classmethod
     def _is_set(cls, value: Any) -> bool:

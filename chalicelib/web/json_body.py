@@ -22,23 +22,32 @@ _NOT_UTF_8: Final = (
     "The body is not UTF-8, or contains an unescaped U+FFFD. Send U+FFFD as \\ufffd."
 )
 
+MAX_VALUES: Final = 40_000
+"""Maximum number of values in a body, except a batch. No customer of 32 KB has more."""
+
 Body = TypeVar("Body", bound=BaseModel)
 
 
-def read_json(request: Request, *, max_bytes: int = MAX_BYTES) -> Any:
+def read_json(
+    request: Request, *, max_bytes: int = MAX_BYTES, max_values: int | None = None
+) -> Any:
     """Return the parsed JSON body of the request.
 
     Raises:
         UnsupportedMediaType: the media type is not JSON, the charset is not UTF-8, or the request
             has a content encoding.
         InputTooLarge: the body exceeds ``max_bytes``.
-        InvalidInput: the body is not JSON (RFC 8259) in UTF-8.
+        InvalidInput: the body is not JSON (RFC 8259) in UTF-8, or may have more than
+            ``max_values`` values.
     """
     reject_content_encoding(request)
     require_media_type(request, MEDIA_TYPE)
     raw = _raw_body(request)
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
+    # A value needs up to 100 bytes of memory. Siblings are separated by commas.
+    if max_values is not None and raw.count(b",") > max_values:
+        raise InvalidInput([InputError("", "too_many", f"Must have at most {max_values} values.")])
     return parse_json(raw)
 
 
@@ -70,9 +79,9 @@ def read_model(request: Request, model: type[Body]) -> Body:
     Raises:
         UnsupportedMediaType: see `read_json`.
         InputTooLarge: the body exceeds the size limit.
-        InvalidInput: the body is not JSON or does not match the model.
+        InvalidInput: the body is not JSON, has too many values or does not match the model.
     """
-    return parse(read_json(request), model)
+    return parse(read_json(request, max_values=MAX_VALUES), model)
 
 
 def read_optional_model(request: Request, model: type[Body]) -> Body:

@@ -18,10 +18,10 @@ from chalicelib.domain.errors import (
     TooManyRequests,
     Unavailable,
 )
+from chalicelib.domain.input_errors import MAX_ERRORS
 from chalicelib.domain.schema import OmittedWhenNone, Resource
 
 MEDIA_TYPE: Final = "application/problem+json"
-MAX_ERRORS: Final = 1_000
 
 _TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
 """Reason phrases of RFC 9110 that differ from those of the standard library."""
@@ -76,7 +76,8 @@ class Problem(Resource):
         alias="faultCount",
         default=None,
         exclude_if=lambda value: value is None,
-        description="For invalid input: the total number of validation errors.",
+        description="For invalid input: the number of validation errors that were found."
+        " Validation stops after 1,000 errors.",
     )
 
 

@@ -13,6 +13,9 @@ from chalicelib.metrics import metric_fields
 from chalicelib.time_limits import invocation
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
 
+REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "api_key")
+"""Log fields of some requests. Only submissions and rejected credentials have a source address."""
+
 _DETAILS: Final = {
     405: "This path does not support this method.",
     415: "This path does not support the media type of the body.",
@@ -45,9 +48,14 @@ def request_id_of(request: Request) -> str:
     )
 
 
-def log_account(account_id: str) -> None:
-    """Add the account to the log line of the current request."""
-    logger.append_keys(account_id=account_id)
+def source_of(request: Request) -> str:
+    """Return the client's IP address from the gateway, never from a request header."""
+    return str(request.context.get("identity", {}).get("sourceIp") or "")
+
+
+def log_fields(**fields: str) -> None:
+    """Add `REQUEST_FIELDS` to the log line of the current request."""
+    logger.append_keys(**fields)
 
 
 def log_request(request: Request, status: int, duration_ms: float, aws_calls: int) -> None:
@@ -63,7 +71,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
             faults=int(status >= 500),
         ),
     )
-    logger.remove_keys(["account_id", "request_id"])
+    logger.remove_keys(["request_id", *REQUEST_FIELDS])
 
 
 def _as_problem(request: Request, response: Response) -> Response:

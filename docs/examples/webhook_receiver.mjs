@@ -7,7 +7,13 @@ import { createServer } from "node:http";
 
 const secret = process.env.WEBHOOK_SECRET;
 const maxClockDifference = 300; // seconds
+const maxBodyBytes = 1024 * 1024; // A webhook's body has at most 200 KB.
 const processed = new Set(); // In production, use a database table with a unique key.
+
+if (!secret) {
+  console.error("Set WEBHOOK_SECRET. With an empty secret, anyone can sign.");
+  process.exit(1);
+}
 
 function isValid(timestamp, signature, rawBody) {
   if (!/^[0-9]{1,12}$/.test(timestamp)) return false;
@@ -18,9 +24,17 @@ function isValid(timestamp, signature, rawBody) {
   return received.length === expected.length && timingSafeEqual(received, expected);
 }
 
-const server = createServer(async (request, response) => {
+async function receive(request, response) {
   const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > maxBodyBytes) {
+      response.writeHead(413, { Connection: "close" }).end();
+      return;
+    }
+    chunks.push(chunk);
+  }
   const rawBody = Buffer.concat(chunks); // Verify the raw bytes before you parse them.
   const timestamp = request.headers["x-service-webhook-timestamp"] ?? "";
   const signature = request.headers["x-service-webhook-signature"] ?? "";
@@ -35,6 +49,15 @@ const server = createServer(async (request, response) => {
     console.log(event.workflow.name, event.feedback.id);
   }
   response.writeHead(204).end();
+}
+
+const server = createServer((request, response) => {
+  receive(request, response).catch((error) => {
+    // A client can close its connection at any time.
+    console.error("request failed:", error.code ?? error.name);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500).end();
+  });
 });
 
 server.listen(Number(process.env.PORT ?? 8000), "127.0.0.1", () => {

@@ -249,7 +249,12 @@ def _summary(request: dict[str, Any]) -> str:
     except (ValueError, KeyError, TypeError):
         about = f"{request['method']} {request['path']}"
     mark = "✓" if request["verdict"] == VALID else "✗"
-    return f"{mark} Webhook received: {about}: {request['verdict']}"
+    return _escaped(f"{mark} Webhook received: {about}: {request['verdict']}")
+
+
+def _escaped(text: str) -> str:
+    """Escape control characters and line separators, which could control a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _locks(handle: int) -> bool:

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -18,6 +20,7 @@ from chalicelib.domain.webhooks.signature import sign
 from chalicelib.outbound.webhook_http.exchange import post
 
 EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
+RECEIVERS = ["webhook_receiver.py", "webhook_receiver.mjs"]
 SECRET = "sécret"
 BODY = json.dumps(
     {"workflow": {"name": "Zoë"}, "action": {"id": "a"}, "feedback": {"id": "f"}},
@@ -50,15 +53,22 @@ class Example:
         return post(url, headers, sent, allow_private=True).status
 
 
-@pytest.fixture(params=["webhook_receiver.py", "webhook_receiver.mjs"])
-def example(request: pytest.FixtureRequest) -> Iterator[Example]:
-    path = EXAMPLES / request.param
-    program = sys.executable if path.suffix == ".py" else shutil.which("node")
+def program_for(name: str) -> str:
+    """Return the interpreter of an example; skip the test if it is not installed."""
+    program = sys.executable if name.endswith(".py") else shutil.which("node")
     if program is None:
         pytest.skip("This example requires node.")
+    return program
+
+
+@pytest.fixture(params=RECEIVERS)
+def example(request: pytest.FixtureRequest) -> Iterator[Example]:
     environment = os.environ | {"WEBHOOK_SECRET": SECRET, "PORT": "0"}
     with subprocess.Popen(
-        [program, path], env=environment, stdout=subprocess.PIPE, text=True
+        [program_for(request.param), EXAMPLES / request.param],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             assert process.stdout
@@ -97,3 +107,55 @@ def test_webhook_with_wrong_or_missing_signature_is_rejected(example: Example) -
     assert example.send(key="other") == 401
     assert example.send(signature="") == 401
     assert example.send(signature="sha256=") == 401
+
+
+def raw_exchange(example: Example, request: bytes) -> bytes:
+    """Send bytes and return the response until the receiver closes the connection."""
+    with socket.create_connection(("127.0.0.1", example.port), timeout=10) as connection:
+        connection.sendall(request)
+        return connection.recv(65536)
+
+
+def test_large_body_is_rejected_before_verification(example: Example) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"
+    assert raw_exchange(example, head + b"x" * 1_100_000).split(b" ")[1] == b"413"
+    assert example.send() == 204
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "9" * 5_000])
+def test_invalid_content_length_is_rejected(example: Example, length: str) -> None:
+    request = f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode()
+    assert raw_exchange(example, request).split(b" ")[1][:1] == b"4"
+    assert example.send() == 204
+
+
+def test_reset_connections_do_not_stop_the_receiver(example: Example) -> None:
+    for sent in (b"", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"):
+        with socket.create_connection(("127.0.0.1", example.port)) as connection:
+            connection.sendall(sent)
+            # Closing the socket resets the connection instead of ending it.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert example.send() == 204
+    assert example.process.poll() is None
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"{}"])
+def test_signed_body_of_another_kind_does_not_stop_the_receiver(
+    example: Example, body: bytes
+) -> None:
+    example.send(signed=body, sent=body)
+    assert example.send() == 204
+
+
+@pytest.mark.parametrize("name", RECEIVERS)
+@pytest.mark.parametrize("secret", ["", None])
+def test_receiver_without_secret_does_not_start(name: str, secret: str | None) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "WEBHOOK_SECRET"}
+    result = subprocess.run(
+        [program_for(name), EXAMPLES / name],
+        env=environment | ({} if secret is None else {"WEBHOOK_SECRET": secret}) | {"PORT": "0"},
+        capture_output=True,
+        timeout=20,
+    )
+    assert result.returncode == 1
+    assert b"WEBHOOK_SECRET" in result.stderr

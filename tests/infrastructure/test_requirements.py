@@ -6,6 +6,8 @@ from typing import Final
 
 import pytest
 
+from infrastructure import licences
+
 ROOT: Final = Path(__file__).parents[2]
 FILES: Final = (
     "requirements.txt",
@@ -55,3 +57,7 @@ def test_unpinned_requirement_is_detected(line: str) -> None:
 def test_deployed_requirements_are_subset_of_development_requirements() -> None:
     shipped, tested = (requirements((ROOT / name).read_text()) for name in FILES[:2])
     assert set(shipped) <= set(tested)
+
+
+def test_licences_of_all_packages_are_listed() -> None:
+    assert licences.PAGE.read_text() == licences.page(), "Run make licences."

@@ -12,6 +12,7 @@ from chalicelib.log import logger
 from chalicelib.services.customers.save import save_customer
 from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
+from tests.web.public.respondent import PublicClient
 
 
 def lines_of(log: StringIO) -> list[dict[str, Any]]:
@@ -57,6 +58,28 @@ def test_log_line_contains_no_secrets_and_no_customer_data(partner: Partner, log
     assert len(output.splitlines()) == 2
     for secret in (*partner.headers.values(), "zoe@example.test"):
         assert secret not in output
+
+
+def test_rejected_credentials_are_logged_with_source_and_key_but_no_secret(
+    partner: Partner, log: StringIO
+) -> None:
+    key, secret = partner.headers["X-API-KEY"], partner.headers["X-API-SECRET"]
+    for sent in ({"X-API-KEY": key, "X-API-SECRET": f"{secret}x"}, {"X-API-KEY": secret}):
+        Partner(partner.client, "", sent).get("/partners/customer")
+    wrong_secret, swapped = lines_of(log)
+    assert wrong_secret["status"] == 401
+    assert (wrong_secret["source"], wrong_secret["api_key"]) == ("127.0.0.1", key)
+    assert (swapped["source"], swapped["api_key"]) == ("127.0.0.1", "")
+    assert secret not in log.getvalue()
+
+
+def test_submission_is_logged_with_source_and_form(partner: Partner, log: StringIO) -> None:
+    form = new_id()
+    PublicClient("203.0.113.9").submit_fields("/public/contact-form/submit", form, [])
+    partner.get("/partners/customer")
+    submission, other = lines_of(log)
+    assert (submission["source"], submission["form_id"]) == ("203.0.113.9", form)
+    assert not {"source", "form_id", "api_key"} & other.keys()
 
 
 def test_account_id_is_not_added_to_next_log_line(partner: Partner, log: StringIO) -> None:

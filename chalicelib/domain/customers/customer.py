@@ -15,7 +15,7 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.accounts.tags import Tag, TagDefinition
 from chalicelib.domain.customers.custom_attribute import (
@@ -83,6 +83,14 @@ def _set_metadata(value: Any) -> Any:
     return metadata or None
 
 
+def _check_count(value: Any) -> Any:
+    # Pydantic checks the length of an object only after it has validated every property.
+    if isinstance(value, dict) and len(value) > MAX_METADATA_KEYS:
+        context = {"max_length": MAX_METADATA_KEYS, "actual_length": len(value)}
+        raise PydanticKnownError("too_long", {"field_type": "Dictionary"} | context)
+    return value
+
+
 ImportMetadata = Annotated[
     Annotated[
         dict[
@@ -90,6 +98,7 @@ ImportMetadata = Annotated[
             Annotated[str, StringConstraints(max_length=MAX_METADATA_VALUE)],
         ],
         Field(max_length=MAX_METADATA_KEYS),
+        BeforeValidator(_check_count),
     ]
     | None,
     BeforeValidator(_set_metadata),

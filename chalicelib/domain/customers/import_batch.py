@@ -74,7 +74,7 @@ class RejectedRow(Resource):
     index: int = Field(description="Index of the row in the batch, from 0.")
     errors: tuple[RowInputError, ...] = Field(
         description="Validation errors of the row. After 1,000 errors in the batch, only the first"
-        " error of each further row is listed."
+        " error of each further row is listed, with the pointer of the row."
     )
 
 

@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Self
+from itertools import islice
+from typing import Annotated, Final, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.field_types import AnswerError
 from chalicelib.domain.forms.fields import FieldTypeName, SavedField
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.visibility import Visibility
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.schema import Identifier, Input, Resource
 
-MAX_VALUES: Final = 1000
+MAX_VALUES: Final = 1_000
+"""Maximum number of values of one answer."""
+MAX_VALUE: Final = 10_000
+"""Maximum number of characters of one value."""
 
 _DUPLICATE_VALUE: Final = AnswerError("duplicate", "Duplicate value.")
 _NOT_A_FIELD_VALUE: Final = AnswerError("not_allowed", "Must be one of the field's values.")
@@ -24,7 +28,7 @@ class SubmittedAnswer(Input):
     """The submitted answer to one field. Empty values are ignored."""
 
     id: Identifier = Field(description="Identifier of the field.")
-    values: list[str] = Field(
+    values: list[Annotated[str, StringConstraints(max_length=MAX_VALUE)]] = Field(
         default=[],
         max_length=MAX_VALUES,
         description="Values of the answer. Only some field types allow more than one value.",
@@ -94,9 +98,10 @@ class Questionnaire:
         """Validate submitted answers and return the answers to visible fields with the rating.
 
         Raises:
-            InvalidInput: an answer is invalid. Lists every error; pointers start with ``/fields``.
+            InvalidInput: an answer is invalid. Lists every error, at most `MAX_ERRORS`; pointers
+                start with ``/fields``.
         """
-        errors = list(self._field_id_errors(submitted))
+        errors = list(islice(self._field_id_errors(submitted), MAX_ERRORS))
         positions = self._first_positions(submitted)
         values = {field: self._values(submitted[position]) for field, position in positions.items()}
         visible = self.visibility.visible_fields(
@@ -104,6 +109,8 @@ class Questionnaire:
         )
         answers = []
         for field in self.fields.values():
+            if len(errors) >= MAX_ERRORS:
+                break
             if field.id not in visible:
                 continue
             field_values = values.get(field.id)
@@ -120,7 +127,7 @@ class Questionnaire:
             elif field.required:
                 errors.append(_required_error(field, positions.get(field.id)))
         if errors:
-            raise InvalidInput(sorted(errors, key=_submission_order))
+            raise InvalidInput(sorted(errors[:MAX_ERRORS], key=_submission_order))
         return ValidatedAnswers(answers, _first_rating(answers))
 
     def _field_id_errors(self, submitted: Sequence[SubmittedAnswer]) -> Iterator[InputError]:

@@ -1,14 +1,42 @@
 """Submissions to contact forms and surveys."""
 
-from typing import Final
+from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.feedback.answers import SubmittedAnswer
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 MAX_SUBMISSION_BYTES: Final = 256 * 1024
 MAX_ANSWERS: Final = 1_000
+MAX_TOTAL_VALUES: Final = 10_000
+"""Maximum number of values of all answers together."""
+
+
+def _check_total(fields: Any) -> Any:
+    """Bound the cost of validation, whether or not the values are valid."""
+    if not isinstance(fields, list):
+        return fields
+    if len(fields) > MAX_ANSWERS:
+        # Pydantic counts only valid items.
+        context = {"max_length": MAX_ANSWERS, "actual_length": len(fields)}
+        raise PydanticKnownError("too_long", {"field_type": "List"} | context)
+    answers = [answer for answer in fields if isinstance(answer, dict)]
+    values = [answer.get("values") for answer in answers]
+    total = sum(len(listed) for listed in values if isinstance(listed, list))
+    if max(total, sum(map(len, answers))) > MAX_TOTAL_VALUES:
+        detail = f"Must have at most {MAX_TOTAL_VALUES} values in total."
+        raise PydanticCustomError("too_many", detail)
+    return fields
+
+
+_Answers = Annotated[list[SubmittedAnswer], BeforeValidator(_check_total)]
+_ANSWERS: Final[Any] = Field(
+    default=[],
+    max_length=MAX_ANSWERS,
+    description="The answers, one item per field, with at most 10,000 values in total.",
+)
 
 
 class ContactFormSubmission(Input):
@@ -21,9 +49,7 @@ class ContactFormSubmission(Input):
     brand: Identifier | None = Field(
         default=None, description="The brand of the contact form. Optional."
     )
-    fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, one item per field."
-    )
+    fields: _Answers = _ANSWERS
 
 
 class SurveySubmission(Input):
@@ -39,9 +65,7 @@ class SurveySubmission(Input):
     brand: Identifier | None = Field(
         default=None, description="The brand that the feedback is about, for a public survey."
     )
-    fields: list[SubmittedAnswer] = Field(
-        default=[], max_length=MAX_ANSWERS, description="The answers, one item per field."
-    )
+    fields: _Answers = _ANSWERS
 
 
 class SurveySubmitted(Resource):

@@ -1,7 +1,7 @@
 """Limit the number of submissions from one source address to one form per time window."""
 
 from chalicelib.domain import clock
-from chalicelib.domain.errors import TooManyRequests, Unavailable
+from chalicelib.domain.errors import FeedbackError, NotFound, TooManyRequests, Unavailable
 from chalicelib.domain.feedback.submission_limit import SubmissionLimit, SubmissionWindow
 from chalicelib.log import logger
 from chalicelib.settings import settings
@@ -29,3 +29,16 @@ def limit_submissions(form_id: str, address: str) -> None:
         return
     if submitted > limit.maximum:
         raise TooManyRequests(window.seconds_left(now))
+
+
+def count_rejected(error: FeedbackError, form_id: str, address: str) -> None:
+    """Count a rejected submission, unless the error says that it may be retried.
+
+    Submissions to unknown forms, and those whose form cannot be determined (``""``), share one
+    count. One AWS request; none if no limit is configured.
+
+    Raises:
+        TooManyRequests: the source address exceeded the limit in this time window.
+    """
+    if not isinstance(error, (TooManyRequests, Unavailable)):
+        limit_submissions("" if isinstance(error, NotFound) else form_id, address)

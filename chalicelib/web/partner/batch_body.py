@@ -14,11 +14,10 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import ValidatedBatch
 
-_MAX_LISTED_ERRORS: Final = 1_000
 _SAFE_LENGTH: Final = 5_000
 """Rows of at most this number of characters cannot exceed the size limit of a customer.
 
@@ -38,10 +37,10 @@ def validate_batch(body: Any, *, partial: bool = False) -> ValidatedBatch:
     try:
         rows = parse(body, BatchBody).batch
     except InvalidInput as error:
-        validated = _validate_rows([] if partial else _rows_of(body))
-        errors = [*error.errors, *validated.errors][:_MAX_LISTED_ERRORS]
+        validated = _validate_rows([] if partial else _rows_of(body), partial=False)
+        errors = [*error.errors, *validated.errors][:MAX_ERRORS]
         raise InvalidInput(errors, error.error_count + validated.error_count) from None
-    validated = _validate_rows(rows)
+    validated = _validate_rows(rows, partial=partial)
     if validated.errors and not partial:
         raise InvalidInput(validated.errors, validated.error_count)
     return ValidatedBatch(rows, partial, validated.valid, validated.rejected)
@@ -61,7 +60,8 @@ def _rows_of(body: Any) -> list[Any]:
     return rows if isinstance(rows, list) and len(rows) <= MAX_ROWS else []
 
 
-def _validate_rows(rows: list[Any]) -> _ValidatedRows:
+def _validate_rows(rows: list[Any], *, partial: bool) -> _ValidatedRows:
+    """Validate the rows, unless ``partial``, only until `MAX_ERRORS` errors are found."""
     now = clock.now()
     valid: list[tuple[int, CustomerBody]] = []
     rejected: list[RejectedRow] = []
@@ -72,11 +72,13 @@ def _validate_rows(rows: list[Any]) -> _ValidatedRows:
             valid.append((index, _parse_row(index, row, now)))
         except InvalidInput as error:
             error_count += error.error_count
-            room = max(1, _MAX_LISTED_ERRORS - len(errors))
-            listed = error.errors[:room]
+            room = MAX_ERRORS - len(errors)
+            listed = error.errors[:room] or [_of_row(index, error.errors[0])]
             rejected.append(_rejected(index, listed))
-            if len(errors) < _MAX_LISTED_ERRORS:
+            if room:
                 errors.extend(listed)
+            if error_count >= MAX_ERRORS and not partial:
+                break
     return _ValidatedRows(valid, tuple(rejected), errors, error_count)
 
 
@@ -89,6 +91,11 @@ def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
             input_error = InputError(json_pointer("batch", index), "too_large", str(error))
             raise InvalidInput([input_error]) from None
     return body
+
+
+def _of_row(index: int, error: InputError) -> InputError:
+    """Return the error with the pointer of its row, so that the size of a response is bounded."""
+    return InputError(json_pointer("batch", index), error.code, error.detail)
 
 
 def _rejected(index: int, errors: list[InputError]) -> RejectedRow:

@@ -9,7 +9,8 @@ from chalice import Blueprint, Response
 from chalice.app import Request
 from pydantic import BaseModel
 
-from chalicelib.domain.errors import FeedbackError, InvalidInput
+from chalicelib.domain.accounts.account import is_api_key
+from chalicelib.domain.errors import FeedbackError, InvalidInput, NotAuthenticated
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.domain.input_errors import InputError
@@ -17,7 +18,7 @@ from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.web import json_body, query
 from chalicelib.web.problems import problem, unhandled_exception
-from chalicelib.web.request_log import log_account, request_id_of
+from chalicelib.web.request_log import log_fields, request_id_of, source_of
 
 KEY_HEADER: Final = "X-API-KEY"
 SECRET_HEADER: Final = "X-API-SECRET"  # noqa: S105 - the header's name
@@ -88,8 +89,11 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
                 account_id = authenticate(
                     http.headers.get(KEY_HEADER, ""), http.headers.get(SECRET_HEADER, "")
                 )
-                log_account(account_id)
+                log_fields(account_id=account_id)
                 return view(PartnerRequest(account_id, http))
+            except NotAuthenticated as error:
+                log_fields(source=source_of(http), api_key=_api_key_of(http))
+                return problem(error, request_id_of(http))
             except FeedbackError as error:
                 return problem(error, request_id_of(http))
             except Exception:
@@ -99,6 +103,12 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
         return endpoint
 
     return decorate
+
+
+def _api_key_of(http: Request) -> str:
+    # A text without the format of a key can be a secret in the wrong header.
+    key = http.headers.get(KEY_HEADER, "")
+    return key if is_api_key(key) else ""
 
 
 def json_response(resource: BaseModel, status: int = 200) -> Response:

@@ -16,9 +16,10 @@ from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.problems import problem, unhandled_exception
 from chalicelib.web.public.cors import add_preflight_route, allow_any_origin
-from chalicelib.web.request_log import request_id_of
+from chalicelib.web.request_log import log_fields, request_id_of, source_of
 
 if TYPE_CHECKING:
+    from chalicelib.domain.feedback.feedback import Feedback
     from chalicelib.services.feedback.submit import SubmissionMetadata
     from chalicelib.services.forms.cached_forms import Respondent
     from chalicelib.web.public.submission_body import Submission
@@ -55,31 +56,44 @@ class PublicRequest:
         return Respondent(
             language=query.text(self.http, "language"),
             accept_language=self.http.headers.get("accept-language"),
-            address=str(self.http.context.get("identity", {}).get("sourceIp") or ""),
+            address=source_of(self.http),
         )
 
-    def submission(self, model: "type[Submission]") -> "tuple[Submission, SubmissionMetadata]":
-        """Parse the request into a submission and its metadata.
+    def submit(
+        self,
+        model: "type[Submission]",
+        accept: "Callable[[Submission, SubmissionMetadata], Feedback]",
+    ) -> "Feedback":
+        """Parse the request into a submission and accept it. Count it if it is rejected.
 
         Raises:
             UnsupportedMediaType: the content type is not ``multipart/form-data``.
             InputTooLarge: the body exceeds `MAX_SUBMISSION_BYTES`.
             InvalidInput: the body or the idempotency key is invalid. Lists every error.
+            TooManyRequests: the source address exceeded its limit of submissions.
         """
         from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
+        from chalicelib.services.feedback.limit_submissions import count_rejected
         from chalicelib.services.feedback.submit import SubmissionMetadata
         from chalicelib.web.public.multipart import read_parts
-        from chalicelib.web.public.submission_body import parse_submission
+        from chalicelib.web.public.submission_body import form_of, parse_submission
 
-        with ErrorCollector() as errors:
-            key = errors.of(self._idempotency_key, otherwise=None)
-            parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
-            body = parse_submission(parts, model)
-        return body.submission, SubmissionMetadata(
-            respondent=self.respondent,
-            idempotency_key=key,
-            is_honeypot_filled=body.is_honeypot_filled,
-        )
+        respondent = self.respondent
+        log_fields(source=respondent.address)
+        form_id = ""
+        try:
+            with ErrorCollector() as errors:
+                key = errors.of(self._idempotency_key, otherwise=None)
+                parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
+                form_id = form_of(parts)
+                log_fields(form_id=form_id)
+                body = parse_submission(parts, model)
+            return accept(
+                body.submission, SubmissionMetadata(respondent, key, body.is_honeypot_filled)
+            )
+        except FeedbackError as error:
+            count_rejected(error, form_id, respondent.address)
+            raise
 
     def _idempotency_key(self) -> str | None:
         return read_key(self.http.headers.get(IDEMPOTENCY_HEADER))

@@ -77,7 +77,7 @@ def submit_contact_form(request: PublicRequest) -> Response:
     from chalicelib.domain.feedback.submission import ContactFormSubmission
     from chalicelib.services.feedback import submit
 
-    submit.submit_contact_form(*request.submission(ContactFormSubmission))
+    request.submit(ContactFormSubmission, submit.submit_contact_form)
     return Response("", status_code=204, headers={"Cache-Control": "no-store"})
 
 
@@ -144,7 +144,7 @@ def submit_survey(request: PublicRequest) -> Response:
     from chalicelib.domain.feedback.submission import SurveySubmission, SurveySubmitted
     from chalicelib.services.feedback import submit
 
-    feedback = submit.submit_survey(*request.submission(SurveySubmission))
+    feedback = request.submit(SurveySubmission, submit.submit_survey)
     return Response(
         SurveySubmitted(redirect_to=feedback.redirect_to).model_dump_json(),
         status_code=201,

@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import parse
 from chalicelib.web.public.multipart import Part
@@ -34,6 +35,11 @@ class SubmissionBody(Generic[Submission]):
 
     submission: Submission
     is_honeypot_filled: bool
+
+
+def form_of(parts: Sequence[Part]) -> str:
+    """Return the id of the form that a submission is for, or ``""`` if it is missing or invalid."""
+    return parse_id(next((value for name, value in parts if name == "id"), "").strip()) or ""
 
 
 def parse_submission(parts: Sequence[Part], model: type[Submission]) -> SubmissionBody[Submission]:

@@ -180,15 +180,15 @@ def test_load_rejects_duplicate_id(file: Path) -> None:
     )
 
 
-def test_account_in_definition_overrides_account_option(file: Path) -> None:
-    named_account, default_account = new_account(), new_account()
+def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None:
+    first, second = new_account(), new_account()
     customers = [
-        {"kind": "customer", "id": new_id(), "firstName": "A", "account": named_account},
-        {"kind": "customer", "id": new_id(), "firstName": "B"},
+        {"kind": "customer", "id": new_id(), "firstName": "A", "account": first},
+        {"kind": "customer", "id": new_id(), "firstName": "B", "account": second},
     ]
-    assert run("load", write_jsonl(customers, file), "--account", default_account).exit_code == 0
-    assert [c.first_name for c in list_customers(named_account, ALL).items] == ["A"]
-    assert [c.first_name for c in list_customers(default_account, ALL).items] == ["B"]
+    assert run("load", write_jsonl(customers, file)).exit_code == 0
+    assert [c.first_name for c in list_customers(first, ALL).items] == ["A"]
+    assert [c.first_name for c in list_customers(second, ALL).items] == ["B"]
 
 
 @pytest.mark.parametrize("account", [[], ["--account", new_id()]])
@@ -262,3 +262,25 @@ def test_load_accepts_example_in_operator_guide(tmp_path: Path) -> None:
     result = run("load", example, "--account", account)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")
+
+
+def test_definition_of_another_account_than_the_option_is_rejected(file: Path) -> None:
+    account, other = new_account(), new_account()
+    brand = {"kind": "brand", "id": new_id(), "name": "Brand"}
+    write_jsonl([brand | {"account": other}], file)
+    result = run("load", file, "--account", account)
+    assert result.exit_code == 1
+    assert f"/account: Differs from --account {account}. (not_allowed)" in result.stderr
+    write_jsonl([brand | {"account": account.upper()}], file)
+    assert run("load", file, "--account", account).exit_code == 0
+
+
+def test_summary_counts_per_account(file: Path) -> None:
+    first, second = new_account(), new_account()
+    brands = [
+        {"kind": "brand", "id": new_id(), "name": "Brand", "account": account}
+        for account in (first, second, second)
+    ]
+    assert run("load", write_jsonl(brands, file)).stdout == (
+        f"Loaded into account {first}: 1 brand\nLoaded into account {second}: 2 brands\n"
+    )

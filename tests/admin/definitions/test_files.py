@@ -121,3 +121,25 @@ def test_definitions_before_invalid_line_of_file_are_read(tmp_path: Path) -> Non
     definitions, problems = read_files([path])
     assert [definition.content for definition in definitions] == [{"a": 1}]
     assert str(problems[0]).startswith(f"{path}, after definition 1: Invalid JSON: line 2: ")
+
+
+def problems_of(text: str, path: Path) -> list[str]:
+    path.write_text(text)
+    return [problem.input_error.detail for problem in read_files([path])[1]]
+
+
+def test_number_of_yaml_aliases_is_bounded(tmp_path: Path) -> None:
+    def file(aliases: int) -> str:
+        return "a: &a x\nb:\n" + "- *a\n" * aliases
+
+    assert problems_of(file(100), tmp_path / "a.yaml") == []
+    assert problems_of(file(101), tmp_path / "a.yaml") == [
+        "Invalid YAML: line 103: too many aliases (at most 100)."
+    ]
+
+
+def test_nested_yaml_aliases_are_rejected(tmp_path: Path) -> None:
+    nested = "a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]"
+    assert problems_of(nested, tmp_path / "a.yaml") == [
+        "Invalid YAML: line 3: the alias 'b' refers to other aliases."
+    ]

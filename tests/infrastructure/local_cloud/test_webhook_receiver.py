@@ -67,3 +67,16 @@ def test_demo_receiver_verifies_and_stores_webhooks(
     assert deliver(receiver).status == 401
     receiver.stop()
     restarted.wait(5)
+
+
+def test_receiver_escapes_control_characters_in_its_output(receiver: WebhookReceiver) -> None:
+    process = receiver.start()
+    assert process
+    name = "\x1b]0;owned\x07 \x9b2J\r\n\u202e\u2028 Zoë"
+    body = {"workflow": {"name": name}, "action": {"key": "k"}, "feedback": {"id": "i"}}
+    deliver(receiver, body=json.dumps(body).encode())
+    receiver.stop()
+    process.wait(5)
+    (line,) = receiver.log.read_text().split("\n")[:-1]
+    assert line.isprintable()
+    assert r"\x1b]0;owned\x07 \x9b2J\r\n\u202e\u2028 Zoë" in line

@@ -1,9 +1,12 @@
 """The submission limit per source and form."""
 
+from typing import Any
+
 import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import new_id
 from chalicelib.settings import settings
 from chalicelib.storage import rate_limits
 from tests.web.public.respondent import PublicClient
@@ -58,10 +61,31 @@ def test_ipv6_addresses_of_same_64_network_are_one_source(fresh: SeededAccount) 
     assert [submit(fresh, PublicClient(a)) for a in addresses] == [204, 204, 429, 204]
 
 
-def test_invalid_submission_is_not_counted(fresh: SeededAccount) -> None:
-    for _ in range(3):
-        assert CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, []).status == 400
-    assert [submit(fresh), submit(fresh)] == [204, 204]
+@pytest.mark.parametrize("fields", [[], [{"id": 1}], "["])
+def test_invalid_submission_is_counted(fresh: SeededAccount, fields: Any) -> None:
+    invalid = [
+        CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fields).status for _ in range(3)
+    ]
+    assert invalid == [400, 400, 429]
+    assert submit(fresh) == 429
+    assert submit(fresh, OTHER_CLIENT) == 204
+
+
+def test_rejected_survey_submission_is_counted(fresh: SeededAccount) -> None:
+    statuses = [
+        CLIENT.submit_fields(SUBMIT_SURVEY, fresh.private_survey_id, fresh.answers()).status
+        for _ in range(3)
+    ]
+    assert statuses == [403, 403, 429]
+
+
+def test_submissions_without_known_form_share_one_count(fresh: SeededAccount) -> None:
+    client = PublicClient("198.51.100.9")
+    unknown = client.submit_fields(SUBMIT_CONTACT, new_id(), [])
+    malformed = client.submit(SUBMIT_CONTACT, b"x")
+    third = client.submit_fields(SUBMIT_SURVEY, new_id(), [])
+    assert [unknown.status, malformed.status, third.status] == [404, 400, 429]
+    assert submit(fresh, client) == 204
 
 
 def test_retry_with_same_idempotency_key_is_not_counted(fresh: SeededAccount) -> None:

@@ -17,6 +17,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.settings import Settings
 from chalicelib.storage import feedback, trackers
+from tests.domain.forms.factories import select
 from tests.web.definitions import brand_definition, store_definition
 from tests.web.partner_client import Response
 from tests.web.public.respondent import PublicClient, multipart
@@ -382,12 +383,15 @@ def test_feedback_stores_respondent_language(fresh: SeededAccount) -> None:
 
 def test_submission_over_256_kilobytes_is_rejected(fresh: SeededAccount) -> None:
     def body(note: str) -> bytes:
-        encoded_fields = json.dumps(fresh.answers(note=note))
+        listed = [note[start : start + 10_000] for start in range(0, len(note), 10_000)]
+        encoded_fields = json.dumps([{"id": fresh.fields["note"], "values": listed}])
         return multipart([("id", fresh.contact_form_id), ("fields", encoded_fields)])
 
+    many = select("many", kind="MULTI_SELECT", id=fresh.fields["note"], allowCustomValue=True)
+    fresh.contact_form(fields=[many])
     characters = random.Random(1).choices(string.ascii_letters + string.digits, k=256 * 1024)
-    note = "".join(characters[: 256 * 1024 - len(body(""))])
-    largest = body(note)
+    note = "".join(characters)
+    largest = body(note[: 256 * 1024 - len(body(note))])
     assert len(largest) == 256 * 1024
     assert CLIENT.submit(SUBMIT_CONTACT, largest).status == 204
     assert CLIENT.submit(SUBMIT_CONTACT, largest + b"x").status == 413
@@ -423,3 +427,31 @@ def test_submission_with_tracker_sends_three_aws_requests(fresh: SeededAccount) 
             "dynamodb.TransactWriteItems": 1,
             "sqs.SendMessageBatch": 1,
         }
+
+
+@pytest.mark.parametrize(
+    ("answers", "errors"),
+    [
+        ([{"id": "ID", "values": ["x" * 10_001]}], [("/fields/0/values/0", "too_long")]),
+        ([{"id": "ID", "values": [1] * 900}] * 13, [("/fields", "too_many")]),
+        ([{"id": "ID", "values": ["x"] * 910}] * 11, [("/fields", "too_many")]),
+        ([{f"{n}": 1 for n in range(1_100)}] * 10, [("/fields", "too_many")]),
+        ([1] * 1_001, [("/fields", "too_many")]),
+    ],
+)
+def test_number_and_length_of_values_are_bounded(
+    seeded: SeededAccount, answers: list[Any], errors: list[tuple[str, str]]
+) -> None:
+    encoded = json.loads(json.dumps(answers).replace("ID", seeded.fields["note"]))
+    response = CLIENT.submit_fields(SUBMIT_CONTACT, seeded.contact_form_id, encoded)
+    assert response.errors == errors
+
+
+def test_validation_of_answers_stops_after_1000_errors(fresh: SeededAccount) -> None:
+    many = select("many", kind="MULTI_SELECT", id=fresh.fields["note"])
+    other = select("other", kind="MULTI_SELECT", id=fresh.fields["mail"])
+    fresh.contact_form(fields=[many, other])
+    for values in (["x"] * 600, [1] * 600):
+        answers = [{"id": fresh.fields[key], "values": values} for key in ("note", "mail")]
+        response = CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, answers)
+        assert (len(response.errors), response.json["faultCount"]) == (1_000, 1_000)

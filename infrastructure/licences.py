@@ -1,0 +1,54 @@
+"""List the licences of all locked Python packages: ``python -m infrastructure.licences``."""
+
+import re
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Final
+
+from infrastructure.deployment.code_package import PROJECT
+
+PAGE: Final = PROJECT / "docs" / "licences.md"
+_SHIPPED: Final = PROJECT / "requirements.txt"
+_DEVELOPMENT: Final = PROJECT / "requirements-dev.txt"
+_MAX_LENGTH: Final = 60
+
+
+def page() -> str:
+    """Return the page that lists the licences of shipped and of development packages."""
+    shipped = _names(_SHIPPED)
+    development = [name for name in _names(_DEVELOPMENT) if name not in shipped]
+    return (
+        "# Licences\n\nWritten by `make licences` from the metadata of the locked packages.\n\n"
+        f"## Packages in the Lambda functions\n\n{_table(shipped)}\n"
+        f"## Packages for development\n\n{_table(development)}"
+    )
+
+
+def licence_of(name: str) -> str:
+    """Return the licence that an installed package declares: an expression, a text or classifiers.
+
+    Raises:
+        ValueError: the package declares no licence.
+    """
+    declared: Any = metadata(name)
+    text = str(declared.get("License-Expression") or declared.get("License") or "")
+    if text and "\n" not in text and len(text) <= _MAX_LENGTH:
+        return text
+    classifiers = declared.get_all("Classifier") or []
+    names = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License :: ")]
+    if not names:
+        raise ValueError(f"The package {name} declares no licence.")
+    return ", ".join(names)
+
+
+def _table(names: list[str]) -> str:
+    rows = "".join(f"| {name} | {licence_of(name)} |\n" for name in names)
+    return f"| Package | Licence |\n|---|---|\n{rows}"
+
+
+def _names(file: Path) -> list[str]:
+    return re.findall(r"^([a-z0-9][a-z0-9-]*)==", file.read_text(), re.MULTILINE)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
