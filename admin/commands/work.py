@@ -1,7 +1,6 @@
 """The command ``work``: list and replay parked work."""
 
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -17,9 +16,15 @@ from chalicelib.services.work.parked import (
     replay_matching,
 )
 
-Kind = StrEnum("Kind", [kind.records.kind for kind in ALL_WORK])  # type: ignore[misc]
+_KINDS = [kind.records.kind for kind in ALL_WORK]
 
 app = typer.Typer(help="List and replay parked work.", no_args_is_help=True)
+
+
+def _kind_argument(text: str) -> str:
+    if text not in _KINDS:
+        raise typer.BadParameter(f"Must be one of: {', '.join(_KINDS)}.")
+    return text
 
 
 @app.command("list")
@@ -56,7 +61,14 @@ def replay_work(
             metavar="PART", help="The part of the work to replay. Default: all parked parts."
         ),
     ] = None,
-    kind: Annotated[Kind | None, typer.Option(help="Replay all parked work of this kind.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help=f"Replay all parked work of this kind: {', '.join(_KINDS)}.",
+            parser=_kind_argument,
+        ),
+    ] = None,
     account: Annotated[
         str | None,
         typer.Option(

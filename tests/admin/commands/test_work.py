@@ -89,6 +89,12 @@ def test_replay_requires_either_id_or_filter(arguments: tuple[str, ...]) -> None
     assert "either an id or" in result.stderr
 
 
+def test_replay_of_unknown_kind_is_rejected() -> None:
+    result = run("work", "replay", "--kind", "listings")
+    assert result.exit_code == 2
+    assert "Must be one of: import, feedback, webhook" in result.stderr
+
+
 def test_replay_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chalicelib.services.work.parked._AT_ONCE", 2)
     monkeypatch.setattr("chalicelib.storage.dynamodb.work_records._READ_AT_ONCE", 2)
