@@ -4,6 +4,7 @@ The emulator has no extension points, so this module replaces some of its privat
 emulator's version is pinned.
 """
 
+import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from ministack.services import (  # type: ignore[import-not-found]
     lambda_svc,
 )
 
-from infrastructure.local_cloud.strict.faults import Faults, IndexLag
+from infrastructure.local_cloud.strict.faults import UNPROCESSED, Faults, IndexLag, items_of
 from infrastructure.local_cloud.strict.layer import StrictLayer
 from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
 
@@ -84,6 +85,35 @@ def delay_indexes(faults: Faults) -> None:
     dynamodb._query = query_with_lag
 
 
+def throttle_batches(faults: Faults) -> None:
+    """Leave a part of throttled batches unprocessed.
+
+    The emulator has verified the signature of the request before, so the request may change.
+    """
+
+    def throttled(operation: str, execute: Any) -> Any:
+        def execute_throttled(request: Any) -> Any:
+            parts = faults.split(operation, request)
+            if parts is None:
+                return execute(request)
+            executed, unprocessed = parts
+            status, headers, body = execute(executed)
+            if status != 200:
+                return status, headers, body
+            response = json.loads(body)
+            for table, part in response.get(UNPROCESSED[operation], {}).items():
+                withheld = unprocessed.setdefault(table, part)
+                if withheld is not part:
+                    items_of(withheld).extend(items_of(part))
+            response[UNPROCESSED[operation]] = unprocessed
+            return status, headers, json.dumps(response).encode()
+
+        return execute_throttled
+
+    dynamodb._batch_get_item = throttled("BatchGetItem", dynamodb._batch_get_item)
+    dynamodb._batch_write_item = throttled("BatchWriteItem", dynamodb._batch_write_item)
+
+
 @contextmanager
 def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
     """Replace items of a table in the block. The emulator runs one operation at a time."""
@@ -108,6 +138,7 @@ def main() -> None:
     faults = Faults(random.Random())  # noqa: S311 - no cryptographic use
     limit_gateway()
     limit_functions()
+    throttle_batches(faults)
     delay_indexes(faults)
     ministack.app.app = StrictLayer(ministack.app.app, faults)
     ministack.app.main()

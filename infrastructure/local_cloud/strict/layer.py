@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
 from infrastructure.local_cloud.strict.access import is_local_tool, rejection_reason
-from infrastructure.local_cloud.strict.faults import UNPROCESSED, FaultRates, Faults, items_of
+from infrastructure.local_cloud.strict.faults import FaultRates, Faults
 from infrastructure.local_cloud.strict.limits import (
     INVOCATION_PATH,
     AwsError,
@@ -69,18 +69,11 @@ class StrictLayer:
         if error:
             await _respond_with_error(send, error)
         elif is_dynamodb:
-            await self._call_dynamodb(operation, body, scope, receive, send)
+            await self._call_dynamodb(body, scope, receive, send)
         else:
             await self._app(scope, _replay(body, receive), send)
 
-    async def _call_dynamodb(
-        self, operation: str, body: bytes, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        if parts := self._faults.split(operation, _parsed(body)):
-            executed, unprocessed = parts
-            body = json.dumps(executed).encode()
-            scope = _with_content_length(scope, len(body))
-            send = _AddUnprocessed(send, UNPROCESSED[operation], unprocessed)
+    async def _call_dynamodb(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         if self._faults.occurs("slow"):
             send = _delayed(send, self._faults.rates.slow_s)
         await self._app(scope, _replay(body, receive), send)
@@ -101,33 +94,6 @@ class StrictLayer:
         await _respond(send, 200, state)
 
 
-class _AddUnprocessed:
-    """Add unprocessed items to the response of a batch."""
-
-    def __init__(self, send: Send, field: str, unprocessed: dict[str, Any]) -> None:
-        self._send = send
-        self._field = field
-        self._unprocessed = unprocessed
-        self._status = 0
-        self._body = b""
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._status = message["status"]
-            return
-        self._body += message.get("body", b"")
-        if message.get("more_body"):
-            return
-        response = json.loads(self._body)
-        if self._status == 200:
-            for table, part in response.get(self._field, {}).items():
-                withheld = self._unprocessed.setdefault(table, part)
-                if withheld is not part:
-                    items_of(withheld).extend(items_of(part))
-            response[self._field] = self._unprocessed
-        await _respond(self._send, self._status, response, _AWS_JSON)
-
-
 def _delayed(send: Send, delay_s: float) -> Send:
     async def send_later(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -140,11 +106,6 @@ def _delayed(send: Send, delay_s: float) -> Send:
 def _header(scope: Scope, name: bytes) -> str:
     values = (value for key, value in scope["headers"] if key.lower() == name)
     return str(next(values, b"").decode("latin-1"))
-
-
-def _with_content_length(scope: Scope, size_bytes: int) -> Scope:
-    headers = [(key, value) for key, value in scope["headers"] if key.lower() != b"content-length"]
-    return {**scope, "headers": [*headers, (b"content-length", str(size_bytes).encode())]}
 
 
 def _parsed(body: bytes) -> dict[str, Any]:

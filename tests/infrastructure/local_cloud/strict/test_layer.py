@@ -232,23 +232,6 @@ def test_only_local_tool_can_set_faults(client: Client, caller: Any) -> None:
     assert client.request("PUT", FAULTS_PATH, body=b"{}", **caller).status == 403
 
 
-def test_throttled_batch_returns_unprocessed_keys(client: Client) -> None:
-    client.faults.rates = FaultRates(throttling=1)
-    client.app.response = {"Responses": {"a": []}, "UnprocessedKeys": {"a": {"Keys": [2]}}}
-    keys = {"a": {"Keys": [1, 2, 3], "ConsistentRead": True}, "b": {"Keys": [4]}}
-    response = client.aws("DynamoDB_20120810.BatchGetItem", {"RequestItems": keys})
-    assert json.loads(client.app.bodies[0])["RequestItems"] == {
-        "a": {"Keys": [1, 2], "ConsistentRead": True}
-    }
-    assert response.body == {
-        "Responses": {"a": []},
-        "UnprocessedKeys": {
-            "a": {"Keys": [3, 2], "ConsistentRead": True},
-            "b": {"Keys": [4]},
-        },
-    }
-
-
 def test_slow_operation_is_executed(client: Client) -> None:
     client.faults.rates = FaultRates(slow=1, slow_s=0)
     assert client.aws("DynamoDB_20120810.PutItem", {}).status == 200
