@@ -10,7 +10,7 @@ from typing import Any
 from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent
 
-from chalicelib.queues import FEEDBACK, IMPORTS, WEBHOOKS, Queue
+from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, WEBHOOKS, Queue
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
@@ -44,6 +44,14 @@ def import_customers(event: SQSEvent) -> Any:
     from chalicelib.functions import import_customers as function
 
     return function.import_customers(event)
+
+
+@on_messages(LISTING)
+def assign_positions(event: SQSEvent) -> Any:
+    """Assign list positions to customers that were created without one."""
+    from chalicelib.functions import assign_positions as function
+
+    return function.assign_positions(event)
 
 
 @on_messages(FEEDBACK)

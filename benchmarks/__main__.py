@@ -15,6 +15,7 @@ from rich.console import Console
 
 from benchmarks import (
     batch_cost,
+    create_cost,
     delivery_cost,
     import_time,
     page_cost,
@@ -35,8 +36,8 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last two benchmarks set environment variables that connect this process to a local cloud.
-    # These variables could affect benchmarks that run later.
+    # The last three benchmarks connect this process to a local cloud, which could affect
+    # benchmarks that run later.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
@@ -44,6 +45,7 @@ def main() -> None:
         "sweep": sweep_cost.measure,
         "imports": import_time.measure,
         "batches": batch_cost.measure,
+        "creates": create_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
     }
     sections = []
@@ -66,7 +68,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only",
-        choices=("requests", "public", "deliveries", "sweep", "imports", "batches", "pages"),
+        choices=(
+            "requests",
+            "public",
+            "deliveries",
+            "sweep",
+            "imports",
+            "batches",
+            "creates",
+            "pages",
+        ),
         help="run only this benchmark (default: all)",
     )
     parser.add_argument(

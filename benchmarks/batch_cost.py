@@ -1,14 +1,10 @@
 """Measure the speed of importing a batch of customers; compare it with a row-by-row importer."""
 
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
-from unittest.mock import patch
 
 import boto3
 import httpx
@@ -18,11 +14,11 @@ from benchmarks import row_by_row_importer
 from benchmarks.consumed_capacity import Consumed, consumed_capacity
 from benchmarks.network import network
 from benchmarks.own_cloud import deploy_app, own_cloud
+from benchmarks.quiet_log import discard_log
 from benchmarks.report import Section, Table
 from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import new_id
 from chalicelib.functions.import_customers import import_customers
-from chalicelib.log import logger
 from chalicelib.queues import IMPORTS
 from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.services.customers.accept_batch import accept_batch, read_import
@@ -84,7 +80,7 @@ class Import:
 
 def measure(rows: int = ROWS, row_by_row_rows: int = ROW_BY_ROW_ROWS) -> Section:
     """Import new customers with each importer into a temporary local cloud. Return the results."""
-    with own_cloud() as cloud, _discard_log():
+    with own_cloud() as cloud, discard_log():
         imports = [_through_gateway(deploy_app(cloud), rows)]
         _remove_event_source()
         dynamodb = boto3.client("dynamodb")
@@ -189,17 +185,6 @@ def _import_through_gateway(base_url: str, batch: Rows) -> float:
                 ended = datetime.fromisoformat(progress["completedAt"])
                 return (ended - started).total_seconds()
     raise AssertionError(f"The import did not finish: {progress}")
-
-
-@contextmanager
-def _discard_log() -> Iterator[None]:
-    # Format log lines as a deployed function does, so that the measurements include this cost, but
-    # write them to /dev/null.
-    with (
-        Path(os.devnull).open("w") as devnull,
-        patch.object(logger.registered_handler, "stream", devnull),
-    ):
-        yield
 
 
 def _section(imports: list[Import]) -> Section:

@@ -74,7 +74,7 @@ def load() -> SampleAccount:
     ]
     customers = [save_customer(account.id, customer(n)) for n in range(1, CUSTOMERS + 1)]
     purchase = record_purchase(account.id, _purchase(stores[0].id, customers[0].id))
-    forms = [save_contact_form(account.id, _contact_form(n, brand.id)) for n in range(1, FORMS + 1)]
+    forms = [save_contact_form(account.id, contact_form(n, brand.id)) for n in range(1, FORMS + 1)]
     store_ids = [store.id for store in stores]
     surveys = [save_survey(account.id, _survey(n, store_ids)) for n in range(1, FORMS + 1)]
     return SampleAccount(
@@ -219,7 +219,8 @@ def _form(kind: str, number: int) -> dict[str, Any]:
     }
 
 
-def _contact_form(number: int, brand_id: str) -> dict[str, Any]:
+def contact_form(number: int, brand_id: str) -> dict[str, Any]:
+    """Build the definition of a contact form."""
     return _form("contact form", number) | {"brandId": brand_id}
 
 

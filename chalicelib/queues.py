@@ -37,5 +37,6 @@ MAX_RECEIVES: Final = 10
 not get there: their work is done, deferred or parked before."""
 
 IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20)
+LISTING: Final = Queue("listing.fifo", batch_size=10, max_concurrency=20)
 FEEDBACK: Final = Queue("feedback", batch_size=25, max_concurrency=5, batch_window_s=1)
 WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from chalicelib.queues import FEEDBACK, IMPORTS, WEBHOOKS, Queue
+from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, WEBHOOKS, Queue
 
 _RECEIVE: Final = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
 _SEND: Final = ("GetQueueUrl", "SendMessage")
@@ -110,19 +110,19 @@ FUNCTIONS: Final = (
         name="api_handler",
         memory_mb=1024,
         timeout_s=20,
-        sends_to=(IMPORTS, FEEDBACK),
+        sends_to=(IMPORTS, LISTING, FEEDBACK),
         tables={
             "credentials": ("GetItem",),
             "places": ("Query",),
             "counters": ("GetItem", "BatchGetItem", "UpdateItem"),
             "customers": ("GetItem", "BatchGetItem", "PutItem"),
-            "customers/by_position": ("Query",),
+            "customers/by_block": ("Query",),
             "customer-pairs": ("BatchGetItem", "PutItem"),
             "purchases": ("GetItem",),
             "contact-forms": ("Query", "BatchGetItem"),
-            "contact-forms/by_position": ("Query",),
+            "contact-forms/by_block": ("Query",),
             "surveys": ("Query", "BatchGetItem"),
-            "surveys/by_position": ("Query",),
+            "surveys/by_block": ("Query",),
             "imports": ("BatchGetItem", "PutItem", "BatchWriteItem", "Query"),
             "trackers": ("GetItem", "BatchGetItem", "UpdateItem"),
             "feedback": ("BatchGetItem", "PutItem"),
@@ -143,11 +143,22 @@ FUNCTIONS: Final = (
         },
     ),
     Function(
+        name="assign_positions",
+        memory_mb=1024,
+        timeout_s=30,
+        queue=LISTING,
+        tables={
+            "counters": ("GetItem", "UpdateItem"),
+            "customers": ("UpdateItem",),
+            "customers/due": ("Query",),
+        },
+    ),
+    Function(
         name="process_feedback",
         memory_mb=1024,
         timeout_s=60,
         queue=FEEDBACK,
-        sends_to=(WEBHOOKS,),
+        sends_to=(LISTING, WEBHOOKS),
         work="feedback",
         tables={
             "feedback": ("BatchGetItem", "UpdateItem"),
@@ -177,8 +188,9 @@ FUNCTIONS: Final = (
         memory_mb=1769,
         timeout_s=50,
         schedule="rate(1 minute)",
-        sends_to=(IMPORTS, FEEDBACK, WEBHOOKS),
+        sends_to=(IMPORTS, LISTING, FEEDBACK, WEBHOOKS),
         tables={
+            "customers/due": ("Query",),
             "imports": ("BatchGetItem", "UpdateItem"),
             "imports/due": ("Query",),
             "feedback": ("BatchGetItem", "UpdateItem"),

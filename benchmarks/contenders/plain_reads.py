@@ -104,18 +104,21 @@ def _total(kind: str) -> int:
 
 def _page(table: str, limit: int, page: int) -> list[Any]:
     first, last = (page - 1) * limit + 1, page * limit
-    response = dynamodb.query(
-        TableName=_table(table),
-        IndexName="by_position",
-        KeyConditionExpression="account_id = :account AND #position BETWEEN :first AND :last",
-        ExpressionAttributeNames={"#position": "position"},
-        ExpressionAttributeValues={
-            ":account": {"S": ACCOUNT_ID},
-            ":first": {"N": str(first)},
-            ":last": {"N": str(last)},
-        },
-    )
-    return response["Items"]
+    items = []
+    for block in range((first - 1) // 100, (last - 1) // 100 + 1):
+        response = dynamodb.query(
+            TableName=_table(table),
+            IndexName="by_block",
+            KeyConditionExpression="list_block = :block AND #position BETWEEN :first AND :last",
+            ExpressionAttributeNames={"#position": "position"},
+            ExpressionAttributeValues={
+                ":block": {"S": f"{ACCOUNT_ID}#{block}"},
+                ":first": {"N": str(max(first, block * 100 + 1))},
+                ":last": {"N": str(min(last, block * 100 + 100))},
+            },
+        )
+        items += response["Items"]
+    return items
 
 
 def _form(table: str, form_id: str) -> tuple[bytes, int]:

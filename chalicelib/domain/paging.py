@@ -1,5 +1,6 @@
 """Pagination: the page that a list request asks for and the pagination metadata of the response."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
@@ -10,6 +11,8 @@ from chalicelib.domain.schema import Input, Resource
 DEFAULT_LIMIT: Final = 10
 MAX_LIMIT: Final = 100
 MAX_PAGE: Final = 2**53 - 1
+BLOCK_SIZE: Final = 100
+"""The number of positions in a block. The index of a list has one key per block."""
 
 
 def _whole_number(value: Any) -> int:
@@ -49,6 +52,23 @@ class PageRequest(Input):
     def last_position(self) -> int:
         """The position of the page's last record in the list if the page is full."""
         return self.page * self.limit
+
+    def ranges(self, total: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the block, the first and the last position of each block that the page touches.
+
+        A page whose limit divides `BLOCK_SIZE` touches one block, any other at most two.
+        """
+        first, last = self.first_position, min(self.last_position, total)
+        while first <= last:
+            block = block_of(first)
+            end = min(last, (block + 1) * BLOCK_SIZE)
+            yield block, first, end
+            first = end + 1
+
+
+def block_of(position: int) -> int:
+    """Return the number of the block that contains the position, from 0."""
+    return (position - 1) // BLOCK_SIZE
 
 
 class PageMeta(Resource):

@@ -88,6 +88,12 @@ def open_shards() -> list[str]:
     ]
 
 
+def shards_of_account(account_id: str) -> list[str]:
+    """Return the shards that contain the account's unfinished work."""
+    group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
+    return [_shard(group, own) for own in range(_SHARDS_PER_GROUP)]
+
+
 def _shard(group: int, offset: int) -> str:
     return f"open-{group * _SHARDS_PER_GROUP + offset}"
 

@@ -5,6 +5,7 @@ from chalice.app import CloudWatchEvent
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.services.concurrency import map_concurrently
+from chalicelib.services.customers.request_positions import request_overdue_positions
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 from chalicelib.services.work.sweep import sweep as sweep_work
 from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
@@ -14,10 +15,12 @@ def sweep(event: CloudWatchEvent) -> None:
     """Requeue overdue work of every kind until none is left or the function's time runs out.
 
     The kinds are swept concurrently, so that a failure or a backlog of one kind does not block the
-    others. If a kind fails, its exception is raised again at the end.
+    others. Positions for unlisted customers are requested once for each account. If a kind fails,
+    its exception is raised again at the end.
     """
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
         errors = map_concurrently(_sweep_kind, ALL_WORK, len(ALL_WORK))
+        errors.append(_sweep_listing())
     for error in errors:
         if error:
             raise error
@@ -31,4 +34,14 @@ def _sweep_kind(work: KindOfWork) -> Exception | None:
         logger.exception("sweep failed", work=kind)
         return error
     logger.info("overdue work requeued", **metric_fields("work", kind, swept=swept))
+    return None
+
+
+def _sweep_listing() -> Exception | None:
+    try:
+        accounts = request_overdue_positions(lambda: time_left_s() >= MIN_WORK_S)
+    except Exception as error:
+        logger.exception("sweep failed", work="listing")
+        return error
+    logger.info("overdue listing requested", **metric_fields("work", "listing", swept=accounts))
     return None

@@ -3,7 +3,7 @@
 from typing import Final
 
 from chalicelib.storage.counters import Listed
-from chalicelib.storage.forms import FormRow, FormsByPosition, FormTable
+from chalicelib.storage.forms import FormRow, FormsByBlock, FormTable
 
 
 class ContactFormRow(FormRow):
@@ -12,7 +12,7 @@ class ContactFormRow(FormRow):
     class Meta:
         name = "contact-forms"
 
-    by_position = FormsByPosition()
+    by_block = FormsByBlock()
 
 
 contact_forms: Final = FormTable(ContactFormRow, Listed.CONTACT_FORMS)

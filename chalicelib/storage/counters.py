@@ -3,15 +3,27 @@
 The transaction that adds a record also increments the account's total of this kind of record. The
 new total is the position of the new record in the list, so positions have no gaps. If two
 transactions read the same total, only one of them succeeds.
+
+If creates contend for a counter, a worker assigns the positions. While it works, it reserves the
+counter, so that creates leave the assignment to it.
 """
 
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.transactions import (
+    Contention,
+    retry_on_contention,
+    try_write,
+)
+
+_RESERVED_FOR: Final = timedelta(seconds=10)
 
 
 class Listed(StrEnum):
@@ -30,15 +42,43 @@ class CounterRow(Table):
 
     account_id = UnicodeAttribute(hash_key=True)
     kind = UnicodeAttribute(range_key=True)
-    total = IntegerAttribute()
+    total = IntegerAttribute(null=True)
+    reserved_until = IntegerAttribute(null=True)
 
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
     """Return the number of the account's records of this kind."""
     try:
-        return CounterRow.get(account_id, kind.value, consistent_read=consistent).total
+        return CounterRow.get(account_id, kind.value, consistent_read=consistent).total or 0
     except CounterRow.DoesNotExist:
         return 0
+
+
+def total_of(counter: CounterRow | None) -> int:
+    """Return the total of a counter that may not exist yet."""
+    return (counter.total or 0) if counter else 0
+
+
+def is_reserved(counter: CounterRow | None, now: datetime) -> bool:
+    """Return whether a worker has reserved the counter to assign positions."""
+    return counter is not None and (counter.reserved_until or 0) > now.timestamp()
+
+
+def reserve(account_id: str, kind: Listed, now: datetime) -> int:
+    """Reserve the counter for ten seconds. Return the total. One request.
+
+    Raises:
+        Unavailable: contention on the counter persists.
+    """
+    counter = CounterRow(account_id, kind.value)
+    reserve = CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))
+
+    def attempt() -> int:
+        if not try_write(lambda: counter.update([reserve])):
+            raise Contention(condition_failed=False)
+        return total_of(counter)
+
+    return retry_on_contention(attempt)
 
 
 def increment_total(

@@ -4,43 +4,59 @@ A pair is an e-mail address and a phone number. Its row contains the id of the a
 customer with this pair.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage import counters
+from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
+from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import put_new, retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import (
+    CONDITION_FAILED,
+    Contention,
+    put_new,
+    retry_on_contention,
+    transaction,
+)
+from chalicelib.storage.dynamodb.work_records import DueIndex
 
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
 
-class _ByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+MAX_ASSIGNED: Final = 99
+"""A transaction contains at most 100 writes. One of them writes the counter."""
+
+
+class _ByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     class Meta:
-        index_name = "by_position"
+        index_name = "by_block"
         projection = AllProjection()
 
-    account_id = UnicodeAttribute(hash_key=True)
+    list_block = UnicodeAttribute(hash_key=True)
     position = IntegerAttribute(range_key=True)
 
 
 class CustomerRow(Table):
     """The table row of a customer.
 
-    The row has no attribute for an unset field, so that an import can check and set each unset
-    field separately.
+    An unset field has no attribute, so that an import can set each unset field separately.
+
+    A listed customer has ``position`` and ``list_block``. A customer that still needs a position
+    has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
+    epoch milliseconds, because it is also the order in which customers are listed.
     """
 
     class Meta:
@@ -48,7 +64,10 @@ class CustomerRow(Table):
 
     key = UnicodeAttribute(hash_key=True)
     account_id = UnicodeAttribute()
-    position = IntegerAttribute()
+    position = IntegerAttribute(null=True)
+    list_block = UnicodeAttribute(null=True)
+    work_shard = UnicodeAttribute(null=True)
+    due_at = IntegerAttribute(null=True)
     id = UnicodeAttribute()
     created_at = UnicodeAttribute()
     updated_at = UnicodeAttribute()
@@ -76,7 +95,8 @@ class CustomerRow(Table):
     import_metadata = JsonAttribute(null=True)
     source_metadata = JsonAttribute(null=True)
     input_hash = UnicodeAttribute(null=True)
-    by_position = _ByPosition()
+    by_block = _ByBlock()
+    due = DueIndex()
 
 
 class CustomerPairRow(Table):
@@ -89,10 +109,24 @@ class CustomerPairRow(Table):
     customer_id = UnicodeAttribute()
 
 
+class Created(NamedTuple):
+    """A customer after its creation.
+
+    Attributes:
+        input_hash: the hash of the input of the request that created the customer.
+        is_listed: whether the customer has a position. If not, a worker must assign one.
+    """
+
+    customer: Customer
+    input_hash: str | None
+    is_listed: bool
+
+
 def find(account_id: str, customer_id: str) -> Customer | None:
-    """Load a customer of the account. Return None if it does not exist. One request."""
+    """Load a customer of the account. Return None if it does not exist. One consistent request."""
     try:
-        return _customer(CustomerRow.get(account_key(account_id, customer_id)))
+        row = CustomerRow.get(account_key(account_id, customer_id), consistent_read=True)
+        return _customer(row)
     except CustomerRow.DoesNotExist:
         return None
 
@@ -109,15 +143,10 @@ def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
 def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
     """Load one page of customers in creation order, and the total number of customers.
 
-    Two requests, independent of the page number.
+    Two requests, independent of the page number; one more if the page spans two blocks.
     """
     total = counters.load_total(account_id, Listed.CUSTOMERS)
-    if request.first_position > total:
-        return [], total
-    rows = CustomerRow.by_position.query(
-        account_id,
-        CustomerRow.position.between(request.first_position, min(request.last_position, total)),
-    )
+    rows = lists.load_page(CustomerRow, account_id, request, total)
     return [_customer(row) for row in rows], total
 
 
@@ -129,50 +158,178 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
     return {row.id: _customer(row) for row in rows if row}
 
 
-def create(
-    account_id: str, customer: Customer, input_hash: str | None = None
-) -> tuple[Customer, str | None]:
-    """Add a customer at the end of the account's list and return the customer and its input hash.
+def create(account_id: str, customer: Customer, input_hash: str | None = None) -> Created:
+    """Add a customer at the end of the account's list.
 
-    If a customer with this id exists, write nothing and return the existing customer with the
-    stored input hash. Two requests.
+    If a customer with this id exists, write nothing and return the existing customer. Two requests.
+    If the account's counter is contended, the customer is created without a position; the first
+    create that detects this makes three requests.
 
     Raises:
-        Unavailable: contention on the account's counter persists.
+        Unavailable: the database throttles, or contention on the customer or its pair persists.
     """
     pair = pair_of(customer.email, customer.phone_number)
 
-    def attempt() -> tuple[Customer, str | None]:
-        keys: list[Any] = [
-            (CounterRow, account_id, Listed.CUSTOMERS.value),
-            (CustomerRow, account_key(account_id, customer.id)),
-        ]
-        if pair:
-            keys.append((CustomerPairRow, account_key(account_id, pair.digest)))
-        counter, existing, *pair_rows = read_together(*keys)
+    def attempt() -> Created:
+        counter, existing, known = _read_for_create(account_id, customer.id, pair)
         if existing:
-            return _customer(existing), existing.input_hash
-        total = counter.total if counter else 0
-        with transaction() as write:
-            counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
-            first_of_pair = pair.digest if pair and pair_rows == [None] else None
-            add(write, account_id, customer, total + 1, first_of_pair, input_hash)
-        return customer, input_hash
+            return Created(_customer(existing), existing.input_hash, bool(existing.position))
+        first_of_pair = pair.digest if pair and not known else None
+        is_listed = _insert(account_id, customer, counter, first_of_pair, input_hash)
+        return Created(customer, input_hash, is_listed)
 
     return retry_on_contention(attempt)
 
 
-def replace(account_id: str, customer: Customer) -> Customer:
+def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> tuple[str, bool]:
+    """Return the id of the account's oldest customer with this pair, and whether it is listed.
+
+    If there is none, add the customer as `create` does. A repeated call adds no second customer.
+    One request if the pair exists. The oldest customer of an existing pair counts as listed.
+
+    Raises:
+        Unavailable: the database throttles, or contention on the customer or its pair persists.
+    """
+
+    def attempt() -> tuple[str, bool]:
+        counter, existing, known = _read_for_create(account_id, customer.id, pair)
+        if known:
+            return known.customer_id, True
+        if existing:
+            return customer.id, bool(existing.position)
+        return customer.id, _insert(account_id, customer, counter, pair.digest)
+
+    return retry_on_contention(attempt)
+
+
+def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | None) -> list[Any]:
+    """Load the counter, the customer with this id and the row of the pair. One request."""
+    keys: list[Any] = [
+        (CounterRow, account_id, Listed.CUSTOMERS.value),
+        (CustomerRow, account_key(account_id, customer_id)),
+    ]
+    if pair:
+        keys.append((CustomerPairRow, account_key(account_id, pair.digest)))
+    rows = read_together(*keys)
+    return rows if pair else [*rows, None]
+
+
+def _insert(
+    account_id: str,
+    customer: Customer,
+    counter: CounterRow | None,
+    first_of_pair: str | None,
+    input_hash: str | None = None,
+) -> bool:
+    """Add a customer, with a position unless the counter is contended. Return whether it has one.
+
+    Raises:
+        Contention: the customer or the pair exists, or another transaction writes one of them.
+    """
+    if not counters.is_reserved(counter, clock.now()):
+        total = counters.total_of(counter)
+        try:
+            with transaction() as write:
+                counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
+                add(write, account_id, customer, total + 1, first_of_pair, input_hash)
+        except Contention as contention:
+            if not contention.is_only_on(CounterRow):
+                raise
+        else:
+            return True
+    with transaction() as write:
+        add(write, account_id, customer, None, first_of_pair, input_hash)
+    return False
+
+
+def find_unlisted(account_id: str) -> list[str]:
+    """Return the keys of the account's customers without a position, in creation order.
+
+    The index is eventually consistent: it can contain customers that have a position or were
+    erased. One request per shard and megabyte.
+    """
+    prefix = account_key(account_id, "")
+    entries = [
+        (row.due_at, row.key)
+        for shard in shards_of_account(account_id)
+        for row in CustomerRow.due.query(shard, filter_condition=CustomerRow.key.startswith(prefix))
+    ]
+    return [key for _, key in sorted(entries)]
+
+
+def find_accounts_with_overdue(now: datetime) -> Iterator[str]:
+    """Yield the accounts with customers that lack a position two minutes after their creation.
+
+    An account can occur several times.
+    """
+    for shard in open_shards():
+        for row in CustomerRow.due.query(shard, CustomerRow.due_at <= _milliseconds(now)):
+            yield row.key.partition("#")[0]
+
+
+def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
+    """Add up to `MAX_ASSIGNED` customers to the end of the account's list. Return the new total.
+
+    Customers that already have a position or do not exist are skipped. One request without
+    contention.
+
+    Args:
+        keys: the keys of the customers, in list order.
+        total: the number of listed customers, as last read. If it is outdated, it is read again.
+
+    Raises:
+        Unavailable: the database throttles, or contention persists.
+    """
+    waiting = list(keys)
+    read = total
+
+    def attempt() -> int:
+        nonlocal read
+        if not waiting:
+            return read
+        try:
+            with transaction() as write:
+                counters.increment_total(
+                    write, account_id, Listed.CUSTOMERS, read=read, by=len(waiting)
+                )
+                for position, key in enumerate(waiting, start=read + 1):
+                    _assign(write, account_id, key, position)
+        except Contention as contention:
+            for failed, reason in contention.failed_writes:
+                if failed["TableName"] != CustomerRow.table_name():
+                    read = counters.load_total(account_id, Listed.CUSTOMERS, consistent=True)
+                elif reason == CONDITION_FAILED:
+                    waiting.remove(failed["Key"]["key"]["S"])
+            raise
+        return read + len(waiting)
+
+    return retry_on_contention(attempt)
+
+
+def _assign(write: TransactWrite, account_id: str, key: str, position: int) -> None:
+    placed = lists.place(account_id, position)
+    write.update(
+        CustomerRow(key),
+        actions=[
+            *(getattr(CustomerRow, name).set(value) for name, value in placed.items()),
+            CustomerRow.work_shard.remove(),
+            CustomerRow.due_at.remove(),
+        ],
+        condition=CustomerRow.key.exists() & CustomerRow.position.does_not_exist(),
+    )
+
+
+def replace(account_id: str, customer: Customer) -> Created:
     """Replace the customer with the same id, or add a new customer.
 
     The counts and the position do not change. If the pair changes, the row of the old pair is
     deleted, even if a newer customer has the same pair.
     """
 
-    def attempt() -> Customer:
+    def attempt() -> Created:
         earlier_row = read_together((CustomerRow, account_key(account_id, customer.id)))[0]
         if earlier_row is None:
-            return create(account_id, customer)[0]
+            return create(account_id, customer)
         earlier = _customer(earlier_row)
         merged = customer.model_copy(
             update={
@@ -187,11 +344,10 @@ def replace(account_id: str, customer: Customer) -> Customer:
         old_pair = pair_of(earlier.email, earlier.phone_number)
         new_pair = pair_of(merged.email, merged.phone_number)
         with transaction() as write:
-            row = build_row(account_id, merged, earlier_row.position)
-            row.input_hash = earlier_row.input_hash
-            write.save(
-                row,
-                (CustomerRow.updated_at == earlier_row.updated_at)
+            write.update(
+                CustomerRow(account_key(account_id, customer.id)),
+                actions=_replacing_actions(account_id, merged),
+                condition=(CustomerRow.updated_at == earlier_row.updated_at)
                 & _same(CustomerRow.purchase_count, earlier_row.purchase_count)
                 & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
             )
@@ -200,9 +356,19 @@ def replace(account_id: str, customer: Customer) -> Customer:
                     write.delete(CustomerPairRow(account_key(account_id, old_pair.digest)))
                 if new_pair and find_by_pair(account_id, new_pair) is None:
                     _save_pair(write, account_id, new_pair.digest, customer.id)
-        return merged
+        return Created(merged, earlier_row.input_hash, bool(earlier_row.position))
 
     return retry_on_contention(attempt)
+
+
+def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
+    """Return the actions that set all fields and remove unset ones, but keep list attributes."""
+    attributes = _attributes(account_id, customer)
+    return [
+        attribute.set(attributes[name]) if name in attributes else attribute.remove()
+        for name, attribute in CustomerRow.get_attributes().items()
+        if name not in _NOT_REPLACED
+    ]
 
 
 def count_purchase(
@@ -279,44 +445,15 @@ def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     return {key for key, row in zip(ordered, rows, strict=True) if row}
 
 
-def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> str:
-    """Return the id of the account's oldest customer with this pair.
-
-    If there is none, add ``customer`` and return its id. A repeated call adds no second customer.
-    One request if a customer with the pair exists, otherwise two.
-
-    Raises:
-        Unavailable: contention on the account's counter persists.
-    """
-
-    def attempt() -> str:
-        counter, existing, pair_row = read_together(
-            (CounterRow, account_id, Listed.CUSTOMERS.value),
-            (CustomerRow, account_key(account_id, customer.id)),
-            (CustomerPairRow, account_key(account_id, pair.digest)),
-        )
-        if pair_row:
-            return str(pair_row.customer_id)
-        if existing:
-            return customer.id
-        total = counter.total if counter else 0
-        with transaction() as write:
-            counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
-            add(write, account_id, customer, total + 1, pair.digest)
-        return customer.id
-
-    return retry_on_contention(attempt)
-
-
 def add(
     write: TransactWrite,
     account_id: str,
     customer: Customer,
-    position: int,
+    position: int | None,
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> None:
-    """Add a customer at this position of the account's list, in this transaction.
+    """Add a customer at this position of the account's list, or without one, in this transaction.
 
     The transaction fails if a customer with this id or a row for this pair already exists.
 
@@ -324,8 +461,15 @@ def add(
         first_of_pair: the digest of the customer's pair. None if the customer has no pair or if
             another customer of the account already has the same pair.
     """
-    attributes = _attributes(account_id, customer, position)
-    put_new(write, CustomerRow, {**attributes, "input_hash": input_hash})
+    attributes = _attributes(account_id, customer)
+    if position:
+        listing = lists.place(account_id, position)
+    else:
+        listing = {
+            "work_shard": shard_of(account_id, customer.id, "customer"),
+            "due_at": _milliseconds(customer.created_at + FIRST_DELAY),
+        }
+    put_new(write, CustomerRow, {**attributes, **listing, "input_hash": input_hash})
     if first_of_pair:
         key = account_key(account_id, first_of_pair)
         put_new(write, CustomerPairRow, {"key": key, "customer_id": customer.id})
@@ -349,7 +493,7 @@ def fill(
 
 def build_row(account_id: str, customer: Customer, position: int) -> CustomerRow:
     """Build the table row of a customer at this position of the account's list."""
-    return CustomerRow(**_attributes(account_id, customer, position))
+    return CustomerRow(**_attributes(account_id, customer), **lists.place(account_id, position))
 
 
 def _save_pair(write: TransactWrite, account_id: str, digest: str, customer_id: str) -> None:
@@ -357,6 +501,10 @@ def _save_pair(write: TransactWrite, account_id: str, digest: str, customer_id: 
         CustomerPairRow(account_key(account_id, digest), customer_id=customer_id),
         CustomerPairRow.key.does_not_exist(),
     )
+
+
+def _milliseconds(timestamp: datetime) -> int:
+    return int(timestamp.timestamp() * 1000)
 
 
 def _same(attribute: Any, value: Any) -> Any:
@@ -367,6 +515,9 @@ def _in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
     return tuple(DataSource(s) for s in sorted(sources, key=_SOURCE_ORDER.__getitem__))
 
 
+_NOT_REPLACED: Final = frozenset(
+    {"key", "input_hash", "position", "list_block", "work_shard", "due_at"}
+)
 _COPIED: Final = (
     "id",
     "description",
@@ -388,13 +539,12 @@ _COPIED: Final = (
 )
 
 
-def _attributes(account_id: str, customer: Customer, position: int) -> dict[str, Any]:
+def _attributes(account_id: str, customer: Customer) -> dict[str, Any]:
     metadata = dict(customer.metadata)
     imported = metadata.pop(IMPORT_METADATA_KEY, None)
     attributes: dict[str, Any] = {
         "key": account_key(account_id, customer.id),
         "account_id": account_id,
-        "position": position,
         "created_at": format_timestamp(customer.created_at),
         "updated_at": format_timestamp(customer.updated_at),
         "language": customer.language and customer.language.value,

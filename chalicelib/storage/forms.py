@@ -6,7 +6,7 @@ number of submissions. Only summary rows are in the index.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
@@ -14,7 +14,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.paging import PageRequest
-from chalicelib.storage import counters
+from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
@@ -24,14 +24,14 @@ _DOCUMENT: Final = "document"
 _SUMMARY: Final = "summary"
 
 
-class FormsByPosition(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class FormsByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     """The index of an account's summary rows, in creation order."""
 
     class Meta:
-        index_name = "by_position"
+        index_name = "by_block"
         projection = IncludeProjection(["submission_count"])
 
-    account_id = UnicodeAttribute(hash_key=True)
+    list_block = UnicodeAttribute(hash_key=True)
     position = IntegerAttribute(range_key=True)
 
 
@@ -42,6 +42,7 @@ class FormRow(Table):
     part = UnicodeAttribute(range_key=True)
     account_id = UnicodeAttribute()
     position = IntegerAttribute(null=True)
+    list_block = UnicodeAttribute(null=True)
     submission_count = IntegerAttribute(null=True)
     document = CompressedJsonAttribute(null=True)
 
@@ -88,20 +89,12 @@ class FormTable:
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:
         """Load one page of forms in creation order, and the total number of forms.
 
-        Three requests, independent of the page number.
+        Three requests, independent of the page number; one more if the page spans two blocks.
         """
         total = counters.load_total(account_id, self._listed)
-        if request.first_position > total:
-            return [], total
-        index = cast(FormsByPosition, self._row.by_position)  # type: ignore[attr-defined]
         counts = {
             row.form_id: row.submission_count or 0
-            for row in index.query(
-                account_id,
-                self._row.position.between(
-                    request.first_position, min(request.last_position, total)
-                ),
-            )
+            for row in lists.load_page(self._row, account_id, request, total)
         }
         documents = {
             row.form_id: row.document
@@ -140,15 +133,15 @@ class FormTable:
                 raise Conflict("This id is already used by another account's form.")
             with transaction() as write:
                 if not summary:
-                    total = counter.total if counter else 0
+                    total = counters.total_of(counter)
                     counters.increment_total(write, account_id, self._listed, read=total)
                     write.save(
                         self._row(
                             form_id,
                             _SUMMARY,
                             account_id=account_id,
-                            position=total + 1,
                             submission_count=0,
+                            **lists.place(account_id, total + 1),
                         ),
                         self._row.form_id.does_not_exist(),
                     )

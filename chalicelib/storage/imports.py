@@ -26,7 +26,7 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import RowGroup
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.counters import CounterRow, Listed, total_of
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
@@ -221,7 +221,7 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
         row=chunk,
         header=_header(header) if header else None,
         groups=groups_from_json(chunk.rows) if chunk.rows else (),
-        total=counter.total if counter else 0,
+        total=total_of(counter),
         known={digest: row.customer_id for digest, row in pair_rows.items() if row},
     )
 

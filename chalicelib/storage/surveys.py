@@ -3,7 +3,7 @@
 from typing import Final
 
 from chalicelib.storage.counters import Listed
-from chalicelib.storage.forms import FormRow, FormsByPosition, FormTable
+from chalicelib.storage.forms import FormRow, FormsByBlock, FormTable
 
 
 class SurveyRow(FormRow):
@@ -12,7 +12,7 @@ class SurveyRow(FormRow):
     class Meta:
         name = "surveys"
 
-    by_position = FormsByPosition()
+    by_block = FormsByBlock()
 
 
 surveys: Final = FormTable(SurveyRow, Listed.SURVEYS)

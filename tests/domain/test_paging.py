@@ -1,8 +1,10 @@
 """The position range, the page numbers and the totals of list responses."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chalicelib.domain.paging import MAX_PAGE, PageRequest, page_meta
+from chalicelib.domain.paging import MAX_PAGE, PageRequest, block_of, page_meta
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,32 @@ def test_page_positions_are_computed_from_limit_and_page_number(
 ) -> None:
     request = PageRequest(limit=limit, page=page)
     assert (request.first_position, request.last_position) == positions
+
+
+@pytest.mark.parametrize(
+    ("limit", "page", "total", "ranges"),
+    [
+        (100, 1, 500, [(0, 1, 100)]),
+        (100, 2, 500, [(1, 101, 200)]),
+        (10, 10, 500, [(0, 91, 100)]),
+        (60, 2, 500, [(0, 61, 100), (1, 101, 120)]),
+        (60, 2, 100, [(0, 61, 100)]),
+        (60, 2, 101, [(0, 61, 100), (1, 101, 101)]),
+        (60, 3, 120, []),
+        (10, 1, 0, []),
+    ],
+)
+def test_page_touches_at_most_two_blocks(
+    limit: int, page: int, total: int, ranges: list[tuple[int, int, int]]
+) -> None:
+    assert list(PageRequest(limit=limit, page=page).ranges(total)) == ranges
+
+
+@given(st.integers(1, 100), st.integers(1, 40), st.integers(0, 2_000))
+def test_ranges_contain_each_position_of_page_once(limit: int, page: int, total: int) -> None:
+    request = PageRequest(limit=limit, page=page)
+    ranges = list(request.ranges(total))
+    positions = [p for _, first, last in ranges for p in range(first, last + 1)]
+    assert positions == list(range(request.first_position, min(request.last_position, total) + 1))
+    assert all(block_of(p) == block for block, *ends in ranges for p in ends)
+    assert len(ranges) <= (1 if 100 % limit == 0 else 2)

@@ -57,6 +57,13 @@ class Importer:
             time.sleep(0.5)
         raise AssertionError(f"The import did not end: {progress}")
 
+    def wait_until_listed(self, count: int) -> None:
+        """Wait until the list has ``count`` customers. A killed process delays some by minutes."""
+        deadline = time.monotonic() + MAX_WAIT_S
+        while (total := self.list_page(1)["meta"]["totalItems"]) < count:
+            assert time.monotonic() < deadline, f"{total} of {count} customers are listed"
+            time.sleep(0.5)
+
     def all_customers(self) -> list[dict[str, Any]]:
         """Return all customers in list order.
 

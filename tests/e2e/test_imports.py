@@ -85,6 +85,7 @@ def test_concurrent_imports_lose_no_row_when_functions_are_killed(
     assert killed
     assert progress["status"] == "COMPLETED"
     assert outcome_counts(progress) == {"created": 10_000, "filled": 0, "unchanged": 0, "failed": 0}
+    large.wait_until_listed(10_000 + singles)
     customers = large.all_customers()
     assert len(customers) == 10_000 + singles
     assert {c["metadata"]["import"]["row"] for c in customers if c["metadata"]} == {

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -56,6 +57,35 @@ def inject_fault(
         if index != number or fault is None:
             return real(client, operation, arguments)
         return _fail(fault, operation, arguments, lambda sent: real(client, operation, sent))
+
+    with patch.context() as scope:
+        scope.setattr(BaseClient, "_make_api_call", request)
+        yield recorded
+
+
+@contextmanager
+def before_request(
+    patch: pytest.MonkeyPatch, number: int, action: Callable[[], object]
+) -> Iterator[Requests]:
+    """Record AWS requests in the block. Run the action before the request with this index.
+
+    The action runs as another process: its requests are not recorded, and the permissions of the
+    block do not apply.
+    """
+    real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
+    recorded = Requests([])
+    is_acting = False
+
+    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        nonlocal is_acting
+        if is_acting or operation in _NOT_RECORDED:
+            return real(client, operation, arguments)
+        if len(recorded.operations) == number:
+            is_acting = True
+            Context().run(action)
+            is_acting = False
+        recorded.operations.append(operation)
+        return real(client, operation, arguments)
 
     with patch.context() as scope:
         scope.setattr(BaseClient, "_make_api_call", request)

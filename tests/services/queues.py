@@ -11,6 +11,7 @@ from typing import Any, Final
 import boto3
 from chalice.app import SQSEvent
 
+from chalicelib.functions.assign_positions import assign_positions
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.functions.process_feedback import process_feedback
 from chalicelib.functions.send_webhook import send_webhook
@@ -77,5 +78,6 @@ class FunctionQueue:
 
 
 IMPORT_QUEUE: Final = FunctionQueue("imports.fifo", import_customers)
+LISTING_QUEUE: Final = FunctionQueue("listing.fifo", assign_positions)
 FEEDBACK_QUEUE: Final = FunctionQueue("feedback", process_feedback)
 WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", send_webhook)

@@ -10,6 +10,8 @@ from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import customers
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import CustomerRow, build_row
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -89,3 +91,21 @@ def test_page_over_one_megabyte_returns_all_customers() -> None:
         page, _ = customers.page(account, PageRequest(limit=4))
     assert [customer.id for customer in page] == ids
     assert calls["dynamodb.Query"] == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "page", "queries"), [(50, 2, 1), (100, 2, 1), (60, 2, 2), (99, 2, 2), (60, 4, 0)]
+)
+def test_page_makes_one_query_per_block(limit: int, page: int, queries: int) -> None:
+    account, total = new_id(), 150
+    rows = [build_row(account, build_customer(), position) for position in range(1, total + 1)]
+    with CustomerRow.batch_write() as batch:
+        for row in rows:
+            batch.save(row)
+    CounterRow(account, Listed.CUSTOMERS.value, total=total).save()
+    with counted_calls() as calls:
+        items, _ = customers.page(account, PageRequest(limit=limit, page=page))
+    expected = rows[(page - 1) * limit : page * limit]
+    assert [customer.id for customer in items] == [row.id for row in expected]
+    assert calls["dynamodb.Query"] == queries
+    assert calls.total() == 1 + queries

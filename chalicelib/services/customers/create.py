@@ -5,6 +5,7 @@ from typing import Final
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer, CustomerBody, customer_from_body
 from chalicelib.domain.idempotency import origin_of
+from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customers
 
@@ -16,17 +17,22 @@ def create_customer(
 ) -> Customer:
     """Create a customer, even if another customer has the same email and phone.
 
-    If the idempotency key was used before with the same input, return the current data of the
-    customer that the first request created. Two AWS requests.
+    A repeated request with the same idempotency key and input returns the current data of the
+    customer that the first request created.
+
+    Two AWS requests. While the account's counter is contended, three: the customer is created
+    without a list position, and a worker is asked to assign one. Four for the first such customer.
 
     Raises:
         InputTooLarge: the customer exceeds its size limit.
         IdempotencyKeyReused: the key was used before with different input.
-        Unavailable: the database throttles, or contention persists.
+        Unavailable: the database throttles or does not respond.
     """
     key_input = body.model_dump(mode="json", exclude_none=True)
     origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
     customer = customer_from_body(body, origin.record_id, clock.now())
-    stored, input_hash = customers.create(account_id, customer, origin.input_hash)
-    origin.check_same_input(input_hash)
-    return with_tags(account_id, [stored])[0]
+    created = customers.create(account_id, customer, origin.input_hash)
+    if not created.is_listed:
+        request_positions(account_id)
+    origin.check_same_input(created.input_hash)
+    return with_tags(account_id, [created.customer])[0]

@@ -11,6 +11,7 @@ from chalicelib.domain.customers.customer import (
 )
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.services.accounts.save_tags import save_tags
+from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.storage import customers, places
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
@@ -29,7 +30,7 @@ def save_customer(account_id: str, definition: Any) -> Customer:
     parsed = parse_definition(definition, CustomerDefinition)
     tag_ids = {tag_id(account_id, tag.tag) for tag in parsed.tags}
 
-    def attempt() -> Customer:
+    def attempt() -> customers.Created:
         existing = places.find_tags(account_id, tag_ids)
         now = clock.now()
         tags = merge_tags(account_id, parsed.tags, existing, now)
@@ -37,4 +38,7 @@ def save_customer(account_id: str, definition: Any) -> Customer:
         save_tags(account_id, tags, existing)
         return customers.replace(account_id, customer)
 
-    return retry_on_contention(attempt)
+    saved = retry_on_contention(attempt)
+    if not saved.is_listed:
+        request_positions(account_id)
+    return saved.customer

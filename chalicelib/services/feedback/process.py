@@ -17,6 +17,7 @@ from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.outbound.queues import send
 from chalicelib.queues import WEBHOOKS
+from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import customers, executions, feedback
 from chalicelib.storage.contact_forms import contact_forms
@@ -108,7 +109,9 @@ def _with_customer(record: Feedback) -> Feedback:
     pair = record.pair
     if record.customer_id or pair is None:
         return record
-    customer_id = customers.find_or_create(record.account_id, record.respondent(), pair)
+    customer_id, is_listed = customers.find_or_create(record.account_id, record.respondent(), pair)
+    if not is_listed:
+        request_positions(record.account_id)
     return record.model_copy(update={"customer_id": customer_id})
 
 

@@ -15,6 +15,7 @@ from chalicelib.domain.purchases.purchase import (
     parse_purchase_definition,
     purchase_id,
 )
+from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.storage import customers, places, purchases
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
@@ -67,5 +68,10 @@ def _customer_of(account_id: str, record_id: str, purchase: PurchaseDefinition) 
     )
     pair = pair_of(customer.email, customer.phone_number)
     if pair:
-        return customers.find_or_create(account_id, customer, pair)
-    return customers.create(account_id, customer)[0].id
+        customer_id, is_listed = customers.find_or_create(account_id, customer, pair)
+    else:
+        created = customers.create(account_id, customer)
+        customer_id, is_listed = created.customer.id, created.is_listed
+    if not is_listed:
+        request_positions(account_id)
+    return customer_id

@@ -1,6 +1,6 @@
 """Run transactions and conditional writes, and retry them on contention."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
@@ -12,6 +12,9 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage.dynamodb.table import Table, connection
+
+CONDITION_FAILED: Final = "ConditionalCheckFailed"
+"""The reason code of a write whose condition failed."""
 
 _CONFLICTS: Final = frozenset({"ConditionalCheckFailedException", "TransactionConflictException"})
 
@@ -26,11 +29,22 @@ class Contention(Exception):
     Attributes:
         condition_failed: whether a condition failed. False if there was only a conflict with
             another transaction.
+        failed_writes: the writes that failed, as sent, each with its reason code. Empty if unknown.
     """
 
-    def __init__(self, *, condition_failed: bool) -> None:
+    def __init__(
+        self,
+        *,
+        condition_failed: bool,
+        failed_writes: Sequence[tuple[Mapping[str, Any], str]] = (),
+    ) -> None:
         super().__init__()
         self.condition_failed = condition_failed
+        self.failed_writes = failed_writes
+
+    def is_only_on(self, table: type[Table]) -> bool:
+        """Return whether only writes to this table failed."""
+        return {write["TableName"] for write, _ in self.failed_writes} == {table.table_name()}
 
 
 @contextmanager
@@ -47,11 +61,31 @@ def transaction() -> Iterator[TransactWrite]:
     except TransactWriteError as error:
         codes = {reason.code for reason in error.cancellation_reasons if reason}
         if error.cause_response_code == "TransactionConflictException" or codes & {
-            "ConditionalCheckFailed",
+            CONDITION_FAILED,
             "TransactionConflict",
         }:
-            raise Contention(condition_failed="ConditionalCheckFailed" in codes) from error
+            raise Contention(
+                condition_failed=CONDITION_FAILED in codes,
+                failed_writes=_failed_writes(write, error),
+            ) from error
         raise
+
+
+def _failed_writes(
+    write: TransactWrite, error: TransactWriteError
+) -> list[tuple[Mapping[str, Any], str]]:
+    # PynamoDB sends the writes in this order, and DynamoDB returns the reasons in the same order.
+    sent = (
+        *write._condition_check_items,
+        *write._delete_items,
+        *write._put_items,
+        *write._update_items,
+    )
+    return [
+        (item, reason.code)
+        for item, reason in zip(sent, error.cancellation_reasons, strict=False)
+        if reason
+    ]
 
 
 def put_new(write: TransactWrite, model: type[Table], values: Mapping[str, Any]) -> None:

@@ -40,7 +40,9 @@ _READ_AT_ONCE: Final = 100
 Pointer = TypeVar("Pointer")
 
 
-class _Due(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class DueIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """The sparse index of unfinished records by due time."""
+
     class Meta:
         index_name = "due"
         projection = KeysOnlyProjection()
@@ -72,7 +74,7 @@ class WorkRow(Table):
     reason = UnicodeAttribute(null=True)
     work_shard = UnicodeAttribute(null=True)
     due_at = IntegerAttribute(null=True)
-    due = _Due()
+    due = DueIndex()
 
     @classmethod
     def is_pending(cls) -> Condition:

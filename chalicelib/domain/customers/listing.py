@@ -1,0 +1,33 @@
+"""Listing of new customers that were created without a position."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+REQUEST_INTERVAL: Final = timedelta(seconds=1)
+"""A process requests the listing of an account's new customers at most once in this interval."""
+
+_INDEX_LAG: Final = timedelta(milliseconds=500)
+
+
+@dataclass(frozen=True)
+class ListingPointer:
+    """The content of a queue message: a request to list an account's new customers.
+
+    Attributes:
+        requested_at: time of the request, in epoch milliseconds.
+    """
+
+    account_id: str
+    requested_at: int
+
+    @property
+    def covers_until(self) -> datetime:
+        """The time until which the sender may create customers without sending another request."""
+        requested = datetime.fromtimestamp(self.requested_at / 1000, UTC)
+        return requested + REQUEST_INTERVAL + _INDEX_LAG
+
+
+def listing_request(account_id: str, now: datetime) -> ListingPointer:
+    """Return a request to list the account's new customers."""
+    return ListingPointer(account_id, int(now.timestamp() * 1000))

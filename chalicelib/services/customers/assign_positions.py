@@ -1,0 +1,63 @@
+"""Assign positions to customers that were created while the account's counter was contended."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.listing import ListingPointer
+from chalicelib.domain.errors import Unavailable
+from chalicelib.log import logger
+from chalicelib.storage import counters, customers
+from chalicelib.storage.counters import Listed
+
+_POLL_INTERVAL_S: Final = 0.1
+_RETRY_INTERVAL_S: Final = 1.0
+_MAX_PER_ROUND: Final = 20 * customers.MAX_ASSIGNED
+_MANY: Final = 10
+"""The number of customers from which the counter is reserved. Fewer do not indicate contention."""
+
+
+def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool]) -> int:
+    """Assign positions until no customer is left. Return the number of customers that were read.
+
+    The function ends when it finds no customer after the time that the request covers, or when
+    time runs out. In the second case the sweeper requests positions for the remaining customers.
+    """
+    assigned: set[str] = set()
+    while has_time_left():
+        is_last_round = clock.now() >= request.covers_until
+        try:
+            if _assign_round(request.account_id, assigned, has_time_left):
+                continue
+        except Unavailable as error:
+            logger.warning("listing delayed", account_id=request.account_id, reason=str(error))
+            time.sleep(_RETRY_INTERVAL_S)
+            continue
+        if is_last_round:
+            break
+        time.sleep(_POLL_INTERVAL_S)
+    return len(assigned)
+
+
+def _assign_round(account_id: str, assigned: set[str], has_time_left: Callable[[], bool]) -> bool:
+    """Assign positions to the customers in the index. Return False if there are none.
+
+    Args:
+        assigned: the keys that earlier rounds assigned. The index may still contain them. This
+            function adds the keys that it assigns.
+    """
+    unlisted = [key for key in customers.find_unlisted(account_id) if key not in assigned]
+    if not unlisted:
+        return False
+    if len(unlisted) >= _MANY:
+        total = counters.reserve(account_id, Listed.CUSTOMERS, clock.now())
+    else:
+        total = counters.load_total(account_id, Listed.CUSTOMERS, consistent=True)
+    for start in range(0, min(len(unlisted), _MAX_PER_ROUND), customers.MAX_ASSIGNED):
+        if not has_time_left():
+            break
+        batch = unlisted[start : start + customers.MAX_ASSIGNED]
+        total = customers.assign_positions(account_id, batch, total)
+        assigned.update(batch)
+    return True

@@ -1,0 +1,45 @@
+"""Request positions for customers that were created without one."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.listing import REQUEST_INTERVAL, listing_request
+from chalicelib.outbound.queues import send
+from chalicelib.queues import LISTING
+from chalicelib.storage import customers
+
+_MAX_ACCOUNTS: Final = 1_000
+
+_last_requests: Final[dict[str, datetime]] = {}
+
+
+def request_positions(account_id: str) -> None:
+    """Queue a request for the account, unless this process sent one less than a second ago.
+
+    The worker waits long enough to also find the customers of requests that were not sent. If
+    queueing fails, the sweeper queues a request. At most one AWS request.
+    """
+    now = clock.now()
+    last = _last_requests.get(account_id)
+    if last and timedelta(0) <= now - last < REQUEST_INTERVAL:
+        return
+    if len(_last_requests) >= _MAX_ACCOUNTS:
+        _last_requests.clear()
+    _last_requests[account_id] = now
+    if not send(LISTING, [listing_request(account_id, now)]):
+        _last_requests.pop(account_id, None)
+
+
+def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) -> int:
+    """Queue one request for each account with customers that are overdue. Return their number."""
+    now = clock.now()
+    requested: set[str] = set()
+    for account_id in customers.find_accounts_with_overdue(now):
+        if not has_time_left():
+            break
+        if account_id not in requested:
+            requested.add(account_id)
+            send(LISTING, [listing_request(account_id, now)])
+    return len(requested)

@@ -1,0 +1,29 @@
+"""The index of a list: one key for each block of 100 positions of an account.
+
+An account's new records therefore move from one index key to the next, instead of all writes going
+to a single key.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from chalicelib.domain.paging import PageRequest, block_of
+from chalicelib.storage.dynamodb.table import Table, account_key
+
+
+def place(account_id: str, position: int) -> dict[str, Any]:
+    """Return the attributes of a record at this position of the account's list."""
+    return {"position": position, "list_block": _key(account_id, block_of(position))}
+
+
+def load_page(row: type[Table], account_id: str, request: PageRequest, total: int) -> Iterator[Any]:
+    """Load the rows of a page, in order: one request per block, and one more per further MB."""
+    model: Any = row
+    for block, first, last in request.ranges(total):
+        yield from model.by_block.query(
+            _key(account_id, block), model.position.between(first, last)
+        )
+
+
+def _key(account_id: str, block: int) -> str:
+    return account_key(account_id, str(block))

@@ -1,0 +1,412 @@
+"""Creates of one account interleave, and their processes are killed; every customer is listed."""
+
+import contextlib
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.customers.listing import listing_request
+from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.parsing import parse
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.customers.assign_positions import assign_positions
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.customers.request_positions import request_overdue_positions
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.storage import counters, customers
+from chalicelib.storage.counters import Listed
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import account_key
+from tests.policies import allowed
+from tests.services.customers.importing import accept_batch, all_customers
+from tests.services.faults import InjectedFault, Killed, before_request, inject_fault
+from tests.services.feedback.submitting import answer_contact_form
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE, LISTING_QUEUE
+from tests.web.definitions import (
+    brand_definition,
+    customer_definition,
+    purchase_definition,
+    store_definition,
+)
+from tests.web.seeded_account import SeededAccount
+
+pytestmark = pytest.mark.usefixtures("time")
+
+CREATE_REQUESTS = [
+    "BatchGetItem",  # the counter, the customer and its pair
+    "TransactWriteItems",  # with a position: another create was first
+    "TransactWriteItems",  # without a position
+    "SendMessageBatch",
+]
+LISTING_REQUESTS = [
+    "Query",  # the first shard of the account
+    "Query",  # the second shard
+    "GetItem",  # the counter
+    "TransactWriteItems",
+    "Query",
+    "Query",
+]
+
+
+def create(account: str, *, key: str | None = None, **fields: Any) -> Customer:
+    with allowed("api_handler"):
+        return create_customer(account, parse({"firstName": "Zoé"} | fields, CustomerBody), key)
+
+
+def reserve(account: str) -> None:
+    """Reserve the counter, so that creates do not assign positions."""
+    counters.reserve(account, Listed.CUSTOMERS, clock.now())
+
+
+def run_worker(account: str, time: Time) -> None:
+    """Deliver the requests for positions after the time that they cover."""
+    time.ahead += timedelta(seconds=2)
+    LISTING_QUEUE.deliver_all(account)
+
+
+def sweep_and_list(account: str, time: Time) -> list[Customer]:
+    """Let the sweeper request positions after two minutes, and return the list."""
+    time.ahead += timedelta(minutes=3)
+    with allowed("sweep"):
+        request_overdue_positions()
+    run_worker(account, time)
+    return listed(account)
+
+
+def listed(account: str) -> list[Customer]:
+    """Return the customers in list order. Check that no row is unlisted and positions are dense."""
+    rows = list(CustomerRow.scan(CustomerRow.account_id == account))
+    assert sorted(row.position or 0 for row in rows) == list(range(1, len(rows) + 1))
+    assert {(row.work_shard, row.due_at) for row in rows} <= {(None, None)}
+    return all_customers(account)
+
+
+# Creates
+
+
+def test_create_that_detects_contention_makes_four_requests(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with before_request(monkeypatch, 1, lambda: create(account)) as requests:
+        customer = create(account)
+    assert requests.operations == CREATE_REQUESTS
+    assert read_customer(account, customer.id) == customer
+    assert len(all_customers(account)) == 1
+    run_worker(account, time)
+    assert [c.id for c in listed(account)][1:] == [customer.id]
+
+
+def test_create_while_counter_is_reserved_makes_three_requests(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve(account)
+    with inject_fault(monkeypatch) as requests:
+        first = create(account)
+    assert requests.operations == ["BatchGetItem", "TransactWriteItems", "SendMessageBatch"]
+    with inject_fault(monkeypatch) as requests:
+        second = create(account)
+    # This process requested positions less than a second ago.
+    assert requests.operations == ["BatchGetItem", "TransactWriteItems"]
+    run_worker(account, time)
+    assert {c.id for c in listed(account)} == {first.id, second.id}
+
+
+def test_create_after_reservation_takes_position(account: str, time: Time) -> None:
+    reserve(account)
+    time.ahead += timedelta(seconds=11)
+    with counted_calls() as calls:
+        customer = create(account)
+    assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
+    assert [c.id for c in listed(account)] == [customer.id]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("is_contended", [False, True])
+def test_concurrent_requests_with_same_key_create_one_customer(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, is_contended: bool
+) -> None:
+    if is_contended:
+        reserve(account)
+
+    def others() -> None:
+        create(account)
+        create(account, key="k", email="a@example.test")
+
+    with before_request(monkeypatch, number, others):
+        customer = create(account, key="k", email="a@example.test")
+    assert create(account, key="k", email="a@example.test") == customer
+    run_worker(account, time)
+    assert [c.id for c in sweep_and_list(account, time)].count(customer.id) == 1
+
+
+@pytest.mark.parametrize("is_contended", [False, True])
+def test_concurrent_creates_of_one_pair_keep_the_older_customer_of_the_pair(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, is_contended: bool
+) -> None:
+    if is_contended:
+        reserve(account)
+    older: list[Customer] = []
+
+    def other() -> None:
+        older.append(create(account, email="a@example.test"))
+
+    with before_request(monkeypatch, 1, other):
+        younger = create(account, email="a@example.test")
+    pair = pair_of("a@example.test", None)
+    assert pair
+    assert customers.find_by_pair(account, pair) == older[0].id
+    assert {c.id for c in sweep_and_list(account, time)} == {older[0].id, younger.id}
+
+
+def test_contended_find_or_create_returns_customer_of_other_process(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve(account)
+    pair = pair_of("a@example.test", None)
+    assert pair
+    now = clock.now()
+    new = Customer(id=new_id(), email="a@example.test", created_at=now, updated_at=now)
+    older: list[Customer] = []
+
+    def other() -> None:
+        older.append(create(account, email="a@example.test"))
+
+    with before_request(monkeypatch, 1, other):
+        assert customers.find_or_create(account, new, pair) == (older[0].id, True)
+    assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
+
+
+def test_unlisted_customers_are_listed_in_creation_order(account: str, time: Time) -> None:
+    reserve(account)
+    ids = []
+    for _ in range(5):
+        ids.append(create(account).id)
+        time.ahead += timedelta(milliseconds=20)
+    run_worker(account, time)
+    assert [c.id for c in listed(account)] == ids
+
+
+def test_purchase_requests_position_of_its_customer(account: str, time: Time) -> None:
+    brand = save_brand(account, brand_definition())
+    store = save_store(account, store_definition(brand.id))
+    reserve(account)
+    for customer in ({"email": "a@example.test"}, {"firstName": "Zoé"}):
+        record_purchase(account, purchase_definition(store.id, customer=customer))
+        time.ahead += timedelta(seconds=2)
+        assert len(LISTING_QUEUE.queued_messages(account)) == 1
+    assert len(sweep_and_list(account, time)) == 2
+
+
+def test_new_respondent_is_created_while_counter_is_reserved(
+    seeded: SeededAccount, time: Time
+) -> None:
+    before = len(all_customers(seeded.account_id))
+    answer_contact_form(seeded, mail="zoe@example.test")
+    reserve(seeded.account_id)
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
+    assert len(all_customers(seeded.account_id)) == before
+    run_worker(seeded.account_id, time)
+    assert len(listed(seeded.account_id)) == before + 1
+    assert seeded.counts[0] == 1
+
+
+def test_replace_changes_no_list_attribute(account: str, time: Time) -> None:
+    reserve(account)
+    customer = create(account, email="a@example.test")
+    save_customer(account, customer_definition(id=customer.id, firstName="Ana"))
+    run_worker(account, time)
+    (replaced,) = listed(account)
+    assert (replaced.id, replaced.first_name, replaced.email) == (customer.id, "Ana", None)
+
+
+def test_replace_keeps_position_assigned_since_its_read(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve(account)
+    customer = create(account)
+    key = account_key(account, customer.id)
+    with before_request(monkeypatch, 1, lambda: customers.assign_positions(account, [key], 0)):
+        save_customer(account, customer_definition(id=customer.id))
+    assert [c.id for c in listed(account)] == [customer.id]
+
+
+# The worker
+
+
+def test_worker_makes_listed_requests(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve(account)
+    create(account)
+    with inject_fault(monkeypatch) as requests:
+        run_worker(account, time)
+    assert requests.operations == LISTING_REQUESTS
+
+
+def test_worker_reserves_counter_only_for_many_customers(account: str, time: Time) -> None:
+    reserve(account)
+    for _ in range(10):
+        create(account)
+    time.ahead += timedelta(seconds=20)
+    run_worker(account, time)
+    create(account)
+    assert len(LISTING_QUEUE.queued_messages(account)) == 1
+    assert len(sweep_and_list(account, time)) == 11
+
+
+def test_batch_with_many_customers_needs_several_transactions(account: str, time: Time) -> None:
+    reserve(account)
+    for _ in range(customers.MAX_ASSIGNED + 3):
+        create(account)
+        time.ahead += timedelta(milliseconds=5)
+    run_worker(account, time)
+    in_order = listed(account)
+    assert len(in_order) == customers.MAX_ASSIGNED + 3
+    assert all(a.created_at <= b.created_at for a, b in pairwise(in_order))
+
+
+def import_a_row(account: str) -> None:
+    accept_batch(account, {"batch": [{"firstName": "Imported"}]})
+    IMPORT_QUEUE.deliver_all(account)
+
+
+def delete_unlisted(account: str) -> None:
+    for key in customers.find_unlisted(account)[:1]:
+        CustomerRow(key).delete()
+
+
+def assign_all(account: str) -> None:
+    customers.assign_positions(
+        account,
+        customers.find_unlisted(account),
+        counters.load_total(account, Listed.CUSTOMERS, consistent=True),
+    )
+
+
+@pytest.mark.parametrize("number", range(len(LISTING_REQUESTS)))
+@pytest.mark.parametrize("action", [import_a_row, delete_unlisted, assign_all, create])
+def test_concurrent_change_keeps_positions_dense(
+    account: str,
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    action: Callable[[str], object],
+) -> None:
+    reserve(account)
+    for _ in range(3):
+        create(account)
+    time.ahead += timedelta(seconds=11)  # the reservation ends
+    bodies = LISTING_QUEUE.queued_messages(account)
+    with before_request(monkeypatch, number, lambda: action(account)):
+        LISTING_QUEUE.deliver(bodies)
+    assert len(sweep_and_list(account, time)) == len(
+        list(CustomerRow.scan(CustomerRow.account_id == account))
+    )
+
+
+def test_later_message_of_account_covers_earlier_ones(account: str, time: Time) -> None:
+    reserve(account)
+    create(account)
+    (body,) = LISTING_QUEUE.queued_messages(account)
+    time.ahead += timedelta(seconds=2)
+    with counted_calls() as calls:
+        assert LISTING_QUEUE.deliver([body, "{", body]) == ["{", body]
+        assert LISTING_QUEUE.deliver([body, body]) == []
+    assert calls["dynamodb.TransactWriteItems"] == 1
+
+
+# Faults
+
+
+@pytest.mark.parametrize("fault", InjectedFault)
+@pytest.mark.parametrize("number", range(len(CREATE_REQUESTS)))
+def test_fault_of_contended_create_leaves_no_customer_unlisted(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
+) -> None:
+    read = customers.counters.total_of
+    outdated = iter([True])
+    # The first create assumes an outdated total, as if another create were first.
+    monkeypatch.setattr(
+        customers.counters, "total_of", lambda row: read(row) + 7 * next(outdated, False)
+    )
+    with (
+        inject_fault(monkeypatch, number, fault) as requests,
+        contextlib.suppress(Exception, Killed),
+    ):
+        create(account, key="k", email="a@example.test")
+    assert requests.operations[: number + 1] == CREATE_REQUESTS[: number + 1]
+    customer = create(account, key="k", email="a@example.test")
+    assert [c.id for c in sweep_and_list(account, time)] == [customer.id]
+
+
+@pytest.mark.parametrize("fault", InjectedFault)
+@pytest.mark.parametrize("number", range(len(LISTING_REQUESTS)))
+def test_fault_of_worker_leaves_no_customer_unlisted(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
+) -> None:
+    reserve(account)
+    ids = [create(account).id for _ in range(3)]
+    with inject_fault(monkeypatch, number, fault):
+        run_worker(account, time)
+    assert {c.id for c in sweep_and_list(account, time)} == set(ids)
+
+
+def test_create_is_accepted_while_queue_is_unavailable(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve(account)
+    with inject_fault(monkeypatch, 2, InjectedFault.TIMEOUT):
+        create(account)
+    create(account)  # requests positions again, because the first request failed
+    assert len(LISTING_QUEUE.queued_messages(account)) == 1
+    assert len(sweep_and_list(account, time)) == 2
+
+
+def test_sweeper_requests_positions_once_per_account(account: str, time: Time) -> None:
+    reserve(account)
+    create(account)
+    create(account)
+    LISTING_QUEUE.queued_messages(account)
+    time.ahead += timedelta(minutes=1)
+    request_overdue_positions()
+    assert LISTING_QUEUE.queued_messages(account) == []
+    time.ahead += timedelta(minutes=2)
+    assert request_overdue_positions(lambda: False) == 0
+    request_overdue_positions()
+    assert len(LISTING_QUEUE.queued_messages(account)) == 1
+
+
+def test_worker_stops_when_time_runs_out(account: str, time: Time) -> None:
+    reserve(account)
+    create(account)
+    assert assign_positions(listing_request(account, clock.now()), lambda: False) == 0
+    assert len(sweep_and_list(account, time)) == 1
+
+
+def test_worker_continues_after_throttling(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve(account)
+    create(account)
+    find = customers.find_unlisted
+    throttled = iter([True])
+
+    def find_unlisted(account_id: str) -> list[str]:
+        if next(throttled, False):
+            raise Unavailable("busy")
+        return find(account_id)
+
+    monkeypatch.setattr(customers, "find_unlisted", find_unlisted)
+    run_worker(account, time)
+    assert len(listed(account)) == 1
