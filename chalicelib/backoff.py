@@ -11,7 +11,11 @@ _MAX_PAUSE_S: Final = 0.4
 
 
 class Backoff:
-    """The pauses of one operation: at most 10 ms, doubling with each try up to 400 ms."""
+    """The pauses between the tries of one operation.
+
+    A pause has a random length. The first takes at most 10 ms. The maximum doubles with each try,
+    up to 400 ms.
+    """
 
     def __init__(self) -> None:
         self._next_s = _FIRST_PAUSE_S

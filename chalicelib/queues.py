@@ -33,8 +33,10 @@ class Queue:
 
 
 MAX_RECEIVES: Final = 10
-"""The queue moves a message to the dead-letter queue after this many receives. Valid messages do
-not get there: their work is done, deferred or parked before."""
+"""Number of receives after which a queue moves a message to the dead-letter queue.
+
+A valid message is not received that often: its work is done, deferred or parked before.
+"""
 
 IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20)
 LISTING: Final = Queue("listing.fifo", batch_size=10, max_concurrency=20)

@@ -23,16 +23,19 @@ MAX_CALL_S: Final = (
 """The longest time that a call of an AWS client can take, including botocore's retries."""
 
 MIN_CALL_S: Final = MAX_CALL_S + 1.0
-"""With less time, no AWS request is sent. One second is left to return a response."""
+"""The time that must be left to send an AWS request.
+
+After the request, at least one second is left to return a response.
+"""
 
 MIN_WORK_S: Final = MAX_CALL_S + MIN_CALL_S
-"""With less time, a worker starts no record, because it must be able to store the outcome."""
+"""The time that must be left to start to process a record and to store the outcome."""
 
 REQUEST_RETRY_S: Final = 3.0
 """The time for retries of an operation while a client waits for the response."""
 
 WORK_RETRY_S: Final = 20.0
-"""The time for retries of an operation of a worker, if the function has this much time left."""
+"""The time for retries of an operation of a worker, unless less of the function's time is left."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Process the listing queue: assign positions to the new customers of the account of a message."""
+"""Process the listing queue: assign list positions to the new customers of an account."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,7 +15,8 @@ from chalicelib.time_limits import MIN_WORK_S, time_left_s
 def assign_positions(event: SQSEvent) -> Response:
     """Assign positions to the new customers of each account in the batch.
 
-    The latest message of an account covers its earlier messages.
+    Of several messages for one account, only the latest is processed, because it covers a longer
+    time than the earlier messages.
     """
 
     def process(message: Message[ListingPointer]) -> None:
@@ -26,7 +27,7 @@ def assign_positions(event: SQSEvent) -> Response:
 
 
 def _covered_messages(messages: Sequence[Message[ListingPointer]]) -> Collection[ListingPointer]:
-    """Return the pointers that a later message of the same account covers."""
+    """Return the pointers of all messages but the latest of each account."""
     latest = {message.pointer.account_id: message.pointer for message in messages}
     return [
         message.pointer

@@ -110,7 +110,7 @@ class CustomerPairRow(Table):
 
 
 class Created(NamedTuple):
-    """A customer after its creation.
+    """A customer that a create added or found.
 
     Attributes:
         input_hash: the hash of the input of the request that created the customer.
@@ -184,8 +184,8 @@ def create(account_id: str, customer: Customer, input_hash: str | None = None) -
 def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> tuple[str, bool]:
     """Return the id of the account's oldest customer with this pair, and whether it is listed.
 
-    If there is none, add the customer as `create` does. A repeated call adds no second customer.
-    One request if the pair exists. The oldest customer of an existing pair counts as listed.
+    If no customer has the pair, add ``customer`` as `create` does. A repeated call adds no second
+    customer. If the pair already exists, one request is sent, and the second value is always True.
 
     Raises:
         Unavailable: the database throttles, or contention on the customer or its pair persists.
@@ -362,7 +362,10 @@ def replace(account_id: str, customer: Customer) -> Created:
 
 
 def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
-    """Return the actions that set all fields and remove unset ones, but keep list attributes."""
+    """Return the update actions that replace all fields of a customer.
+
+    The attributes of unset fields are removed. The customer's place in the list does not change.
+    """
     attributes = _attributes(account_id, customer)
     return [
         attribute.set(attributes[name]) if name in attributes else attribute.remove()

@@ -12,10 +12,10 @@ _UTF_8: Final = ("utf-8", "utf8")
 
 
 def require_media_type(request: Request, expected: str) -> None:
-    """Check that the body has the expected media type, and UTF-8 as its charset if it has one.
+    """Check that the declared media type is ``expected`` and that a declared charset is UTF-8.
 
     Raises:
-        UnsupportedMediaType: the media type or the charset is another one.
+        UnsupportedMediaType: the media type or the charset is not supported.
     """
     declared = request.headers.get("content-type", "")
     if declared.partition(";")[0].strip().lower() != expected:

@@ -11,8 +11,8 @@ _LOOPBACK: Final = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 def base_url(request: Request) -> str:
     """Return the base URL for the commands of the documentation page.
 
-    If the gateway reports no host, use the `Host` header, but only if it is a loopback address:
-    callers can forge the header. Otherwise, "…" is in the place of the host.
+    If the gateway reports no host, use the host in the `Host` header if it is a loopback address.
+    Do not use any other host in this header, because callers can forge it: return "…" instead.
     """
     address = server_address(request)
     if "://" in address:

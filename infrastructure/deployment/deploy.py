@@ -112,7 +112,7 @@ def require_loopback(stage: Stage) -> None:
     """Check that a stage for the emulator is deployed only to the loopback address.
 
     Raises:
-        DeploymentError: the stage is for the emulator, and AWS has another address.
+        DeploymentError: the stage is for the emulator, and an endpoint has another address.
     """
     if not stage.is_emulated:
         return

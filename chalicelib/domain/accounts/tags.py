@@ -42,7 +42,9 @@ def merge_tags(
     existing: Mapping[str, Tag],
     now: datetime,
 ) -> tuple[Tag, ...]:
-    """Return the defined tags, each once: new tags, and existing tags with the defined colours.
+    """Return the tags to save: one tag per name, with the colour from the definitions.
+
+    Existing tags retain their id and creation time. Without a new colour, they are unchanged.
 
     Args:
         existing: the account's stored tags by id; it may omit tags that no definition names.

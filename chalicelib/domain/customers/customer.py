@@ -103,7 +103,7 @@ ImportMetadata = Annotated[
     | None,
     BeforeValidator(_set_metadata),
 ]
-"""A map of strings. Null and empty values count as absent; None if there are no others."""
+"""A map of strings without its null and empty values. A map without other values becomes None."""
 
 
 def _identifier_fields(kind: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Listing of new customers that were created without a position."""
+"""Listing requests: add customers that were created without a position to the account's list."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -6,9 +6,10 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 
 
 def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | None:
-    """Return the enabled target for the context's store, else for its brand, else None.
+    """Return the survey's enabled target for the store or, if there is none, for the brand.
 
-    For a request that names neither, return the survey's only target.
+    If the context has a target because the request names no store and no brand, return it. Return
+    None if no target matches.
     """
     if context.target:
         return context.target

@@ -17,8 +17,8 @@ class SurveyContext:
         order: the external id of the purchase; ``""`` if there is no purchase.
         send_mode: the channel through which the survey was sent.
         tracker: the tracker of the survey link; None if there is none.
-        target: the survey's target if it has only one, and the request has neither a tracker nor a
-            store or a brand; otherwise None.
+        target: the survey's enabled target, if there is only one and the request has no tracker, no
+            store and no brand; otherwise None.
     """
 
     store: Place | None = None
@@ -60,8 +60,8 @@ class SurveyContext:
     ) -> "SurveyContext":
         """Create the context of a request without a tracker.
 
-        Without a store and a brand, the brand is that of the survey's enabled target, if it has
-        exactly one.
+        If the request names neither a store nor a brand, and the survey has exactly one enabled
+        target, the target determines the brand.
         """
         targets = [target for target in survey.targets if target.enabled]
         if store_id or brand_id or len(targets) != 1:

@@ -9,10 +9,10 @@ from chalicelib.storage.dynamodb.transactions import Contention
 
 
 def save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag]) -> None:
-    """Create new tags, and update existing ones whose colour changed. Write nothing for the others.
+    """Create new tags, and update existing tags whose colour changed. Do not write other tags.
 
     Args:
-        existing: the stored tags by id, among those to save.
+        existing: the tags of ``tags`` that are already stored, by id.
 
     Raises:
         InvalidInput: the account would have too many tags. Nothing is saved.

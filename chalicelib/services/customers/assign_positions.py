@@ -15,7 +15,10 @@ _POLL_INTERVAL_S: Final = 0.1
 _RETRY_INTERVAL_S: Final = 1.0
 _MAX_PER_ROUND: Final = 20 * customers.MAX_ASSIGNED
 _MANY: Final = 10
-"""The number of customers from which the counter is reserved. Fewer do not indicate contention."""
+"""The counter is reserved if at least this number of customers lack a position.
+
+A smaller number does not indicate contention.
+"""
 
 
 def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool]) -> int:

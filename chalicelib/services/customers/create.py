@@ -20,8 +20,9 @@ def create_customer(
     A repeated request with the same idempotency key and input returns the current data of the
     customer that the first request created.
 
-    Two AWS requests. While the account's counter is contended, three: the customer is created
-    without a list position, and a worker is asked to assign one. Four for the first such customer.
+    Two AWS requests without contention. While the account's counter is contended, the customer is
+    created without a list position, and a worker is requested to assign one: three AWS requests,
+    or four for the first such customer.
 
     Raises:
         InputTooLarge: the customer exceeds its size limit.

@@ -73,9 +73,10 @@ class SharedConnection(Connection):
 
 
 def _is_transient(error: ClientError) -> bool:
-    """Return whether the request had no effect and the same request can succeed later.
+    """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
-    Botocore does not retry a transaction that DynamoDB cancelled because of throttling.
+    One such error is a transaction that DynamoDB cancelled because of throttling. Botocore does not
+    retry it.
     """
     reasons = {reason.code for reason in getattr(error, "cancellation_reasons", ()) if reason}
     if reasons:
@@ -205,7 +206,7 @@ def put_all(rows: Iterable[Table]) -> None:
     """Write rows of one table, 25 per request, without conditions.
 
     Raises:
-        Unavailable: DynamoDB throttles. An unknown part of the rows was written.
+        Unavailable: DynamoDB throttles. Some of the rows may have been written.
     """
     remaining = iter(rows)
     while batch := list(islice(remaining, _MAX_BATCH_PUTS)):

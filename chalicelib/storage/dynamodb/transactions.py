@@ -29,7 +29,8 @@ class Contention(Exception):
     Attributes:
         condition_failed: whether a condition failed. False if there was only a conflict with
             another transaction.
-        failed_writes: the writes that failed, as sent, each with its reason code. Empty if unknown.
+        failed_writes: pairs of a write, in the form of the request, and the reason code of its
+            failure. Empty if unknown.
     """
 
     def __init__(

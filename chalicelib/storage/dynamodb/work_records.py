@@ -139,10 +139,11 @@ class WorkRecords(Generic[Pointer]):
         self._row: Final = row
 
     def overdue(self, now: datetime, at_once: int) -> Iterator[DueWork]:
-        """Find unfinished records that are due, up to ``at_once`` records per shard in turn.
+        """Yield unfinished records that are due.
 
-        The index is eventually consistent: it can list records that have ended or were rescheduled.
-        They do not hide other records, because each index entry is read once.
+        The shards take turns: each yields up to ``at_once`` records, then the next shard follows.
+        The index is eventually consistent, so it can list records that have ended or were
+        rescheduled. Each index entry is read once, so these records do not block other records.
         """
         is_due = self._row.due_at <= int(now.timestamp())
         shards = [self._in_shard(shard, is_due, at_once) for shard in open_shards()]

@@ -27,7 +27,7 @@ class RequestTooLarge(Exception):
 
 
 def limit_gateway() -> None:
-    """Make the gateway reject requests that are too large with its response for this case."""
+    """Make the gateway reject requests that are too large, as API Gateway does."""
     build_event = apigateway_v1._build_lambda_event_v1
     execute = apigateway_v1._execute_in_scope
 
@@ -62,7 +62,7 @@ def limit_functions() -> None:
 
 
 def delay_indexes(faults: Faults) -> None:
-    """Show lagging items in queries of indexes in their previous state."""
+    """Make queries of indexes return lagging items in their previous state."""
     lag = IndexLag(faults)
     emit, query = dynamodb._emit_stream_event, dynamodb._query
 

@@ -140,13 +140,16 @@ class IndexLag:
         self._items: dict[str, dict[Key, tuple[float, Item | None]]] = {}
 
     def record_write(self, table: str, key: Key, previous: Item | None) -> None:
-        """Record a write. If it lags, its indexes keep showing the previous item (None: absent)."""
+        """Record a write and decide whether the indexes lag.
+
+        If they lag, they show ``previous`` for a while; None means that the item did not exist.
+        """
         if key not in self.previous_items(table) and self._faults.occurs("index_lag"):
             until = self._now() + self._faults.rates.index_lag_s
             self._items[table][key] = (until, previous)
 
     def previous_items(self, table: str) -> dict[Key, Item | None]:
-        """Return the previous state of the lagging items of a table by key."""
+        """Return the items of a table for which indexes lag, each in its previous state, by key."""
         now = self._now()
         lagging = {key: item for key, item in self._items.get(table, {}).items() if item[0] > now}
         self._items[table] = lagging
