@@ -120,12 +120,12 @@ def _cost(event: Event) -> dict[str, float]:
         json.dumps(response)  # as the Lambda runtime does
         after = resource.getrusage(resource.RUSAGE_SELF)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        cost = {
+        measured = {
             "status": response["statusCode"],
             "cpu_ms": cpu_s * 1000,
             "peak_mb": (after.ru_maxrss - before.ru_maxrss) / 1024,
         }
-        os.write(writing, json.dumps(cost).encode())
+        os.write(writing, json.dumps(measured).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:

@@ -3,7 +3,7 @@
 import re
 from importlib.metadata import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from infrastructure.deployment.code_package import PROJECT
 

@@ -37,7 +37,7 @@ _BLANK_LENGTH: Final = 1_000
 These are, for example, the id and the timestamps.
 """
 
-_DEFER_FOR: Final = timedelta(hours=1)
+_DISCARD_AFTER: Final = timedelta(hours=1)
 
 
 class ChunkOutcome(StrEnum):
@@ -125,7 +125,7 @@ def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
     # A chunk without a header is discarded only an hour after it was written, because the
     # request that accepts the import may still write the header.
     written_at = datetime.fromisoformat(chunk.row.created_at)
-    if chunk.is_leftover or now - written_at > _DEFER_FOR:
+    if chunk.is_leftover or now - written_at > _DISCARD_AFTER:
         imports.discard(chunk)
 
 
