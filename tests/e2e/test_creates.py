@@ -12,6 +12,7 @@ AT_ONCE = 24
 
 def test_concurrent_creates_are_accepted_and_listed(new_importer: Callable[[], Importer]) -> None:
     importer = new_importer()
+    importer.http.timeout = httpx.Timeout(240)  # the emulator starts a process per concurrent call
 
     def create(number: int) -> httpx.Response:
         body = {"email": f"p{number}@example.test"}
