@@ -27,6 +27,7 @@ from benchmarks.processes import PROJECT
 from benchmarks.public_cost_process import BOUNDARY, prepared_response
 from benchmarks.recording import record
 from benchmarks.replay import Replay
+from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.log import logger
 from chalicelib.outbound.queues import forget_client
 from chalicelib.services import caching
@@ -128,9 +129,9 @@ def _cost(event: Event) -> dict[str, float]:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        cost = json.loads(pipe.read())
+        measured: dict[str, float] = json.loads(pipe.read())
     os.waitpid(process_id, 0)
-    return cost
+    return measured
 
 
 def _save_forms(sample: sample_account.SampleAccount) -> dict[str, str]:
@@ -147,7 +148,7 @@ def _save_forms(sample: sample_account.SampleAccount) -> dict[str, str]:
         for number in range(_ANSWERS)
     ]
     form = {"name": "Measured", "language": "en", "enabled": True, "fields": fields}
-    account_id = sample_account.ACCOUNT_ID
+    account_id = ACCOUNT_ID
     save_contact_form(account_id, form | {"id": sample.contact_form_id, "brandId": sample.brand_id})
     save_survey(account_id, form | {"id": sample.survey_id, "publiclyAvailable": True})
     return {

@@ -198,7 +198,8 @@ def prepared_response(_session: Any, request: AWSPreparedRequest) -> AWSResponse
     """Return a prepared response to an AWS request that creates a record."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
-    entries = json.loads(request.body or b"{}").get("Entries", [])
+    assert isinstance(request.body, bytes)
+    entries = json.loads(request.body).get("Entries", [])
     sent = [{"Id": entry["Id"], "MessageId": "1", "MD5OfMessageBody": ""} for entry in entries]
     responses = {
         "UpdateItem": {"Attributes": {"request_count": {"N": "1"}, "key": {"S": "x"}}},

@@ -33,7 +33,7 @@ class PlainLoader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Return the next node. Raise a YAML error if it is an alias that is not allowed."""
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
+            event = self.peek_event()  # type: ignore[no-untyped-call]
             self._aliases += 1
             if self._aliases > MAX_ALIASES:
                 problem = f"too many aliases (at most {MAX_ALIASES})"

@@ -34,7 +34,7 @@ def read_json(
     declared = request.headers.get("content-type", "")
     if declared.partition(";")[0].strip().lower() != MEDIA_TYPE:
         raise UnsupportedMediaType(MEDIA_TYPE)
-    raw = request.raw_body
+    raw: Any = request.raw_body
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
     # A value needs up to 100 bytes of memory. Siblings are separated by commas.

@@ -27,12 +27,12 @@ def _check_total(fields: Any) -> Any:
     total = sum(len(listed) for listed in values if isinstance(listed, list))
     if max(total, sum(map(len, answers))) > MAX_TOTAL_VALUES:
         detail = f"Must have at most {MAX_TOTAL_VALUES} values in total."
-        raise PydanticCustomError("too_many", detail)  # type: ignore[arg-type]
+        raise PydanticCustomError("too_many", detail)
     return fields
 
 
 _Answers = Annotated[list[SubmittedAnswer], BeforeValidator(_check_total)]
-_ANSWERS: Final = Field(
+_ANSWERS: Final[Any] = Field(
     default=[],
     max_length=MAX_ANSWERS,
     description="The answers, one item per field, with at most 10,000 values in total.",
