@@ -41,9 +41,8 @@ def _rows(endpoint: str, costs: list[Cost]) -> list[tuple[str, ...]]:
         for is_valid in (True, False)
     )
     most_expensive: dict[str, Cost] = {}
-    for measure, ratio in (("cpu_ms", MAX_CPU_RATIO), ("peak_mb", MAX_MEMORY_RATIO)):
+    for measure in ("cpu_ms", "peak_mb"):
         allowed, other = (max(group, key=itemgetter(measure)) for group in (valid, rejected))
-        assert other[measure] <= ratio * allowed[measure], (allowed, other)
         most_expensive |= {allowed["name"]: allowed, other["name"]: other}
     return [
         (

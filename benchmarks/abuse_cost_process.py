@@ -120,18 +120,18 @@ def _cost(event: Event) -> dict[str, float]:
         json.dumps(response)  # as the Lambda runtime does
         after = resource.getrusage(resource.RUSAGE_SELF)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        measured = {
+        cost = {
             "status": response["statusCode"],
             "cpu_ms": cpu_s * 1000,
             "peak_mb": (after.ru_maxrss - before.ru_maxrss) / 1024,
         }
-        os.write(writing, json.dumps(measured).encode())
+        os.write(writing, json.dumps(cost).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        cost: dict[str, float] = json.loads(pipe.read())
+        measured: dict[str, float] = json.loads(pipe.read())
     os.waitpid(process_id, 0)
-    return cost
+    return measured
 
 
 def _save_forms(sample: sample_account.SampleAccount) -> dict[str, str]:

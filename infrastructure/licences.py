@@ -33,7 +33,7 @@ def licence_of(name: str) -> str:
     declared: Any = metadata(name)
     text = str(declared.get("License-Expression") or declared.get("License") or "")
     if text and "\n" not in text and len(text) <= _MAX_LENGTH:
-        return text
+        return str(text)
     classifiers = declared.get_all("Classifier") or []
     names = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License :: ")]
     if not names:
