@@ -43,7 +43,8 @@ class Context:
 def sweep_once(calls: int) -> None:
     """Run the sweep function.
 
-    The function checks its remaining time repeatedly. Only the first ``calls`` checks find enough.
+    The function checks its remaining time repeatedly. The first ``calls`` checks report enough
+    time; later checks report too little.
     """
     with allowed("sweep"):
         sweep(CloudWatchEvent(EVENT, Context(calls)))

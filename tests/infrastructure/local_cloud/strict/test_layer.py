@@ -190,14 +190,14 @@ def test_invocation_payload_is_limited(client: Client, kind: str, limit: int) ->
     assert rejected.headers[b"x-amzn-errortype"] == b"RequestEntityTooLargeException"
 
 
-def test_message_is_limited(client: Client) -> None:
+def test_message_over_256_kb_is_rejected(client: Client) -> None:
     longest = "é" * (128 * KIB)
     assert client.aws("AmazonSQS.SendMessage", {"MessageBody": longest}).status == 200
     rejected = client.aws("AmazonSQS.SendMessage", {"MessageBody": longest + "x"})
     assert (rejected.status, rejected.body["__type"]) == (400, "InvalidParameterValue")
 
 
-def test_batch_of_messages_is_limited(client: Client) -> None:
+def test_batch_of_messages_over_256_kb_is_rejected(client: Client) -> None:
     half = {"MessageBody": "x" * (128 * KIB)}
     batch = "AmazonSQS.SendMessageBatch"
     assert client.aws(batch, {"Entries": [half, half]}).status == 200
