@@ -71,10 +71,10 @@ def account(client: Any) -> SeededAccount:
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    level = logger.level
-    logger.setLevel("CRITICAL")
+    handler = logger.registered_handler
+    handler.setLevel("CRITICAL")
     yield
-    logger.setLevel(level)
+    handler.setLevel("NOTSET")
 
 
 def encoded(value: Any) -> bytes:

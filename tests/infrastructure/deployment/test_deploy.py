@@ -45,6 +45,8 @@ def create_api(*_: Any, **__: Any) -> str:
 
 @pytest.fixture
 def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path.cwd())  # The Chalice command line changes the working directory.
+
     def run(*arguments: str, folder: Path) -> None:
         # Dependencies do not affect these tests, and downloading them takes seconds.
         (folder / "requirements.txt").write_text("")
