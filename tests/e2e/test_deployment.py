@@ -90,7 +90,7 @@ def run(cloud: Cloud, script: str) -> str:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_repeated_update_of_data_stack_is_unchanged(cloud: Cloud) -> None:
+def test_second_deployment_of_data_stack_changes_nothing(cloud: Cloud) -> None:
     script = (
         "from infrastructure.deployment.data_stack import deploy;"
         f"print([deploy('{STAGE}', alarm_email='team@example.org') for _ in range(2)])"

@@ -9,7 +9,7 @@ from infrastructure.deployment.code_package import PROJECT
 from tests.e2e.cloud import Cloud
 
 
-def test_request_id_of_problem_response_finds_its_log_lines(cloud: Cloud) -> None:
+def test_log_lines_are_found_by_request_id_of_problem_response(cloud: Cloud) -> None:
     response = cloud.http.get("/public/survey", params={"survey": "x"})
     result = subprocess.run(
         [sys.executable, "-m", "infrastructure.request_logs", response.json()["requestId"]],

@@ -35,7 +35,7 @@ def test_foreign_request_does_not_reach_emulator(
 
 
 @pytest.mark.parametrize("headers", FOREIGN)
-def test_foreign_page_reaches_public_endpoint_but_foreign_host_does_not(
+def test_public_endpoint_accepts_other_origins_but_rejects_other_hosts(
     cloud: Cloud, headers: dict[str, str]
 ) -> None:
     path = f"{urlsplit(cloud.base_url).path}/public/survey?survey={cloud.demo['surveyId']}"
@@ -116,12 +116,12 @@ def test_body_larger_than_gateway_limit_returns_problem_details(cloud: Cloud) ->
     assert response.headers["content-type"] == "application/problem+json"
 
 
-def test_request_larger_than_functions_limit_is_rejected(cloud: Cloud) -> None:
+def test_request_with_event_larger_than_lambda_limit_is_rejected(cloud: Cloud) -> None:
     response = cloud.http.post("/partners/customer/batch", content=b'"' * (3 * 1024 * 1024 + 200))
     assert response.status_code == 413
 
 
-def test_message_larger_than_limit_is_rejected(cloud: Cloud) -> None:
+def test_message_over_256_kb_is_rejected(cloud: Cloud) -> None:
     sqs = cloud.client("sqs")
     url = sqs.get_queue_url(QueueName=cloud.resource_name("feedback"))["QueueUrl"]
     with pytest.raises(ClientError, match="must be shorter than 262144 bytes"):

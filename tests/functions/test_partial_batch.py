@@ -98,7 +98,7 @@ class Context:
 
 
 @pytest.mark.parametrize("queue", [FIFO, STANDARD])
-def test_messages_without_time_are_returned_unprocessed(queue: Queue) -> None:
+def test_messages_are_returned_unprocessed_if_too_little_time_is_left(queue: Queue) -> None:
     processed: list[str] = []
     context = Context(processed, left_s=MIN_WORK_S + 5, message_s=3)
     event = SQSEvent({"Records": [record(str(number)) for number in range(1, 5)]}, context)
@@ -107,7 +107,7 @@ def test_messages_without_time_are_returned_unprocessed(queue: Queue) -> None:
     assert (processed, returned) == (["1", "2"], ["3", "4"])
 
 
-def test_message_without_time_is_dropped_before_dead_letter_queue() -> None:
+def test_unprocessed_message_is_deleted_on_last_receive() -> None:
     context = Context([], left_s=MIN_WORK_S - 1, message_s=0)
     records = [record("1", receive_count=MAX_RECEIVES - 1), record("2", receive_count=MAX_RECEIVES)]
     event = SQSEvent({"Records": records}, context)

@@ -80,7 +80,7 @@ def test_backlog_of_one_account_does_not_delay_others(account: str) -> None:
     assert queued_for(other) == 0
 
 
-def test_sweep_continues_until_nothing_is_overdue(account: str) -> None:
+def test_one_sweep_requeues_all_overdue_records(account: str) -> None:
     make_overdue(account, 2 * LISTED_PER_SHARD + 20)
     sweep_once(10_000)
     assert queued_for(account) == 2 * LISTED_PER_SHARD + 20

@@ -85,7 +85,7 @@ def trimmed(text: str) -> str:
     return text.strip(WHITE_SPACE)
 
 
-def test_partner_requests_get_no_server_error(known: Partner) -> None:
+def test_random_partner_requests_get_no_5xx_response(known: Partner) -> None:
     def check_request(request: tuple[str, str, Any, bytes]) -> None:
         path, query, body, raw = request
         sent = raw or encoded(body)
@@ -96,7 +96,9 @@ def test_partner_requests_get_no_server_error(known: Partner) -> None:
     fuzz(check_request, st.tuples(st.sampled_from(POSTS), queries, BODY, st.binary(max_size=20)))
 
 
-def test_query_parameters_get_no_server_error(known: Partner, account: SeededAccount) -> None:
+def test_random_query_parameters_get_no_5xx_response(
+    known: Partner, account: SeededAccount
+) -> None:
     ids = st.one_of(texts, st.sampled_from([account.survey_id, account.contact_form_id]))
 
     def check_request(request: tuple[str, str, str, str]) -> None:
@@ -158,7 +160,7 @@ def test_stored_answers_equal_submitted_answers(account: SeededAccount) -> None:
     fuzz(check_answers, st.tuples(texts, distinct))
 
 
-def test_submissions_get_no_server_error(account: SeededAccount) -> None:
+def test_random_submissions_get_no_5xx_response(account: SeededAccount) -> None:
     answer = objects(
         {
             "id": st.sampled_from([*account.fields.values(), new_id()]),

@@ -109,7 +109,7 @@ def test_alarm_names_existing_runbook_section(alarm: str) -> None:
     assert link[1] in anchors(OPERATING_GUIDE.read_text())
 
 
-def test_compact_template_equals_its_source() -> None:
+def test_compact_json_template_equals_yaml_template() -> None:
     assert json.loads(data_stack.template_body()) == cfn_yaml.load(str(data_stack.TEMPLATE))
 
 
@@ -134,7 +134,7 @@ def test_key_is_retained_and_used_only_through_dynamodb() -> None:
     }
 
 
-def test_replaced_webhook_secrets_have_time_to_live() -> None:
+def test_webhook_secrets_table_deletes_expired_secrets() -> None:
     assert TABLES["WebhookSecretsTable"]["Properties"]["TimeToLiveSpecification"] == {
         "AttributeName": "expires_at",
         "Enabled": True,

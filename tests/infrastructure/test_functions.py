@@ -168,7 +168,7 @@ def test_every_client_respects_time_limit_of_call(create_client: Any) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_function_can_respond_after_slowest_call(function: Function) -> None:
+def test_function_timeout_leaves_time_for_slowest_call(function: Function) -> None:
     assert MIN_CALL_S > MAX_CALL_S
     # A quarter of the time remains for work before the last call may start.
     needed_s = MIN_DELIVERY_S if function.queue is WEBHOOKS else MIN_WORK_S

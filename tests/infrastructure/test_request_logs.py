@@ -46,7 +46,7 @@ def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("logs")
-def test_lines_of_request_are_printed_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_lines_of_request_are_printed_in_time_order(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([REQUEST_ID, "--stage", "dev"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["message"] for line in lines] == ["first", "second"]

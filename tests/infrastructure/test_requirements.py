@@ -59,5 +59,5 @@ def test_deployed_requirements_are_subset_of_development_requirements() -> None:
     assert set(shipped) <= set(tested)
 
 
-def test_licences_of_all_packages_are_listed() -> None:
+def test_licence_page_lists_all_packages() -> None:
     assert licences.PAGE.read_text() == licences.page(), "Run make licences."

@@ -60,7 +60,7 @@ def test_log_line_contains_no_secrets_and_no_customer_data(partner: Partner, log
         assert secret not in output
 
 
-def test_rejected_credentials_are_logged_with_source_and_key_but_no_secret(
+def test_rejected_credentials_are_logged_with_address_and_key_without_secret(
     partner: Partner, log: StringIO
 ) -> None:
     key, secret = partner.headers["X-API-KEY"], partner.headers["X-API-SECRET"]
@@ -90,7 +90,7 @@ def test_account_id_is_not_added_to_next_log_line(partner: Partner, log: StringI
     assert "account_id" not in second
 
 
-def test_lines_of_request_contain_id_of_problem_response(
+def test_log_lines_contain_request_id_of_problem_response(
     partner: Partner, log: StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def warn(*_: object) -> None:

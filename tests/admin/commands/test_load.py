@@ -264,7 +264,7 @@ def test_load_accepts_example_in_operator_guide(tmp_path: Path) -> None:
     assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")
 
 
-def test_definition_of_another_account_than_the_option_is_rejected(file: Path) -> None:
+def test_definition_whose_account_differs_from_account_option_is_rejected(file: Path) -> None:
     account, other = new_account(), new_account()
     brand = {"kind": "brand", "id": new_id(), "name": "Brand"}
     write_jsonl([brand | {"account": other}], file)
@@ -275,7 +275,7 @@ def test_definition_of_another_account_than_the_option_is_rejected(file: Path) -
     assert run("load", file, "--account", account).exit_code == 0
 
 
-def test_summary_counts_per_account(file: Path) -> None:
+def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
     first, second = new_account(), new_account()
     brands = [
         {"kind": "brand", "id": new_id(), "name": "Brand", "account": account}

@@ -57,7 +57,7 @@ def parked_owners() -> set[str]:
     return {work.owner_id for work in list_parked_work()}
 
 
-def test_replay_by_account_includes_only_its_work() -> None:
+def test_replay_by_account_requeues_only_work_of_this_account() -> None:
     first, second = new_account(), new_account()
     imports = [park_import(first), park_import(first)]
     other = park_import(second)
@@ -95,7 +95,9 @@ def test_replay_of_unknown_kind_is_rejected() -> None:
     assert "Must be one of: import, feedback, webhook" in result.stderr
 
 
-def test_replay_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_requeues_all_parked_work_in_several_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("chalicelib.services.work.parked._AT_ONCE", 2)
     monkeypatch.setattr("chalicelib.storage.dynamodb.work_records._READ_AT_ONCE", 2)
     monkeypatch.setattr("chalicelib.services.work.parked.MAX_CONCURRENCY", 1)

@@ -109,7 +109,7 @@ def test_record_is_saved_when_chalice_fails(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("aws")
-def test_record_is_kept_on_disk_if_bucket_cannot_be_written(tmp_path: Path) -> None:
+def test_deployment_record_is_saved_on_disk_if_bucket_cannot_be_written(tmp_path: Path) -> None:
     record = tmp_path / "deployed" / "dev.json"
     record.parent.mkdir()
     record.write_text("{}")
@@ -122,7 +122,9 @@ def test_record_is_kept_on_disk_if_bucket_cannot_be_written(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("stage", [s for s in STAGES if s.is_emulated], ids=lambda s: s.name)
-def test_emulated_stage_is_rejected_on_aws(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_emulated_stage_cannot_be_deployed_to_aws(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with pytest.raises(DeploymentError, match="loopback"):
         deploy.require_loopback(stage)
@@ -151,7 +153,7 @@ def test_emulated_stage_requires_loopback_endpoint(
             deploy.require_loopback(BY_NAME["test"])
 
 
-def test_emulated_stage_is_rejected_if_one_service_is_on_aws(
+def test_emulated_stage_cannot_be_deployed_if_one_endpoint_is_on_aws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
@@ -184,6 +186,6 @@ def test_every_stage_on_aws_is_throttled_more_tightly_for_submits(stage: Stage) 
         assert limits.submit_burst < limits.burst or limits.submit_rate < limits.rate
 
 
-def test_throttled_submits_are_routes() -> None:
+def test_throttled_submit_paths_equal_public_post_routes() -> None:
     submits = {path for path, methods in app.app.routes.items() if "POST" in methods}
     assert {path for path in submits if path.startswith("/public/")} == set(PUBLIC_SUBMITS)

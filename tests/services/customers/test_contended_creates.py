@@ -151,7 +151,7 @@ def test_concurrent_requests_with_same_key_create_one_customer(
 
 
 @pytest.mark.parametrize("is_contended", [False, True])
-def test_concurrent_creates_of_one_pair_keep_the_older_customer_of_the_pair(
+def test_concurrent_creates_with_same_pair_keep_pair_of_first_customer(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, is_contended: bool
 ) -> None:
     if is_contended:
@@ -169,7 +169,7 @@ def test_concurrent_creates_of_one_pair_keep_the_older_customer_of_the_pair(
     assert {c.id for c in sweep_and_list(account, time)} == {older[0].id, younger.id}
 
 
-def test_contended_find_or_create_returns_customer_of_other_process(
+def test_find_or_create_returns_customer_that_another_process_created(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
@@ -230,7 +230,7 @@ def test_replace_changes_no_list_attribute(account: str, time: Time) -> None:
     assert (replaced.id, replaced.first_name, replaced.email) == (customer.id, "Ana", None)
 
 
-def test_replace_keeps_position_assigned_since_its_read(
+def test_replace_keeps_position_that_worker_assigns_concurrently(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
@@ -244,7 +244,7 @@ def test_replace_keeps_position_assigned_since_its_read(
 # The worker
 
 
-def test_worker_makes_listed_requests(
+def test_worker_makes_six_requests_for_one_customer(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
@@ -265,7 +265,9 @@ def test_worker_reserves_counter_only_for_many_customers(account: str, time: Tim
     assert len(sweep_and_list(account, time)) == 11
 
 
-def test_batch_with_many_customers_needs_several_transactions(account: str, time: Time) -> None:
+def test_worker_lists_more_customers_than_fit_into_one_transaction(
+    account: str, time: Time
+) -> None:
     reserve(account)
     for _ in range(customers.MAX_ASSIGNED + 3):
         create(account)
@@ -315,7 +317,7 @@ def test_concurrent_change_keeps_positions_dense(
     )
 
 
-def test_later_message_of_account_covers_earlier_ones(account: str, time: Time) -> None:
+def test_several_messages_of_one_account_are_processed_once(account: str, time: Time) -> None:
     reserve(account)
     create(account)
     (body,) = LISTING_QUEUE.queued_messages(account)
@@ -331,7 +333,7 @@ def test_later_message_of_account_covers_earlier_ones(account: str, time: Time) 
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(CREATE_REQUESTS)))
-def test_fault_of_contended_create_leaves_no_customer_unlisted(
+def test_customer_is_listed_after_fault_in_contended_create(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     read = customers.counters.total_of
@@ -352,7 +354,7 @@ def test_fault_of_contended_create_leaves_no_customer_unlisted(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(LISTING_REQUESTS)))
-def test_fault_of_worker_leaves_no_customer_unlisted(
+def test_customers_are_listed_after_fault_in_worker(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     reserve(account)
@@ -373,7 +375,9 @@ def test_create_is_accepted_while_queue_is_unavailable(
     assert len(sweep_and_list(account, time)) == 2
 
 
-def test_sweeper_requests_positions_once_per_account(account: str, time: Time) -> None:
+def test_sweeper_sends_one_message_per_account_with_unlisted_customers(
+    account: str, time: Time
+) -> None:
     reserve(account)
     create(account)
     create(account)
@@ -394,7 +398,7 @@ def test_worker_stops_when_time_runs_out(account: str, time: Time) -> None:
     assert len(sweep_and_list(account, time)) == 1
 
 
-def test_worker_continues_after_throttling(
+def test_worker_lists_customers_after_throttled_request(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)

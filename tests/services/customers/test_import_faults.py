@@ -261,7 +261,7 @@ def test_chunk_that_waited_behind_killed_chunk_is_not_counted(
     assert row.claims is None
 
 
-def test_throttled_chunk_is_deferred_for_seconds(
+def test_throttled_chunk_is_deferred_for_at_most_five_seconds(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})

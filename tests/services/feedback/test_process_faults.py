@@ -222,7 +222,7 @@ def delay_of(feedback_id: str) -> int:
     return round(row.due_at - clock.now().timestamp())
 
 
-def test_unavailable_database_defers_feedback_without_counting(
+def test_unavailable_database_defers_feedback_without_counting_a_failure(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submission_of(seeded, "contact form")()

@@ -181,7 +181,7 @@ def test_known_success_is_recorded_after_long_throttling(
     assert len(receiver.requests) == 1
 
 
-def test_outcome_with_lost_response_counts_as_recorded(
+def test_outcome_is_recorded_if_its_database_response_is_lost(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     add_workflow(seeded.account_id)

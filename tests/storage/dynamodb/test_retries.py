@@ -68,7 +68,7 @@ def total_of(account: str) -> Any:
     return row and row.total
 
 
-def test_throttled_transaction_is_retried_with_same_token(
+def test_throttled_transaction_is_retried_with_same_request_token(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     account = new_id()
@@ -79,7 +79,7 @@ def test_throttled_transaction_is_retried_with_same_token(
     assert len({request["ClientRequestToken"] for request in sent[:5]}) == 1
 
 
-def test_conflict_is_left_to_caller_who_reads_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transaction_conflict_is_raised_without_retry(monkeypatch: pytest.MonkeyPatch) -> None:
     error = cancelled("ThrottlingError", "TransactionConflict")
     sent = fail_requests(monkeypatch, error, times=1)
     with pytest.raises(Contention) as raised:
@@ -88,7 +88,7 @@ def test_conflict_is_left_to_caller_who_reads_again(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("limit_s", [REQUEST_RETRY_S, WORK_RETRY_S])
-def test_retries_end_with_their_time(
+def test_retries_end_when_retry_time_is_used_up(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float], limit_s: float
 ) -> None:
     fail_requests(monkeypatch, cancelled("ThrottlingError"), times=1_000)
@@ -113,14 +113,14 @@ def test_retries_end_when_little_time_is_left(
     assert len(sent) == 6
 
 
-def test_no_request_is_sent_without_time_for_its_worst_case() -> None:
+def test_no_request_is_sent_if_less_than_8_seconds_are_left() -> None:
     account = new_id()
     with invocation(Context(MIN_CALL_S - 0.1)), pytest.raises(Unavailable, match="time is left"):
         save_counter(account)
     assert total_of(account) is None
 
 
-def test_unprocessed_keys_are_read_after_a_pause(
+def test_unprocessed_keys_of_batch_are_read_again_after_a_pause(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     accounts = [new_id() for _ in range(4)]
@@ -132,7 +132,7 @@ def test_unprocessed_keys_are_read_after_a_pause(
     assert (requests.operations, pauses) == (["BatchGetItem"] * 2, [0.01])
 
 
-def test_unprocessed_items_are_written_after_a_pause(
+def test_unprocessed_items_of_batch_are_written_again_after_a_pause(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     accounts = [new_id() for _ in range(30)]

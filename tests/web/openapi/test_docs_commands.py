@@ -69,7 +69,7 @@ def run(client: Client, command: str, variables: dict[str, str]) -> Response:
     return Response(response.status_code, response.headers, response.body.decode())
 
 
-def test_every_command_succeeds_twice(demo_client: Client) -> None:
+def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> None:
     document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
     page = DocsPage(document)
     credential, secret = issue_key(MAIN_ACCOUNT)

@@ -180,7 +180,7 @@ def test_empty_customer_is_rejected(known: Partner, body: Any) -> None:
 
 
 @pytest.mark.parametrize("row", [{}, {"metadata": {"a": ""}}], ids=repr)
-def test_row_without_value_is_rejected(known: Partner, row: Any) -> None:
+def test_batch_row_without_any_value_is_rejected(known: Partner, row: Any) -> None:
     assert known.post(BATCH, {"batch": [row]}).errors == [("/batch/0", "empty")]
 
 
@@ -192,7 +192,7 @@ def test_metadata_names_that_are_equal_after_trimming_are_rejected(known: Partne
     }
 
 
-def test_empty_metadata_does_not_change_idempotent_input(known: Partner) -> None:
+def test_repeated_request_with_empty_metadata_is_treated_as_same_request(known: Partner) -> None:
     headers = {"Idempotency-Key": new_id()}
     bodies: list[Any] = [
         {"firstName": "Zoé"},
@@ -204,7 +204,7 @@ def test_empty_metadata_does_not_change_idempotent_input(known: Partner) -> None
     assert len({response.json["id"] for response in created}) == 1
 
 
-def test_null_and_blank_values_are_absent(known: Partner) -> None:
+def test_null_and_blank_values_are_not_stored(known: Partner) -> None:
     body = dict.fromkeys([*TEXTS, "description", "email", "language", "metadata", "emailOptin"])
     customer = create_customer(known, {**body, "smsOptin": False, "email": " ", "lastName": ""})
     always_set = {"id", "createdAt", "updatedAt", "dataSources"}
@@ -638,7 +638,7 @@ def test_naughty_strings_in_imported_rows_are_stored_unchanged(partner: Partner)
         assert is_stored_unchanged(body, partner.get(f"{CREATE}?id={customer.id}").json), body
 
 
-def test_number_of_values_in_a_customer_is_bounded(known: Partner) -> None:
+def test_customer_body_with_over_40000_values_is_rejected(known: Partner) -> None:
     body = b'{"email":[' + b"1," * 40_001 + b"1]}"
     assert known.post(CREATE, body).errors == [("", "too_many")]
 
@@ -653,5 +653,5 @@ def test_rejected_rows_fit_into_a_response(known: Partner) -> None:
     assert (rejected[1_000]["errors"][0]["pointer"]) == "/batch/1000"
 
 
-def test_long_property_name_is_cut_off_in_the_pointer(known: Partner) -> None:
+def test_property_name_in_pointer_is_cut_off_after_300_characters(known: Partner) -> None:
     assert known.post(CREATE, {"k" * 1_000_000: 1}).errors == [("/" + "k" * 300, "unknown_key")]

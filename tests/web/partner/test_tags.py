@@ -29,7 +29,7 @@ def tags_of(partner: Partner, customer_id: str) -> list[dict[str, str]]:
     return found
 
 
-def test_same_name_in_any_case_is_same_tag(partner: Partner, time: Time) -> None:
+def test_names_that_differ_only_in_case_are_one_tag(partner: Partner, time: Time) -> None:
     first = save(partner, {"tag": "VIP", "color": "#C0392B"})
     time.ahead = timedelta(days=1)
     second = save(partner, {"tag": "vip"}, {"tag": " Vip "}, {"tag": "Press"})
@@ -43,7 +43,7 @@ def test_same_name_in_any_case_is_same_tag(partner: Partner, time: Time) -> None
     assert [item["tags"] for item in items] == [[tag], [tag, press]]
 
 
-def test_tag_of_another_account_has_another_id() -> None:
+def test_tag_ids_with_same_name_differ_between_accounts() -> None:
     assert tags.tag_id(new_id(), "VIP") != tags.tag_id(new_id(), "VIP")
 
 
@@ -58,7 +58,7 @@ def test_latest_color_applies_to_all_customers(partner: Partner, time: Time) -> 
     assert after["updatedAt"] > before["updatedAt"]
 
 
-def test_unknown_tag_loads_directory_once(partner: Partner) -> None:
+def test_tag_missing_from_cached_directory_reloads_directory_once(partner: Partner) -> None:
     first = save(partner, {"tag": "VIP"})
     tags_of(partner, first)
     second = save(partner, {"tag": "Press"})
@@ -77,7 +77,7 @@ def test_purchase_contains_tags_of_customer(loaded: LoadedAccount) -> None:
     assert purchase["customer"]["tags"] == tags_of(loaded.partner, customer_id)
 
 
-def test_saving_unchanged_tags_writes_no_tag(
+def test_saving_customer_with_unchanged_tags_writes_no_tag_row(
     partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save(partner, {"tag": "VIP", "color": "#000"})
@@ -102,7 +102,7 @@ def test_tag_created_by_concurrent_load_is_used(
     assert [tag["color"] for tag in tags_of(partner, customer_id)] == ["#C0392B"]
 
 
-def test_account_cannot_exceed_number_of_tags(
+def test_tag_over_limit_of_account_is_rejected(
     partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.services.accounts.save_tags.MAX_TAGS", 2)

@@ -309,7 +309,7 @@ def test_random_parts_are_parsed_or_raise_invalid_input(
         parse_submission(parts, ContactFormSubmission)
 
 
-def test_replacement_character_is_text(fresh: SeededAccount) -> None:
+def test_replacement_character_in_answer_is_stored_unchanged(fresh: SeededAccount) -> None:
     fields = json.dumps(fresh.answers(note="\ufffd"), ensure_ascii=False)
     parts = [("id", fresh.contact_form_id), ("fields", fields)]
     assert CLIENT.submit(SUBMIT_CONTACT, parts).status == 204
@@ -322,7 +322,7 @@ def test_content_encoding_is_rejected(seeded: SeededAccount) -> None:
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_part_without_content_is_empty(position: int) -> None:
+def test_part_without_content_has_empty_value(position: int) -> None:
     headers = 'Content-Disposition: form-data; name="homepage"'
     only_headers = f"--{BOUNDARY}\r\n{headers}\r\n".encode()
     parts = [
@@ -336,7 +336,7 @@ def test_part_without_content_is_empty(position: int) -> None:
     assert parse_parts(b"".join(parts) + f"--{BOUNDARY}--\r\n".encode(), TYPE) == named
 
 
-def test_many_parts_without_content_are_parsed_in_linear_time() -> None:
+def test_body_with_thousands_of_empty_parts_is_rejected_within_a_second() -> None:
     start = time.process_time()
     with pytest.raises(InvalidInput):
         parse_parts(f"--{BOUNDARY}\r\nx\r\n\r\n".encode() * 8_000, TYPE)

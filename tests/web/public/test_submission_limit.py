@@ -62,7 +62,7 @@ def test_ipv6_addresses_of_same_64_network_are_one_source(fresh: SeededAccount) 
 
 
 @pytest.mark.parametrize("fields", [[], [{"id": 1}], "["])
-def test_invalid_submission_is_counted(fresh: SeededAccount, fields: Any) -> None:
+def test_invalid_submission_counts_toward_limit(fresh: SeededAccount, fields: Any) -> None:
     invalid = [
         CLIENT.submit_fields(SUBMIT_CONTACT, fresh.contact_form_id, fields).status for _ in range(3)
     ]
@@ -71,7 +71,7 @@ def test_invalid_submission_is_counted(fresh: SeededAccount, fields: Any) -> Non
     assert submit(fresh, OTHER_CLIENT) == 204
 
 
-def test_rejected_survey_submission_is_counted(fresh: SeededAccount) -> None:
+def test_survey_submission_without_tracker_counts_toward_limit(fresh: SeededAccount) -> None:
     statuses = [
         CLIENT.submit_fields(SUBMIT_SURVEY, fresh.private_survey_id, fresh.answers()).status
         for _ in range(3)

@@ -131,7 +131,7 @@ def test_submission_with_rating_at_or_above_threshold_returns_redirect_url(
     assert response.json == {"redirectTo": REVIEW_PAGE if redirects else ""}
 
 
-def test_redirect_is_empty_without_matching_target(fresh: SeededAccount) -> None:
+def test_redirect_is_empty_if_brand_has_no_target(fresh: SeededAccount) -> None:
     brand = save_brand(fresh.account_id, brand_definition())
     clear_caches()
     response = submit_survey(fresh, fresh.answers(nps="10"), brand=brand.id)

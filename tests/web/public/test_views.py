@@ -77,7 +77,7 @@ def test_survey_with_several_targets_has_no_default_brand(client: Client) -> Non
     assert (view["store"], view["brand"], view["externalUrl"]) == (None, None, "")
 
 
-def test_store_of_another_brand_is_rejected(client: Client) -> None:
+def test_brand_that_differs_from_brand_of_store_is_rejected(client: Client) -> None:
     seeded = seed_account()
     brand = save_brand(seeded.account_id, brand_definition())
     path = f"{SURVEY}?survey={seeded.survey_id}&store={seeded.store_id}&brand={brand.id}"
@@ -231,7 +231,7 @@ def test_preflight_response_allows_method_and_headers(path: str, method: str) ->
     assert int(response.headers["access-control-max-age"]) > 0
 
 
-def test_head_has_status_and_headers_of_get(seeded: SeededAccount) -> None:
+def test_head_response_has_status_and_headers_of_get_response(seeded: SeededAccount) -> None:
     paths = (
         f"{CONTACT}?id={seeded.contact_form_id}",
         f"{SURVEY}?survey={seeded.survey_id}",
@@ -253,7 +253,7 @@ def test_partner_endpoint_has_no_cors_headers(path: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("path", [CONTACT, "/docs", "/openapi.json", "/partners/customer"])
-def test_browsers_may_not_guess_media_type(path: str) -> None:
+def test_response_forbids_browser_to_guess_media_type(path: str) -> None:
     assert CLIENT.get(path).headers["x-content-type-options"] == "nosniff"
 
 

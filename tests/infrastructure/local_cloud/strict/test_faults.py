@@ -60,7 +60,7 @@ def test_throttled_batch_of_one_item_fails_as_a_whole() -> None:
     assert faults.split("BatchWriteItem", request) is None
 
 
-def test_throttled_batch_of_several_items_is_split() -> None:
+def test_throttled_batch_of_several_items_writes_only_first_item() -> None:
     faults = faults_with(ALWAYS_THROTTLED)
     request = {"RequestItems": {"t": [1, 2, 3]}, "ReturnConsumedCapacity": "NONE"}
     assert faults.error("BatchWriteItem", request) is None
@@ -70,7 +70,7 @@ def test_throttled_batch_of_several_items_is_split() -> None:
     )
 
 
-def test_table_management_never_fails() -> None:
+def test_table_management_gets_no_injected_fault() -> None:
     faults = faults_with(FaultRates(throttling=1, conflicts=1))
     assert faults.error("CreateTable", {}) is None
     assert faults.error("DescribeTable", {}) is None
@@ -97,7 +97,7 @@ def test_index_shows_first_state_until_lag_ends() -> None:
     assert lag.previous_items("t") == {}
 
 
-def test_index_is_current_without_lag() -> None:
+def test_index_shows_current_state_if_lag_is_off() -> None:
     lag = IndexLag(faults_with(FaultRates()))
     lag.record_write("t", ("a", "1"), None)
     assert lag.previous_items("t") == {}

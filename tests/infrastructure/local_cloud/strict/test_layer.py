@@ -96,7 +96,7 @@ def client() -> Client:
 
 
 @pytest.mark.parametrize("host", [HOST, "localhost:4566", "127.0.0.1", "[::1]:4566", "LOCALHOST:1"])
-def test_loopback_host_is_allowed(client: Client, host: str) -> None:
+def test_request_with_loopback_host_is_accepted(client: Client, host: str) -> None:
     assert client.request("GET", "/", host=host).status == 200
 
 
@@ -146,26 +146,28 @@ FOREIGN = [
         "/_aws/execute-api/abc/local/x",
     ],
 )
-def test_foreign_page_is_rejected(client: Client, path: str, headers: dict[str, str]) -> None:
+def test_request_from_page_of_another_origin_is_rejected(
+    client: Client, path: str, headers: dict[str, str]
+) -> None:
     assert client.request("POST", path, **headers).status == 403
     assert not client.app.bodies
 
 
 @pytest.mark.parametrize("headers", FOREIGN)
 @pytest.mark.parametrize("path", [INVOKE_PATH, "/restapis/abc/local/_user_request_"])
-def test_foreign_page_can_invoke_deployed_api(
+def test_page_of_another_origin_can_invoke_deployed_api(
     client: Client, path: str, headers: dict[str, str]
 ) -> None:
     assert client.request("POST", path, **headers).status == 200
 
 
-def test_page_of_local_cloud_is_allowed(client: Client) -> None:
+def test_request_from_page_of_local_cloud_is_accepted(client: Client) -> None:
     headers = {"origin": f"http://{HOST}", "sec_fetch_site": "same-origin"}
     assert client.request("GET", "/image", **headers).status == 200
     assert client.request("GET", "/", sec_fetch_site="none").status == 200
 
 
-def test_foreign_websocket_is_closed(client: Client) -> None:
+def test_websocket_from_page_of_another_origin_is_closed(client: Client) -> None:
     origin = {"origin": "https://shop.example"}
     assert client.request("GET", "/", kind="websocket", **origin).status == 1008
     assert not client.app.bodies
@@ -181,7 +183,7 @@ def test_request_of_tool_reaches_emulator_unchanged(client: Client) -> None:
 @pytest.mark.parametrize(
     ("kind", "limit"), [("RequestResponse", 6_291_556), ("Event", 256 * KIB), ("", 6_291_556)]
 )
-def test_invocation_payload_is_limited(client: Client, kind: str, limit: int) -> None:
+def test_invocation_payload_over_limit_is_rejected(client: Client, kind: str, limit: int) -> None:
     path = f"{FUNCTIONS_PATH}/feedback-local-sweep/invocations"
     headers = {"x_amz_invocation_type": kind} if kind else {}
     assert client.request("POST", path, body=b"x" * limit, **headers).status == 200
@@ -197,7 +199,7 @@ def test_message_over_256_kb_is_rejected(client: Client) -> None:
     assert (rejected.status, rejected.body["__type"]) == (400, "InvalidParameterValue")
 
 
-def test_batch_of_messages_over_256_kb_is_rejected(client: Client) -> None:
+def test_message_batch_over_256_kb_in_total_is_rejected(client: Client) -> None:
     half = {"MessageBody": "x" * (128 * KIB)}
     batch = "AmazonSQS.SendMessageBatch"
     assert client.aws(batch, {"Entries": [half, half]}).status == 200
@@ -205,7 +207,7 @@ def test_batch_of_messages_over_256_kb_is_rejected(client: Client) -> None:
     assert rejected.body["__type"] == "AWS.SimpleQueueService.BatchRequestTooLong"
 
 
-def test_faults_are_set_and_reported(client: Client) -> None:
+def test_faults_endpoint_sets_rates_and_returns_injected_count(client: Client) -> None:
     assert client.request("GET", FAULTS_PATH).body["rates"]["throttling"] == 0
     rates = json.dumps({"throttling": 1}).encode()
     assert client.request("PUT", FAULTS_PATH, body=rates).status == 200
@@ -228,7 +230,9 @@ def test_invalid_fault_rates_are_rejected(client: Client, rates: bytes) -> None:
     "caller",
     [{"address": "192.0.2.1"}, {"origin": f"http://{HOST}"}, {"sec_fetch_site": "same-origin"}],
 )
-def test_only_local_tool_can_set_faults(client: Client, caller: Any) -> None:
+def test_fault_rates_from_browser_or_other_machine_are_rejected(
+    client: Client, caller: Any
+) -> None:
     assert client.request("PUT", FAULTS_PATH, body=b"{}", **caller).status == 403
 
 

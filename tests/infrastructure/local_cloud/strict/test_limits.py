@@ -22,17 +22,17 @@ def test_response_is_measured_as_runtime_marshals_it(letter: str, escaped_bytes:
     assert rejected["log"] == "line"
 
 
-def test_error_of_function_is_unchanged() -> None:
+def test_error_of_function_over_6_mb_is_returned_unchanged() -> None:
     failed = {"error": True, "body": {"errorMessage": "x" * (LAMBDA_BYTES + 1)}}
     assert limited_result(failed) is failed
 
 
-def test_gateway_request_is_limited_by_body_and_by_event() -> None:
+def test_gateway_request_over_10_mb_or_with_event_over_6_mb_is_rejected() -> None:
     assert not is_too_large_for_function({"body": "x" * (LAMBDA_BYTES - 12)}, b"")
     assert is_too_large_for_function({"body": "x" * (LAMBDA_BYTES - 11)}, b"")
     assert not is_too_large_for_function({"body": ""}, b"x" * GATEWAY_BYTES)
     assert is_too_large_for_function({"body": ""}, b"x" * (GATEWAY_BYTES + 1))
 
 
-def test_quotes_of_request_body_count_twice() -> None:
+def test_each_quote_in_request_body_counts_as_two_bytes() -> None:
     assert is_too_large_for_function({"body": '"' * (LAMBDA_BYTES // 2)}, b"")
