@@ -46,7 +46,7 @@ _LIST: Final = "/partners/customer/list"
 
 Event = dict[str, Any]
 Case = tuple[str, str, Event]
-"""The endpoint, the name of the request and its event."""
+"""A request to measure: its endpoint, its name and its Lambda event."""
 
 
 def main() -> None:
@@ -257,7 +257,10 @@ def _property(number: int, value: str = "1") -> str:
 def _filled(
     start: str, item: Callable[[int], str], end: str, size: int, count: int | None = None
 ) -> str:
-    """Return JSON with as many items as fit into ``size`` bytes, at most ``count``."""
+    """Return ``start``, comma-separated items and ``end``.
+
+    The result has at most ``count`` items and at most ``size`` bytes.
+    """
     items: list[str] = []
     left = size - len(start) - len(end)
     while count is None or len(items) < count:

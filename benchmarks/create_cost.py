@@ -46,11 +46,11 @@ SUSTAINED_WRITERS: Final = 50
 RESPONDENTS: Final = 1_000
 
 MAX_SECONDS: Final = 2.0
-"""The longest time of one create in the burst."""
+"""Target: the maximum duration of one create in the burst."""
 MIN_CREATES_PER_SECOND: Final = 400
 MAX_RESPONDENTS_SECONDS: Final = 60
 MAX_DISORDER: Final = timedelta(seconds=1)
-"""The longest time by which a customer may precede an older one in the list."""
+"""Target: if a customer precedes an older one in the list, their maximum difference in age."""
 
 _LIST_TIMEOUT_S: Final = 60
 
@@ -64,8 +64,9 @@ class Creates:
         latencies_s: the duration of each successful create.
         rejected: the number of creates that failed with `Unavailable`.
         listed_s: the time from the last create until all customers are listed.
-        requests: the number of AWS requests, without those that receive and delete messages.
-        disorder: the longest time by which a customer precedes an older one in the list.
+        requests: the number of AWS requests, without requests that receive or delete messages.
+        disorder: the maximum difference in age between a customer and an older one that follows it
+            in the list. It is zero if the list is in creation order.
     """
 
     name: str
@@ -86,7 +87,7 @@ class Creates:
 def measure(
     burst: int = BURST, sustained: int = SUSTAINED, respondents: int = RESPONDENTS
 ) -> Section:
-    """Create customers concurrently in a temporary local cloud."""
+    """Measure concurrent creates in a temporary local cloud. Return a section of the report."""
     with own_cloud(), discard_log():
         _allow_connections(max(burst, SUSTAINED_WRITERS))
         _create_one(new_id(), 0)
@@ -242,7 +243,10 @@ def _listing_worker() -> Iterator[None]:
 
 
 def _allow_connections(number: int) -> None:
-    """Let this process use as many connections as many functions would use together."""
+    """Allow this process ``number`` connections to DynamoDB.
+
+    On AWS, each concurrent create runs in its own function, which has its own connection.
+    """
     connection().client._endpoint.http_session = URLLib3Session(max_pool_connections=number)
 
 

@@ -18,8 +18,9 @@ _ROWS_PER_TASK: Final = 500
 def load(account_id: str, total: int) -> dict[str, str]:
     """Create the account with ``total`` customers and return request headers with its credentials.
 
-    The customer rows are those that the storage layer writes, at the positions 1 to ``total``. Pair
-    rows are omitted, because only imports read them. The customers have no tags.
+    The customer rows equal the rows that the storage layer writes, with the positions 1 to
+    ``total``. There are no pair rows, because the benchmark does not read them. The customers have
+    no tags.
     """
     create_account("Maison Lumen", account_id)
     credential, secret = issue_key(account_id)

@@ -195,7 +195,7 @@ class _BareSubmit:
 
 
 def prepared_response(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-    """Return the canned response to an AWS request that creates a record."""
+    """Return a fixed response to an AWS request that a submission sends."""
     target = request.headers["X-Amz-Target"]
     operation = (target.decode() if isinstance(target, bytes) else target).rpartition(".")[2]
     body: Any = request.body or b"{}"

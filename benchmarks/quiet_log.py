@@ -11,7 +11,10 @@ from chalicelib.log import logger
 
 @contextmanager
 def discard_log() -> Iterator[None]:
-    """Format log lines as in a deployed function, so that their cost is measured, but drop them."""
+    """Format log lines but do not print them.
+
+    The benchmark then includes the cost of formatting, as in a deployed function.
+    """
     with (
         Path(os.devnull).open("w") as devnull,
         patch.object(logger.registered_handler, "stream", devnull),

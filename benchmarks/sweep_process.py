@@ -37,10 +37,10 @@ def main(records: int, added_ms: float) -> None:
 
 
 class _RecordedCloud:
-    """Responses of DynamoDB and SQS to the requests of a sweep. All overdue work is in two shards.
+    """Responds to the DynamoDB and SQS requests of a sweep. All overdue records are in two shards.
 
     Args:
-        added_ms: the latency of each request.
+        added_ms: the pause before each response, in milliseconds.
     """
 
     def __init__(self, added_ms: float) -> None:
@@ -49,11 +49,11 @@ class _RecordedCloud:
 
     @property
     def has_overdue(self) -> bool:
-        """Whether records remain that no query has listed."""
+        """Whether there are overdue records that no query has returned yet."""
         return any(self._overdue.values())
 
     def fill(self, records: int) -> None:
-        """Add overdue records of one account."""
+        """Add ``records`` overdue records of one account, half of them in each shard."""
         for number in range(records):
             shard = f"open-{number % 2}"
             entry = {
@@ -64,7 +64,7 @@ class _RecordedCloud:
             self._overdue.setdefault(shard, []).append(entry)
 
     def respond(self, request: AWSPreparedRequest) -> AWSResponse:
-        """Return the response to a request after the latency."""
+        """Wait for the configured latency, then return the response to the request."""
         time.sleep(self._added_s)
         operation = _text(request.headers["X-Amz-Target"]).rpartition(".")[2]
         assert isinstance(request.body, bytes)

@@ -1,7 +1,7 @@
 """Read resources with boto3's default client and plain dictionaries.
 
 The functions make the same DynamoDB requests as the app and return the same data. They check
-neither credentials nor input, and cache the names of stores and brands, and the tags.
+neither credentials nor input. They cache the names of stores and brands and the tags.
 """
 
 import json

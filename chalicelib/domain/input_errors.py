@@ -128,9 +128,9 @@ def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
 
 
 def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
-    """Convert pydantic's errors in order, at most `MAX_ERRORS`.
+    """Convert the first `MAX_ERRORS` errors of pydantic's exception to input errors.
 
-    Each pointer starts with ``prefix``.
+    The order stays the same. Each pointer starts with ``prefix``.
     """
     return [
         InputError(

@@ -14,7 +14,10 @@ from chalicelib.time_limits import invocation
 from chalicelib.web.problems import MEDIA_TYPE, plain_problem
 
 REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "api_key")
-"""Log fields of some requests. Only submissions and rejected credentials have a source address."""
+"""Fields that only some log lines have.
+
+The source address is logged only for submissions and for requests with rejected credentials.
+"""
 
 _DETAILS: Final = {
     405: "This path does not support this method.",
@@ -54,7 +57,7 @@ def source_of(request: Request) -> str:
 
 
 def log_fields(**fields: str) -> None:
-    """Add `REQUEST_FIELDS` to the log line of the current request."""
+    """Add fields, each one of `REQUEST_FIELDS`, to the log lines of the current request."""
     logger.append_keys(**fields)
 
 

@@ -54,7 +54,7 @@ class Example:
 
 
 def program_for(name: str) -> str:
-    """Return the interpreter of an example; skip the test if it is not installed."""
+    """Return the program that runs an example. Skip the test if the program is not installed."""
     program = sys.executable if name.endswith(".py") else shutil.which("node")
     if program is None:
         pytest.skip("This example requires node.")

@@ -71,7 +71,7 @@ def credentials(cloud: Cloud) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def deployment(cloud: Cloud) -> str:
-    """Deploy a separate stage with a firewall and return the output of the command."""
+    """Deploy a second stage with a firewall and return the output of the deployment command."""
     functions = cloud.client("lambda").list_functions()["Functions"]
     if f"feedback-{DEPLOYED_STAGE}" in {function["FunctionName"] for function in functions}:
         pytest.skip("An earlier run deployed this stage; the emulator deploys it only once.")

@@ -58,7 +58,10 @@ class Importer:
         raise AssertionError(f"The import did not end: {progress}")
 
     def wait_until_listed(self, count: int) -> None:
-        """Wait until the list has ``count`` customers. A killed process delays some by minutes."""
+        """Wait until the list has ``count`` customers.
+
+        If a process was killed, the sweeper requests the positions of its customers minutes later.
+        """
         deadline = time.monotonic() + MAX_WAIT_S
         while (total := self.list_page(1)["meta"]["totalItems"]) < count:
             assert time.monotonic() < deadline, f"{total} of {count} customers are listed"

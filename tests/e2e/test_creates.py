@@ -1,4 +1,4 @@
-"""Concurrent creates of one account through the gateway."""
+"""Create customers of one account concurrently through the gateway."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

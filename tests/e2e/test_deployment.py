@@ -77,7 +77,7 @@ def test_log_groups_expire(cloud: Cloud) -> None:
 
 
 def run(cloud: Cloud, script: str) -> str:
-    """Run Python code with the cloud as AWS and return its output."""
+    """Run a Python script that sends its AWS requests to the local cloud. Return its output."""
     result = subprocess.run(
         [sys.executable, "-c", script],
         cwd=PROJECT,

@@ -1,4 +1,4 @@
-"""Load while DynamoDB throttles, transactions conflict and indexes lag."""
+"""Put load on the service while DynamoDB throttles, transactions conflict and indexes lag."""
 
 import re
 import subprocess
@@ -42,7 +42,7 @@ def sweep_ahead_of_time(cloud: Cloud) -> None:
 
 
 def repeat(action: Callable[[int], None]) -> int:
-    """Run the action until the load ends and return the number of runs."""
+    """Run the action repeatedly for `LOAD_S` seconds and return the number of runs."""
     deadline = time.monotonic() + LOAD_S
     runs = 0
     while time.monotonic() < deadline:

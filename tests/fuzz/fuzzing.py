@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 SECONDS: Final = float(os.environ.get("FUZZ_SECONDS") or 10)
-"""Time budget of all properties together."""
+"""Time budget of the whole run. The `PROPERTIES` tests share it equally."""
 SEED: Final = int(os.environ.get("FUZZ_SEED") or time.time())
 PROPERTIES: Final = 6
 MAX_CPU_S: Final = 5.0
@@ -38,7 +38,10 @@ json_values: Final = st.recursive(
 
 
 def objects(known: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
-    """Return objects with some known properties, of any type, and some unknown ones."""
+    """Return a strategy for objects with known properties and unknown properties.
+
+    A known property has its own strategy or any JSON value. Some results are not objects.
+    """
     some = st.fixed_dictionaries(
         {}, optional={name: st.one_of(value, json_values) for name, value in known.items()}
     )
@@ -47,7 +50,7 @@ def objects(known: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
 
 
 def fuzz(check: Callable[[Any], None], inputs: st.SearchStrategy[Any]) -> None:
-    """Check inputs until this property's share of the time budget is used, at least 20."""
+    """Check at least 20 inputs, until this test has used its share of the time budget."""
     ends_at = time.monotonic() + SECONDS / PROPERTIES
     number = SEED
     while number == SEED or time.monotonic() < ends_at:
@@ -64,7 +67,7 @@ def fuzz(check: Callable[[Any], None], inputs: st.SearchStrategy[Any]) -> None:
 
 
 def within_cpu_limit(request: Callable[[], Any]) -> Any:
-    """Return the response; check the CPU time."""
+    """Send the request and return the response. Check that it takes less than `MAX_CPU_S`."""
     started = time.process_time()
     response = request()
     assert time.process_time() - started < MAX_CPU_S

@@ -1,6 +1,8 @@
-"""Random requests, messages and definitions: no unhandled exception, no unbounded cost, no change.
+"""Send random requests, messages and definitions to the service.
 
-``FUZZ_SECONDS`` sets the time budget; ``FUZZ_SEED`` repeats a run.
+The tests check that no request raises an unhandled exception or exceeds its CPU limit, and that
+customers and answers are stored unchanged. ``FUZZ_SECONDS`` sets the time budget; ``FUZZ_SEED``
+repeats a run.
 """
 
 import json
@@ -185,7 +187,7 @@ def test_random_submissions_get_no_5xx_response(account: SeededAccount) -> None:
 
 
 class EmptyAccounts:
-    """Every account exists and has no resources."""
+    """Stub in which every account exists and has no resources."""
 
     def has_account(self, account_id: str) -> bool:
         return True

@@ -152,9 +152,9 @@ def test_functions_cannot_create_log_groups_without_expiry() -> None:
 
 
 def longest_call_s(client: Any) -> float:
-    """Return the time of a call whose every attempt times out, with botocore's pauses.
+    """Return the duration of a call in which all attempts time out, with the pauses between them.
 
-    The pause after a throttled attempt doubles from one second.
+    Botocore pauses for one second after the first attempt and doubles each further pause.
     """
     config = client.meta.config
     attempts = config.retries["total_max_attempts"]

@@ -11,7 +11,7 @@ from chalicelib.domain.schema import Identifier, Input, Resource
 MAX_SUBMISSION_BYTES: Final = 256 * 1024
 MAX_ANSWERS: Final = 1_000
 MAX_TOTAL_VALUES: Final = 10_000
-"""Maximum number of values of all answers together."""
+"""Maximum number of values in one submission, in total for all answers."""
 
 
 def _check_total(fields: Any) -> Any:

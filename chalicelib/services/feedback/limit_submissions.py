@@ -32,10 +32,10 @@ def limit_submissions(form_id: str, address: str) -> None:
 
 
 def count_rejected(error: FeedbackError, form_id: str, address: str) -> None:
-    """Count a rejected submission, unless the error says that it may be retried.
+    """Count a rejected submission, unless ``error`` tells the respondent to retry.
 
-    Submissions to unknown forms, and those whose form cannot be determined (``""``), share one
-    count. One AWS request; none if no limit is configured.
+    All submissions of a source address with an unknown form or without a valid form id
+    (``form_id`` is ``""``) share one count. One AWS request; none if no limit is configured.
 
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.

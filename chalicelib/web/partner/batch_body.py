@@ -61,7 +61,10 @@ def _rows_of(body: Any) -> list[Any]:
 
 
 def _validate_rows(rows: list[Any], *, partial: bool) -> _ValidatedRows:
-    """Validate the rows, unless ``partial``, only until `MAX_ERRORS` errors are found."""
+    """Validate the rows.
+
+    If ``partial`` is true, validate all rows. Otherwise, stop after `MAX_ERRORS` errors.
+    """
     now = clock.now()
     valid: list[tuple[int, CustomerBody]] = []
     rejected: list[RejectedRow] = []

@@ -38,7 +38,7 @@ class SubmissionBody(Generic[Submission]):
 
 
 def form_of(parts: Sequence[Part]) -> str:
-    """Return the id of the form that a submission is for, or ``""`` if it is missing or invalid."""
+    """Return the form id in a submission, or ``""`` if the id is missing or invalid."""
     return parse_id(next((value for name, value in parts if name == "id"), "").strip()) or ""
 
 

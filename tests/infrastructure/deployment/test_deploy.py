@@ -34,7 +34,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def create_api(*_: Any, **__: Any) -> str:
-    """Create a REST API with one method. Moto cannot import the document of Chalice's APIs."""
+    """Create a REST API with one method. Moto cannot import the OpenAPI document of Chalice."""
     gateway = boto3.client("apigateway")
     api = gateway.create_rest_api(name="feedback")
     root = {"restApiId": api["id"], "resourceId": api["rootResourceId"], "httpMethod": "GET"}

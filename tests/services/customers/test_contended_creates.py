@@ -1,4 +1,4 @@
-"""Creates of one account interleave, and their processes are killed; every customer is listed."""
+"""Every customer is listed, even if creates of an account interleave or their process is killed."""
 
 import contextlib
 from collections.abc import Callable
@@ -70,13 +70,13 @@ def reserve(account: str) -> None:
 
 
 def run_worker(account: str, time: Time) -> None:
-    """Deliver the requests for positions after the time that they cover."""
+    """Deliver the messages that request positions, two seconds later."""
     time.ahead += timedelta(seconds=2)
     LISTING_QUEUE.deliver_all(account)
 
 
 def sweep_and_list(account: str, time: Time) -> list[Customer]:
-    """Let the sweeper request positions after two minutes, and return the list."""
+    """Run the sweeper when positions are overdue, then the worker. Return the listed customers."""
     time.ahead += timedelta(minutes=3)
     with allowed("sweep"):
         request_overdue_positions()

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Record pauses instead of sleeping, each as long as possible."""
+    """Record the pauses instead of sleeping. Each pause has its maximum length."""
     recorded: list[float] = []
     monkeypatch.setattr(backoff.time, "sleep", recorded.append)
     monkeypatch.setattr(backoff.random, "uniform", lambda _, longest: longest)
@@ -45,7 +45,10 @@ def cancelled(*codes: str) -> ClientError:
 
 
 def fail_requests(patch: pytest.MonkeyPatch, error: ClientError, times: int) -> list[Any]:
-    """Make the first requests fail. Return the list of the arguments of all requests."""
+    """Make the first ``times`` requests fail with ``error``.
+
+    Return a list to which each request adds its arguments.
+    """
     real, sent = BaseClient._make_api_call, []  # type: ignore[attr-defined]
 
     def request(client: BaseClient, operation: str, arguments: Any) -> Any:

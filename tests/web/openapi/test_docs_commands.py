@@ -39,7 +39,7 @@ def demo_client() -> Iterator[Client]:
 
 
 def run(client: Client, command: str, variables: dict[str, str]) -> Response:
-    """Send the request of a `curl` command."""
+    """Send the request that a `curl` command describes and return the response."""
     words = iter(shlex.split(Template(command.replace("\\\n", "")).substitute(variables)))
     assert (next(words), next(words)) == ("curl", "-sS")
     url, method, body, headers, parts = "", "", "", {}, {}

@@ -1,4 +1,4 @@
-"""Injected faults of DynamoDB."""
+"""Faults that the strict layer injects into DynamoDB requests."""
 
 import random
 from typing import Any

@@ -45,7 +45,7 @@ class Response:
 
 @dataclass
 class Client:
-    """Sends requests to the layer in process."""
+    """Sends requests to the layer without a network connection."""
 
     app: Recorder
     faults: Faults
