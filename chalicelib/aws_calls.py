@@ -22,7 +22,10 @@ _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None
 
 
 _EMULATOR_TIMEOUT_FACTOR: Final = 10
-"""The emulator shares the processors of this machine with all functions, so it can respond late."""
+"""Factor for the time-outs of requests to the emulator.
+
+The emulator and all functions share the processors of one machine, so it can respond late.
+"""
 
 
 def client_config() -> Config:

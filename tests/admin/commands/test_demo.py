@@ -123,7 +123,7 @@ def test_low_rating_without_store_matches_workflow_for_unhappy_guests(output: Pa
     assert started == {"Rated visits", "Unhappy guests"}
 
 
-def test_demo_trackers_belong_to_private_survey_and_store(output: Path) -> None:
+def test_each_demo_tracker_has_private_survey_and_store(output: Path) -> None:
     demo_file = demo(output)
     assert len(set(demo_file["trackers"])) >= 20
     for tracker_id in demo_file["trackers"]:

@@ -70,7 +70,7 @@ def reserve(account: str) -> None:
 
 
 def run_worker(account: str, time: Time) -> None:
-    """Deliver the messages that request positions, two seconds later."""
+    """Advance the time by two seconds, then deliver the messages that request positions."""
     time.ahead += timedelta(seconds=2)
     LISTING_QUEUE.deliver_all(account)
 
