@@ -140,9 +140,7 @@ def test_reset_connections_do_not_stop_the_receiver(example: Example) -> None:
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"{}"])
-def test_signed_body_of_another_kind_does_not_stop_the_receiver(
-    example: Example, body: bytes
-) -> None:
+def test_signed_but_invalid_body_does_not_stop_the_receiver(example: Example, body: bytes) -> None:
     example.send(signed=body, sent=body)
     assert example.send() == 204
 

@@ -115,7 +115,7 @@ def test_message_without_time_is_dropped_before_dead_letter_queue() -> None:
     assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
 
 
-def test_pointer_is_unchanged_by_encoding() -> None:
+def test_decoded_pointer_equals_encoded_pointer() -> None:
     pointer = RecordPointer("a", "r", ("x", "y"))
     assert encode(pointer) == '{"accountId": "a", "recordId": "r", "parts": ["x", "y"]}'
     assert decode(RecordPointer, encode(pointer)) == pointer

@@ -53,6 +53,6 @@ def test_lines_of_request_are_printed_in_order(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.usefixtures("logs")
-def test_unknown_request_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_fails_for_unknown_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-such-request", "--stage", "dev"]) == 1
     assert "No log line" in capsys.readouterr().err

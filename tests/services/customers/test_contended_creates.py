@@ -122,7 +122,7 @@ def test_create_while_counter_is_reserved_makes_three_requests(
     assert {c.id for c in listed(account)} == {first.id, second.id}
 
 
-def test_create_after_reservation_takes_position(account: str, time: Time) -> None:
+def test_create_after_end_of_reservation_gets_position(account: str, time: Time) -> None:
     reserve(account)
     time.ahead += timedelta(seconds=11)
     with counted_calls() as calls:
@@ -169,7 +169,7 @@ def test_concurrent_creates_of_one_pair_keep_the_older_customer_of_the_pair(
     assert {c.id for c in sweep_and_list(account, time)} == {older[0].id, younger.id}
 
 
-def test_contended_find_or_create_returns_customer_of_other_process(
+def test_contended_find_or_create_returns_customer_created_by_other_process(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
@@ -187,7 +187,7 @@ def test_contended_find_or_create_returns_customer_of_other_process(
     assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
 
 
-def test_unlisted_customers_are_listed_in_creation_order(account: str, time: Time) -> None:
+def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> None:
     reserve(account)
     ids = []
     for _ in range(5):
@@ -208,7 +208,7 @@ def test_purchase_requests_position_of_its_customer(account: str, time: Time) ->
     assert len(sweep_and_list(account, time)) == 2
 
 
-def test_new_respondent_is_created_while_counter_is_reserved(
+def test_customer_for_new_respondent_is_created_while_counter_is_reserved(
     seeded: SeededAccount, time: Time
 ) -> None:
     before = len(all_customers(seeded.account_id))
@@ -221,7 +221,7 @@ def test_new_respondent_is_created_while_counter_is_reserved(
     assert seeded.counts[0] == 1
 
 
-def test_replace_changes_no_list_attribute(account: str, time: Time) -> None:
+def test_customer_replaced_before_listing_is_listed(account: str, time: Time) -> None:
     reserve(account)
     customer = create(account, email="a@example.test")
     save_customer(account, customer_definition(id=customer.id, firstName="Ana"))
@@ -244,7 +244,7 @@ def test_replace_keeps_position_assigned_since_its_read(
 # The worker
 
 
-def test_worker_makes_listed_requests(
+def test_worker_makes_six_requests_for_one_customer(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
@@ -254,7 +254,9 @@ def test_worker_makes_listed_requests(
     assert requests.operations == LISTING_REQUESTS
 
 
-def test_worker_reserves_counter_only_for_many_customers(account: str, time: Time) -> None:
+def test_worker_reserves_counter_if_ten_customers_have_no_position(
+    account: str, time: Time
+) -> None:
     reserve(account)
     for _ in range(10):
         create(account)
@@ -296,7 +298,7 @@ def assign_all(account: str) -> None:
 
 @pytest.mark.parametrize("number", range(len(LISTING_REQUESTS)))
 @pytest.mark.parametrize("action", [import_a_row, delete_unlisted, assign_all, create])
-def test_concurrent_change_keeps_positions_dense(
+def test_change_during_assignment_leaves_no_gap_in_positions(
     account: str,
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
@@ -331,7 +333,7 @@ def test_later_message_of_account_covers_earlier_ones(account: str, time: Time) 
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(CREATE_REQUESTS)))
-def test_fault_of_contended_create_leaves_no_customer_unlisted(
+def test_customer_is_listed_after_fault_in_contended_create(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     read = customers.counters.total_of
@@ -352,7 +354,7 @@ def test_fault_of_contended_create_leaves_no_customer_unlisted(
 
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(LISTING_REQUESTS)))
-def test_fault_of_worker_leaves_no_customer_unlisted(
+def test_customers_are_listed_after_fault_in_worker(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
     reserve(account)
@@ -362,7 +364,7 @@ def test_fault_of_worker_leaves_no_customer_unlisted(
     assert {c.id for c in sweep_and_list(account, time)} == set(ids)
 
 
-def test_create_is_accepted_while_queue_is_unavailable(
+def test_create_succeeds_while_listing_queue_is_unavailable(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
@@ -387,7 +389,7 @@ def test_sweeper_requests_positions_once_per_account(account: str, time: Time) -
     assert len(LISTING_QUEUE.queued_messages(account)) == 1
 
 
-def test_worker_stops_when_time_runs_out(account: str, time: Time) -> None:
+def test_worker_without_time_left_assigns_no_position(account: str, time: Time) -> None:
     reserve(account)
     create(account)
     assert assign_positions(listing_request(account, clock.now()), lambda: False) == 0

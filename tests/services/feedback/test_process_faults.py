@@ -222,7 +222,7 @@ def delay_of(feedback_id: str) -> int:
     return round(row.due_at - clock.now().timestamp())
 
 
-def test_unavailable_database_defers_feedback_without_counting(
+def test_unavailable_database_defers_feedback_without_counting_failure(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submission_of(seeded, "contact form")()
@@ -240,7 +240,7 @@ def test_unavailable_database_defers_feedback_without_counting(
     assert seeded.counts == (1, 0, 0)
 
 
-def test_redelivery_of_unstarted_feedback_is_not_counted(
+def test_redelivery_of_unstarted_feedback_counts_no_failure(
     seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submission_of(seeded, "contact form")()
@@ -270,7 +270,7 @@ def test_feedback_that_always_kills_function_is_parked(
     assert (row.state, row.claims, row.reason) == ("PARKED", 8, "interrupted")
 
 
-def test_concurrent_redelivery_is_not_counted(
+def test_redelivery_within_75_s_of_start_counts_no_failure(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submission_of(seeded, "contact form")()

@@ -47,7 +47,7 @@ def test_tag_of_another_account_has_another_id() -> None:
     assert tags.tag_id(new_id(), "VIP") != tags.tag_id(new_id(), "VIP")
 
 
-def test_latest_color_applies_to_all_customers(partner: Partner, time: Time) -> None:
+def test_latest_color_of_tag_applies_to_all_its_customers(partner: Partner, time: Time) -> None:
     first = save(partner, {"tag": "VIP", "color": "#C0392B"})
     before = tags_of(partner, first)[0]
     time.ahead = timedelta(days=1)
@@ -87,7 +87,7 @@ def test_saving_unchanged_tags_writes_no_tag(
     save(partner, {"tag": "VIP"})
 
 
-def test_tag_created_by_concurrent_load_is_used(
+def test_tag_created_by_concurrent_load_is_reused(
     partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_tags = places.find_tags
