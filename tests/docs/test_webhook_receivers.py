@@ -110,7 +110,7 @@ def test_webhook_with_wrong_or_missing_signature_is_rejected(example: Example) -
 
 
 def raw_exchange(example: Example, request: bytes) -> bytes:
-    """Send bytes and return the response until the receiver closes the connection."""
+    """Send these bytes to the receiver and return the beginning of its response."""
     with socket.create_connection(("127.0.0.1", example.port), timeout=10) as connection:
         connection.sendall(request)
         return connection.recv(65536)

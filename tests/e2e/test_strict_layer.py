@@ -1,4 +1,4 @@
-"""Access to the local cloud by foreign hosts and web pages, and its limits."""
+"""Access to the local cloud from foreign hosts and web pages, and its size limits."""
 
 import json
 from typing import Any

@@ -15,7 +15,7 @@ REQUEST_ID = "84570606-3088-47ab-ab3e-ee58520c480c"
 
 @pytest.fixture
 def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Write log lines of two stages."""
+    """Write log lines of two requests in two stages."""
     for name, value in {
         "AWS_DEFAULT_REGION": "eu-west-1",
         "AWS_ACCESS_KEY_ID": "test",

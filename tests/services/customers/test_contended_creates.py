@@ -65,12 +65,12 @@ def create(account: str, *, key: str | None = None, **fields: Any) -> Customer:
 
 
 def reserve(account: str) -> None:
-    """Reserve the counter, so that creates do not assign positions."""
+    """Reserve the counter for ten seconds. Until then, creates do not assign positions."""
     counters.reserve(account, Listed.CUSTOMERS, clock.now())
 
 
 def run_worker(account: str, time: Time) -> None:
-    """Deliver the requests for positions after the time that they cover."""
+    """Deliver the queued messages after the end of the period that they cover."""
     time.ahead += timedelta(seconds=2)
     LISTING_QUEUE.deliver_all(account)
 
@@ -85,7 +85,10 @@ def sweep_and_list(account: str, time: Time) -> list[Customer]:
 
 
 def listed(account: str) -> list[Customer]:
-    """Return the customers in list order. Check that no row is unlisted and positions are dense."""
+    """Return the account's customers in list order.
+
+    Check that every customer has a position and that the positions are 1, 2, 3 and so on.
+    """
     rows = list(CustomerRow.scan(CustomerRow.account_id == account))
     assert sorted(row.position or 0 for row in rows) == list(range(1, len(rows) + 1))
     assert {(row.work_shard, row.due_at) for row in rows} <= {(None, None)}

@@ -208,7 +208,7 @@ def test_feedback_is_parked_after_eight_failures_and_replayed(
 
 
 def fail_processing(patch: pytest.MonkeyPatch, error: BaseException) -> None:
-    """Make the last step of processing raise this error."""
+    """Make the last step of processing a feedback raise ``error``."""
 
     def fail(*_: object) -> None:
         raise error

@@ -1,4 +1,4 @@
-"""Tags of customers: they belong to the account."""
+"""Tags of customers. All customers of an account share the account's tags."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,7 +19,7 @@ from tests.web.partner_client import Partner
 
 
 def save(partner: Partner, *definitions: dict[str, str]) -> str:
-    """Save a customer with tags and return its id."""
+    """Save a customer with tags and return the id of the customer."""
     return save_customer(partner.account_id, customer_definition(tags=list(definitions))).id
 
 

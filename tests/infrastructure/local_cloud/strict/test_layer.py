@@ -36,7 +36,7 @@ class Recorder:
 
 @dataclass
 class Response:
-    """A response of the layer."""
+    """A response that the strict layer sent."""
 
     status: int
     body: Any
