@@ -111,7 +111,11 @@ def _measure(endpoint: str, name: str, event: Event) -> dict[str, Any]:
 
 
 def _cost(event: Event) -> dict[str, float]:
-    """Handle one request in a child process, which starts with the memory of this process."""
+    """Handle one request in a forked child process and return its cost.
+
+    The child process starts with the memory of this process, so the measured memory is only the
+    additional memory of the request.
+    """
     reading, writing = os.pipe()
     process_id = os.fork()
     if not process_id:
@@ -135,7 +139,10 @@ def _cost(event: Event) -> dict[str, float]:
 
 
 def _save_forms(sample: sample_account.SampleAccount) -> dict[str, str]:
-    """Save forms with fields that accept many values; return their ids by path."""
+    """Save a contact form and a survey whose fields accept many values.
+
+    Return a dict from the path of each submit endpoint to the id of its form.
+    """
     fields = [
         {
             "id": _field_id(number),

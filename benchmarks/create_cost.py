@@ -215,7 +215,7 @@ def _disorder(listed: Sequence[Customer]) -> timedelta:
 
 @contextmanager
 def _listing_worker() -> Iterator[None]:
-    """Process the listing queue in a thread, as Lambda does."""
+    """Process the messages of the listing queue in a thread during the block, as Lambda does."""
     sqs: Any = boto3.client("sqs")
     queue = sqs.get_queue_url(QueueName=settings().resource_name(LISTING.name))["QueueUrl"]
     is_stopped = threading.Event()

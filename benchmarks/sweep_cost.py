@@ -13,7 +13,7 @@ ROUNDS: Final = 3
 
 
 def measure(records: int = RECORDS, rounds: int = ROUNDS) -> Section:
-    """Measure the sweep of a backlog of one account."""
+    """Measure how fast the sweeper requeues the overdue feedback records of one account."""
     samples = [
         json.loads(run("-m", "benchmarks.sweep_process", str(records), str(ADDED_MS)))
         for _ in range(rounds)

@@ -1,7 +1,8 @@
 """Sweep overdue records with recorded AWS responses and print the elapsed and the CPU time.
 
-Usage: ``python -m benchmarks.sweep_process RECORDS ADDED_MS``. A recorded response replaces each
-AWS request after a pause, so that only the work of this process and the latency are measured.
+Usage: ``python -m benchmarks.sweep_process RECORDS ADDED_MS``. No request reaches AWS: each
+request waits ``ADDED_MS`` milliseconds and then gets a recorded response. The elapsed time
+therefore contains only the work of this process and the added latency.
 """
 
 import json

@@ -25,7 +25,10 @@ def page() -> str:
 
 
 def licence_of(name: str) -> str:
-    """Return the licence that an installed package declares: an expression, a text or classifiers.
+    """Return the licence that an installed package declares.
+
+    This is the licence expression or the licence text if it is one short line, and the licence
+    classifiers otherwise.
 
     Raises:
         ValueError: the package declares no licence.

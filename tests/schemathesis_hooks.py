@@ -36,10 +36,10 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
 
 
 def _rejects_only(response: Any, *codes: str) -> bool:
-    """Return whether the service rejected the request only with errors of these codes.
+    """Return whether the response lists errors and all of them have one of these codes.
 
-    A customer with only blank strings and nulls is empty. Metadata names that are equal after
-    trimming are duplicates.
+    The schema cannot express two rules: a customer with only blank strings and nulls is empty, and
+    metadata names that are equal after trimming are duplicates.
     """
     errors = _body(response).get("errors", [])
     return bool(errors) and all(error["code"] in codes for error in errors)

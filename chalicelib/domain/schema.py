@@ -47,9 +47,9 @@ class Resource(BaseModel):
 class Input(BaseModel):
     """Base class of input models.
 
-    Unknown fields and values of the wrong type are errors; of the unknown fields, only the first
-    `MAX_ERRORS` are validated. Strings are trimmed. An explicit null has the same effect as an
-    absent field.
+    Unknown fields and values of the wrong type are errors. If an object has more than `MAX_ERRORS`
+    unknown fields, only the first `MAX_ERRORS` of them are reported. Strings are trimmed. An
+    explicit null has the same effect as an absent field.
     """
 
     model_config = ConfigDict(

@@ -23,7 +23,10 @@ _NOT_UTF_8: Final = (
 )
 
 MAX_VALUES: Final = 40_000
-"""Maximum number of values in a body, except a batch. No customer of 32 KB has more."""
+"""Maximum number of values in the body of any request except a batch.
+
+A valid customer always has fewer values, because its size is limited to 32 KB.
+"""
 
 Body = TypeVar("Body", bound=BaseModel)
 

@@ -110,7 +110,7 @@ def test_webhook_with_wrong_or_missing_signature_is_rejected(example: Example) -
 
 
 def raw_exchange(example: Example, request: bytes) -> bytes:
-    """Send bytes and return the response until the receiver closes the connection."""
+    """Send these bytes to the receiver and return the beginning of its response."""
     with socket.create_connection(("127.0.0.1", example.port), timeout=10) as connection:
         connection.sendall(request)
         return connection.recv(65536)
@@ -140,9 +140,7 @@ def test_reset_connections_do_not_stop_the_receiver(example: Example) -> None:
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"{}"])
-def test_signed_body_of_another_kind_does_not_stop_the_receiver(
-    example: Example, body: bytes
-) -> None:
+def test_signed_but_invalid_body_does_not_stop_the_receiver(example: Example, body: bytes) -> None:
     example.send(signed=body, sent=body)
     assert example.send() == 204
 

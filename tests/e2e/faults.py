@@ -12,7 +12,11 @@ from tests.e2e.cloud import TIMEOUT_S, Cloud
 
 @contextmanager
 def injected_faults(cloud: Cloud, **rates: float) -> Iterator[dict[str, int]]:
-    """Inject faults during the block. When it ends, add the number of injected faults by kind."""
+    """Inject faults with these rates during the block.
+
+    The block gets a dict. When the block ends, the number of injected faults of each kind is added
+    to the dict.
+    """
     counts: dict[str, int] = {}
     _set(cloud, rates)
     try:

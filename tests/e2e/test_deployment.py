@@ -68,7 +68,7 @@ def test_firewall_is_associated_with_gateway_stage(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_log_groups_expire(cloud: Cloud) -> None:
+def test_log_groups_expire_after_30_days(cloud: Cloud) -> None:
     groups = cloud.client("logs").describe_log_groups(
         logGroupNamePrefix=f"/aws/lambda/feedback-{STAGE}"
     )["logGroups"]
@@ -99,7 +99,7 @@ def test_second_deployment_of_data_stack_changes_nothing(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_removed_firewall_is_disassociated(cloud: Cloud) -> None:
+def test_disassociated_firewall_has_no_gateway_stage(cloud: Cloud) -> None:
     web_acl_arn = stack_outputs(cloud)["WebAclArn"]
     script = (
         "from infrastructure.deployment.gateway_stage import disassociate_web_acl;"

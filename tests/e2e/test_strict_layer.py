@@ -1,4 +1,4 @@
-"""Access to the local cloud by foreign hosts and web pages, and its limits."""
+"""Access to the local cloud from foreign hosts and web pages, and its size limits."""
 
 import json
 from typing import Any
@@ -128,7 +128,7 @@ def test_message_over_256_kb_is_rejected(cloud: Cloud) -> None:
         sqs.send_message(QueueUrl=url, MessageBody="x" * (ASYNCHRONOUS_BYTES + 1))
 
 
-def test_output_of_functions_is_in_documented_file(cloud: Cloud) -> None:
+def test_log_line_of_function_is_in_emulator_log(cloud: Cloud) -> None:
     response = cloud.http.get("/public/survey", params={"survey": "x"})
     request_id = response.json()["requestId"]
     lines = [

@@ -115,7 +115,7 @@ def test_unprocessed_message_is_deleted_on_last_receive() -> None:
     assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
 
 
-def test_pointer_is_unchanged_by_encoding() -> None:
+def test_decoded_pointer_equals_encoded_pointer() -> None:
     pointer = RecordPointer("a", "r", ("x", "y"))
     assert encode(pointer) == '{"accountId": "a", "recordId": "r", "parts": ["x", "y"]}'
     assert decode(RecordPointer, encode(pointer)) == pointer

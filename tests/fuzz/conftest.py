@@ -1,4 +1,4 @@
-"""Fixtures of the web tests: the app over HTTP, in process."""
+"""Fixtures that the fuzz tests share with the web tests."""
 
 from tests.web.conftest import client, known
 

@@ -1,4 +1,4 @@
-"""Run properties with random inputs for a limited time."""
+"""Check properties of the service with random inputs for a limited time."""
 
 import json
 import os
@@ -50,7 +50,10 @@ def objects(known: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
 
 
 def fuzz(check: Callable[[Any], None], inputs: st.SearchStrategy[Any]) -> None:
-    """Check at least 20 inputs, until this test has used its share of the time budget."""
+    """Check one property with random inputs until its share of the time budget is used.
+
+    At least 20 inputs are checked.
+    """
     ends_at = time.monotonic() + SECONDS / PROPERTIES
     number = SEED
     while number == SEED or time.monotonic() < ends_at:

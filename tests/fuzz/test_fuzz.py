@@ -162,7 +162,7 @@ def test_stored_answers_equal_submitted_answers(account: SeededAccount) -> None:
     fuzz(check_answers, st.tuples(texts, distinct))
 
 
-def test_random_submissions_get_no_5xx_response(account: SeededAccount) -> None:
+def test_random_submissions_get_no_server_error(account: SeededAccount) -> None:
     answer = objects(
         {
             "id": st.sampled_from([*account.fields.values(), new_id()]),
@@ -199,7 +199,7 @@ class EmptyAccounts:
         return False
 
 
-def test_messages_and_definitions_raise_no_exception(client: Any, tmp_path: Path) -> None:
+def test_random_messages_and_definitions_raise_no_exception(client: Any, tmp_path: Path) -> None:
     pointers = objects(
         dict.fromkeys(
             ["accountId", "feedbackId", "executionId", "importId", "edition", "number"], texts

@@ -102,7 +102,7 @@ def anchors(markdown: str) -> set[str]:
 
 
 @pytest.mark.parametrize("alarm", ALARMS)
-def test_alarm_names_existing_runbook_section(alarm: str) -> None:
+def test_alarm_links_to_existing_runbook_section(alarm: str) -> None:
     description = ALARMS[alarm]["Properties"]["AlarmDescription"]
     link = re.search(r"Runbook: docs/operating\.md#([\w-]+)$", description)
     assert link, description
@@ -114,7 +114,7 @@ def test_compact_json_template_equals_yaml_template() -> None:
 
 
 @pytest.mark.parametrize("table", ["WebhookSecretsTable", "WorkflowsTable"])
-def test_table_with_secrets_is_encrypted_with_own_key(table: str) -> None:
+def test_table_with_secrets_is_encrypted_with_kms_key_of_stage(table: str) -> None:
     assert TABLES[table]["Properties"]["SSESpecification"] == {
         "SSEEnabled": True,
         "SSEType": "KMS",
@@ -122,7 +122,7 @@ def test_table_with_secrets_is_encrypted_with_own_key(table: str) -> None:
     }
 
 
-def test_key_is_retained_and_used_only_through_dynamodb() -> None:
+def test_kms_key_is_retained_and_usable_only_through_dynamodb() -> None:
     key = RESOURCES["SecretsKey"]
     assert key["UpdateReplacePolicy"] == "Retain"
     assert key["DeletionPolicy"] == "RetainExceptOnCreate"
@@ -153,7 +153,7 @@ def web_acl_rules() -> dict[str, dict[str, Any]]:
     return {rule["Name"]: rule["Statement"] for rule in rules}
 
 
-def test_web_acl_is_optional_and_stores_no_requests() -> None:
+def test_web_acl_is_optional_and_samples_no_requests() -> None:
     web_acl = RESOURCES["WebAcl"]
     assert web_acl["Condition"] == "HasFirewall"
     visibilities = [web_acl["Properties"], *web_acl["Properties"]["Rules"]]
@@ -177,13 +177,15 @@ def test_web_acl_is_optional_and_stores_no_requests() -> None:
         ),
     ],
 )
-def test_rate_rule_matches_paths(rule: str, matching: list[str], other: list[str]) -> None:
+def test_rate_rule_applies_only_to_its_paths(
+    rule: str, matching: list[str], other: list[str]
+) -> None:
     scope = web_acl_rules()[rule]["RateBasedStatement"]["ScopeDownStatement"]["RegexMatchStatement"]
     pattern = scope["RegexString"]["Fn::Sub"].replace("${Stage}", "prod")
     assert [path for path in matching + other if re.search(pattern, path)] == matching
 
 
-def test_partners_are_limited_by_api_key() -> None:
+def test_firewall_limits_partner_requests_per_api_key() -> None:
     rule = web_acl_rules()["partner-rate-per-key"]["RateBasedStatement"]
     assert rule["AggregateKeyType"] == "CUSTOM_KEYS"
     assert [key["Header"]["Name"] for key in rule["CustomKeys"]] == ["x-api-key"]

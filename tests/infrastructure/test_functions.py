@@ -127,7 +127,7 @@ def test_every_function_has_alarm_on_errors_and_throttles(metric: str) -> None:
     assert alarmed_functions(metric) == {deployed_name(function) for function in FUNCTIONS}
 
 
-def test_every_scheduled_function_has_alarm_if_it_does_not_run() -> None:
+def test_every_scheduled_function_has_alarm_on_missing_invocations() -> None:
     assert alarmed_functions("Invocations") == {deployed_name(f) for f in FUNCTIONS if f.schedule}
     for alarm in generate.function_resources().values():
         if alarm["Properties"].get("MetricName") == "Invocations":
@@ -145,7 +145,7 @@ def test_every_function_has_log_group_that_expires() -> None:
     assert groups == {f"/aws/lambda/{deployed_name(function)}": 30 for function in FUNCTIONS}
 
 
-def test_functions_cannot_create_log_groups_without_expiry() -> None:
+def test_no_function_has_permission_to_create_log_groups() -> None:
     for function in FUNCTIONS:
         for stage in STAGES:
             assert "CreateLogGroup" not in json.dumps(generate.policy(function, stage))
@@ -163,7 +163,7 @@ def longest_call_s(client: Any) -> float:
 
 
 @pytest.mark.parametrize("create_client", [dynamodb_client, queues._client])
-def test_every_client_respects_time_limit_of_call(create_client: Any) -> None:
+def test_longest_call_of_every_client_is_within_time_limit(create_client: Any) -> None:
     assert longest_call_s(create_client()) <= MAX_CALL_S
 
 
@@ -179,7 +179,7 @@ def test_function_timeout_leaves_time_for_slowest_call(function: Function) -> No
 
 
 @pytest.mark.parametrize("name", ["import_customers", "process_feedback"])
-def test_start_without_outcome_counts_only_after_worker_has_ended(name: str) -> None:
+def test_maximum_run_is_between_function_timeout_and_visibility_timeout(name: str) -> None:
     (function,) = (function for function in FUNCTIONS if function.name == name)
     assert function.queue
     queue = generate.function_resources()[f"{function.queue.name.split('.')[0].title()}Queue"]

@@ -15,7 +15,7 @@ REQUEST_ID = "84570606-3088-47ab-ab3e-ee58520c480c"
 
 @pytest.fixture
 def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Write log lines of two stages."""
+    """Write log lines of two requests in two stages."""
     for name, value in {
         "AWS_DEFAULT_REGION": "eu-west-1",
         "AWS_ACCESS_KEY_ID": "test",
@@ -53,6 +53,6 @@ def test_log_lines_of_request_are_printed_in_time_order(capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("logs")
-def test_unknown_request_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_fails_for_unknown_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-such-request", "--stage", "dev"]) == 1
     assert "No log line" in capsys.readouterr().err

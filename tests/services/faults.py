@@ -67,10 +67,10 @@ def inject_fault(
 def before_request(
     patch: pytest.MonkeyPatch, number: int, action: Callable[[], object]
 ) -> Iterator[Requests]:
-    """Record AWS requests in the block. Run the action before the request with this index.
+    """Record the AWS requests in the block, and run the action before the request with this index.
 
-    The action runs as another process: its requests are not recorded, and the permissions of the
-    block do not apply.
+    The action simulates another process: its own requests are not recorded, and the permissions of
+    the block do not apply to it.
     """
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])

@@ -7,7 +7,9 @@ import pytest
 from chalicelib.services.caching import CACHE_TTL_S, cached, clear_caches
 
 
-def test_cache_expires_while_monotonic_clock_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_expires_by_wall_clock_while_monotonic_clock_is_frozen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calls: list[str] = []
 
     @cached(at_most=10)

@@ -95,11 +95,11 @@ class Questionnaire:
         )
 
     def validate(self, submitted: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
-        """Validate submitted answers and return the answers to visible fields with the rating.
+        """Validate the submitted answers. Return the answers to visible fields, and the rating.
 
         Raises:
-            InvalidInput: an answer is invalid. Lists every error, at most `MAX_ERRORS`; pointers
-                start with ``/fields``.
+            InvalidInput: an answer is invalid. The exception lists at most `MAX_ERRORS` errors.
+                Their pointers start with ``/fields``.
         """
         errors = list(islice(self._field_id_errors(submitted), MAX_ERRORS))
         positions = self._first_positions(submitted)

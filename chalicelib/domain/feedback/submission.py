@@ -15,7 +15,11 @@ MAX_TOTAL_VALUES: Final = 10_000
 
 
 def _check_total(fields: Any) -> Any:
-    """Bound the cost of validation, whether or not the values are valid."""
+    """Reject too many answers or values before Pydantic validates them.
+
+    Pydantic validates every value of a list before it reports an error, so this check limits the
+    cost of validation.
+    """
     if not isinstance(fields, list):
         return fields
     if len(fields) > MAX_ANSWERS:

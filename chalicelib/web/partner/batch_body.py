@@ -97,7 +97,11 @@ def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
 
 
 def _of_row(index: int, error: InputError) -> InputError:
-    """Return the error with the pointer of its row, so that the size of a response is bounded."""
+    """Return the error with a pointer to its row instead of its field.
+
+    The pointer to a field contains the field name, which the client can make long. Pointers to rows
+    limit the size of the response.
+    """
     return InputError(json_pointer("batch", index), error.code, error.detail)
 
 

@@ -64,7 +64,9 @@ class PublicRequest:
         model: "type[Submission]",
         accept: "Callable[[Submission, SubmissionMetadata], Feedback]",
     ) -> "Feedback":
-        """Parse the request into a submission and accept it. Count it if it is rejected.
+        """Parse the request into a submission and accept it.
+
+        A rejected submission counts towards the rate limit.
 
         Raises:
             UnsupportedMediaType: the content type is not ``multipart/form-data``.

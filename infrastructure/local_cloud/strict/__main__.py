@@ -86,9 +86,10 @@ def delay_indexes(faults: Faults) -> None:
 
 
 def throttle_batches(faults: Faults) -> None:
-    """Leave a part of throttled batches unprocessed.
+    """Make the emulator process only a part of each throttled batch.
 
-    The emulator has verified the signature of the request before, so the request may change.
+    The response lists the other items as unprocessed. The emulator verifies the signature of a
+    request before it calls the replaced functions, so they can change the request.
     """
 
     def throttled(operation: str, execute: Any) -> Any:

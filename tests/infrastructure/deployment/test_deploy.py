@@ -178,7 +178,7 @@ def test_stack_without_updates_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
-def test_every_stage_on_aws_is_throttled_more_tightly_for_submits(stage: Stage) -> None:
+def test_every_stage_on_aws_has_lower_rate_limit_for_submits(stage: Stage) -> None:
     limits = stage.throttling
     assert (limits is None) == stage.is_emulated
     if limits:

@@ -65,7 +65,7 @@ def create(account: str, *, key: str | None = None, **fields: Any) -> Customer:
 
 
 def reserve(account: str) -> None:
-    """Reserve the counter, so that creates do not assign positions."""
+    """Reserve the counter for ten seconds. Until then, creates do not assign positions."""
     counters.reserve(account, Listed.CUSTOMERS, clock.now())
 
 
@@ -85,7 +85,10 @@ def sweep_and_list(account: str, time: Time) -> list[Customer]:
 
 
 def listed(account: str) -> list[Customer]:
-    """Return the customers in list order. Check that no row is unlisted and positions are dense."""
+    """Return the account's customers in list order.
+
+    Check that every customer has a position and that the positions are 1, 2, 3 and so on.
+    """
     rows = list(CustomerRow.scan(CustomerRow.account_id == account))
     assert sorted(row.position or 0 for row in rows) == list(range(1, len(rows) + 1))
     assert {(row.work_shard, row.due_at) for row in rows} <= {(None, None)}
@@ -122,7 +125,7 @@ def test_create_while_counter_is_reserved_makes_three_requests(
     assert {c.id for c in listed(account)} == {first.id, second.id}
 
 
-def test_create_after_reservation_takes_position(account: str, time: Time) -> None:
+def test_create_after_end_of_reservation_gets_position(account: str, time: Time) -> None:
     reserve(account)
     time.ahead += timedelta(seconds=11)
     with counted_calls() as calls:
@@ -187,7 +190,7 @@ def test_find_or_create_returns_customer_that_another_process_created(
     assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
 
 
-def test_unlisted_customers_are_listed_in_creation_order(account: str, time: Time) -> None:
+def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> None:
     reserve(account)
     ids = []
     for _ in range(5):
@@ -208,7 +211,7 @@ def test_purchase_requests_position_of_its_customer(account: str, time: Time) ->
     assert len(sweep_and_list(account, time)) == 2
 
 
-def test_new_respondent_is_created_while_counter_is_reserved(
+def test_customer_for_new_respondent_is_created_while_counter_is_reserved(
     seeded: SeededAccount, time: Time
 ) -> None:
     before = len(all_customers(seeded.account_id))
@@ -221,7 +224,7 @@ def test_new_respondent_is_created_while_counter_is_reserved(
     assert seeded.counts[0] == 1
 
 
-def test_replace_changes_no_list_attribute(account: str, time: Time) -> None:
+def test_customer_replaced_before_listing_is_listed(account: str, time: Time) -> None:
     reserve(account)
     customer = create(account, email="a@example.test")
     save_customer(account, customer_definition(id=customer.id, firstName="Ana"))
@@ -254,7 +257,9 @@ def test_worker_makes_six_requests_for_one_customer(
     assert requests.operations == LISTING_REQUESTS
 
 
-def test_worker_reserves_counter_only_for_many_customers(account: str, time: Time) -> None:
+def test_worker_reserves_counter_if_ten_customers_have_no_position(
+    account: str, time: Time
+) -> None:
     reserve(account)
     for _ in range(10):
         create(account)
@@ -298,7 +303,7 @@ def assign_all(account: str) -> None:
 
 @pytest.mark.parametrize("number", range(len(LISTING_REQUESTS)))
 @pytest.mark.parametrize("action", [import_a_row, delete_unlisted, assign_all, create])
-def test_concurrent_change_keeps_positions_dense(
+def test_change_during_assignment_leaves_no_gap_in_positions(
     account: str,
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
@@ -364,7 +369,7 @@ def test_customers_are_listed_after_fault_in_worker(
     assert {c.id for c in sweep_and_list(account, time)} == set(ids)
 
 
-def test_create_is_accepted_while_queue_is_unavailable(
+def test_create_succeeds_while_listing_queue_is_unavailable(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
@@ -391,7 +396,7 @@ def test_sweeper_sends_one_message_per_account_with_unlisted_customers(
     assert len(LISTING_QUEUE.queued_messages(account)) == 1
 
 
-def test_worker_stops_when_time_runs_out(account: str, time: Time) -> None:
+def test_worker_without_time_left_assigns_no_position(account: str, time: Time) -> None:
     reserve(account)
     create(account)
     assert assign_positions(listing_request(account, clock.now()), lambda: False) == 0

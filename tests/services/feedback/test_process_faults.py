@@ -208,7 +208,7 @@ def test_feedback_is_parked_after_eight_failures_and_replayed(
 
 
 def fail_processing(patch: pytest.MonkeyPatch, error: BaseException) -> None:
-    """Make the last step of processing raise this error."""
+    """Make the last step of processing a feedback raise ``error``."""
 
     def fail(*_: object) -> None:
         raise error
@@ -240,7 +240,7 @@ def test_unavailable_database_defers_feedback_without_counting_a_failure(
     assert seeded.counts == (1, 0, 0)
 
 
-def test_redelivery_of_unstarted_feedback_is_not_counted(
+def test_redelivery_of_unstarted_feedback_counts_no_failure(
     seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submission_of(seeded, "contact form")()
@@ -270,7 +270,7 @@ def test_feedback_that_always_kills_function_is_parked(
     assert (row.state, row.claims, row.reason) == ("PARKED", 8, "interrupted")
 
 
-def test_concurrent_redelivery_is_not_counted(
+def test_redelivery_within_75_s_of_start_counts_no_failure(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submission_of(seeded, "contact form")()

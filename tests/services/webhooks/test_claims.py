@@ -155,7 +155,7 @@ def test_outcome_is_recorded_despite_conflicts(
     assert len(receiver.requests) == 1
 
 
-def test_known_success_is_recorded_after_long_throttling(
+def test_delivered_webhook_is_recorded_as_succeeded_after_throttling(
     seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)

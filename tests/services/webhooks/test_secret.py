@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 
 
 def expiries(account_id: str) -> dict[str, int | None]:
-    """Return the expiry of each of the account's secrets, by secret."""
+    """Return a dict from each secret of the account to its expiry timestamp."""
     return {row.secret: row.expires_at for row in WebhookSecretRow.query(account_id)}
 
 

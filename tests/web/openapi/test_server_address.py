@@ -67,7 +67,9 @@ def test_openapi_document_and_docs_page_contain_server_address() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:4566", "localhost:8000", "[::1]", "localhost"])
-def test_page_uses_loopback_host(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+def test_docs_page_contains_loopback_host_of_request(
+    monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
     monkeypatch.setitem(EVENT, "headers", {"Host": host})
     page = body_of("/docs", {"path": "/local/docs", "apiId": "a1b2"})
     assert f"BASE_URL='http://{host}/restapis/a1b2/local/_user_request_'" in page
@@ -80,6 +82,6 @@ def test_page_ignores_host_that_is_not_loopback(monkeypatch: pytest.MonkeyPatch,
     assert "BASE_URL='…'" in body_of("/docs", {"path": "/docs"})
 
 
-def test_page_uses_placeholder_for_unknown_host() -> None:
+def test_docs_page_contains_placeholder_for_other_host() -> None:
     page = body_of("/docs", {"path": "/local/docs", "apiId": "a1b2"})
     assert "BASE_URL='…/restapis/a1b2/local/_user_request_'" in page

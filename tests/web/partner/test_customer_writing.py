@@ -116,7 +116,7 @@ def test_invalid_json_is_rejected_as_malformed(known: Partner, path: str, body: 
     assert known.post(path, body).errors == [("", "malformed")]
 
 
-def test_escaped_replacement_character_is_text(known: Partner) -> None:
+def test_escaped_replacement_character_is_accepted(known: Partner) -> None:
     response = known.post(CREATE, rb'{"firstName": "Zo\ufffd"}')
     assert (response.status, response.json["firstName"]) == (201, "Zo\ufffd")
 
@@ -401,7 +401,7 @@ def test_other_media_type_is_rejected(known: Partner, path: str, media_type: str
 @pytest.mark.parametrize("path", [CREATE, BATCH, "/partners/customer/list"])
 @pytest.mark.parametrize("encoding", ["gzip", "br", "identity"])
 @pytest.mark.parametrize("body", [b"{}", b""])
-def test_content_encoding_is_rejected(
+def test_request_with_content_encoding_is_rejected(
     known: Partner, path: str, encoding: str, body: bytes
 ) -> None:
     assert known.post(path, body, {"Content-Encoding": encoding}).status == 415
@@ -643,7 +643,7 @@ def test_customer_body_with_over_40000_values_is_rejected(known: Partner) -> Non
     assert known.post(CREATE, body).errors == [("", "too_many")]
 
 
-def test_rejected_rows_fit_into_a_response(known: Partner) -> None:
+def test_response_with_10000_rejected_rows_is_smaller_than_6_mb(known: Partner) -> None:
     body = json.dumps({"batch": [{"\U0001f600" * 60: 1}] * 10_000}, ensure_ascii=False)
     response = known.post(f"{BATCH}?partial=true", body.encode())
     assert response.status == 201

@@ -1,4 +1,4 @@
-"""Tags of customers: they belong to the account."""
+"""Tags of customers. All customers of an account share the account's tags."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,7 +19,7 @@ from tests.web.partner_client import Partner
 
 
 def save(partner: Partner, *definitions: dict[str, str]) -> str:
-    """Save a customer with tags and return its id."""
+    """Save a customer with tags and return the id of the customer."""
     return save_customer(partner.account_id, customer_definition(tags=list(definitions))).id
 
 
@@ -47,7 +47,7 @@ def test_tag_ids_with_same_name_differ_between_accounts() -> None:
     assert tags.tag_id(new_id(), "VIP") != tags.tag_id(new_id(), "VIP")
 
 
-def test_latest_color_applies_to_all_customers(partner: Partner, time: Time) -> None:
+def test_latest_color_of_tag_applies_to_all_its_customers(partner: Partner, time: Time) -> None:
     first = save(partner, {"tag": "VIP", "color": "#C0392B"})
     before = tags_of(partner, first)[0]
     time.ahead = timedelta(days=1)
@@ -87,7 +87,7 @@ def test_saving_customer_with_unchanged_tags_writes_no_tag_row(
     save(partner, {"tag": "VIP"})
 
 
-def test_tag_created_by_concurrent_load_is_used(
+def test_tag_created_by_concurrent_load_is_reused(
     partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_tags = places.find_tags

@@ -316,7 +316,7 @@ def test_replacement_character_in_answer_is_stored_unchanged(fresh: SeededAccoun
     assert stored_feedback(fresh.contact_form_id)[0].answers[1].values == ["\ufffd"]
 
 
-def test_content_encoding_is_rejected(seeded: SeededAccount) -> None:
+def test_request_with_content_encoding_is_rejected(seeded: SeededAccount) -> None:
     parts = [("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))]
     assert CLIENT.submit(SUBMIT_CONTACT, parts, {"content-encoding": "gzip"}).status == 415
 

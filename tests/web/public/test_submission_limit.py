@@ -79,7 +79,7 @@ def test_survey_submission_without_tracker_counts_toward_limit(fresh: SeededAcco
     assert statuses == [403, 403, 429]
 
 
-def test_submissions_without_known_form_share_one_count(fresh: SeededAccount) -> None:
+def test_submissions_without_known_form_share_one_limit(fresh: SeededAccount) -> None:
     client = PublicClient("198.51.100.9")
     unknown = client.submit_fields(SUBMIT_CONTACT, new_id(), [])
     malformed = client.submit(SUBMIT_CONTACT, b"x")

@@ -138,7 +138,7 @@ def test_redirect_is_empty_if_brand_has_no_target(fresh: SeededAccount) -> None:
     assert response.json == {"redirectTo": ""}
 
 
-def test_survey_with_single_target_redirects_to_it_and_takes_its_brand(
+def test_survey_with_single_target_uses_review_page_and_brand_of_target(
     fresh: SeededAccount,
 ) -> None:
     response = submit_survey(fresh, fresh.answers(nps="10"))
@@ -439,7 +439,7 @@ def test_submission_with_tracker_sends_three_aws_requests(fresh: SeededAccount) 
         ([1] * 1_001, [("/fields", "too_many")]),
     ],
 )
-def test_number_and_length_of_values_are_bounded(
+def test_too_many_or_too_long_values_are_rejected(
     seeded: SeededAccount, answers: list[Any], errors: list[tuple[str, str]]
 ) -> None:
     encoded = json.loads(json.dumps(answers).replace("ID", seeded.fields["note"]))

@@ -35,19 +35,19 @@ def test_transaction_is_cancelled_with_one_reason_per_item(
 
 
 @pytest.mark.parametrize("operation", ["PutItem", "UpdateItem", "DeleteItem"])
-def test_write_conflicts_with_transaction(operation: str) -> None:
+def test_write_in_conflict_fails_with_transaction_conflict(operation: str) -> None:
     error = faults_with(ALWAYS_IN_CONFLICT).error(operation, {})
     assert error
     assert error.code == "TransactionConflictException"
 
 
 @pytest.mark.parametrize("operation", ["GetItem", "Query", "BatchGetItem"])
-def test_read_never_conflicts(operation: str) -> None:
+def test_read_never_fails_with_conflict(operation: str) -> None:
     assert faults_with(ALWAYS_IN_CONFLICT).error(operation, {}) is None
 
 
 @pytest.mark.parametrize("operation", ["GetItem", "Query", "Scan", "PutItem"])
-def test_operation_is_throttled(operation: str) -> None:
+def test_throttled_operation_fails_with_throughput_error(operation: str) -> None:
     error = faults_with(ALWAYS_THROTTLED).error(operation, {})
     assert error
     assert error.code == "ProvisionedThroughputExceededException"
@@ -76,14 +76,14 @@ def test_table_management_gets_no_injected_fault() -> None:
     assert faults.error("DescribeTable", {}) is None
 
 
-def test_rates_are_respected() -> None:
+def test_share_of_failed_operations_is_close_to_fault_rate() -> None:
     faults = faults_with(FaultRates(throttling=0.1))
     errors = [faults.error("GetItem", {}) for _ in range(10_000)]
     assert 900 < sum(error is not None for error in errors) < 1_100
     assert faults.injected["throttling"] == sum(error is not None for error in errors)
 
 
-def test_index_shows_first_state_until_lag_ends() -> None:
+def test_index_shows_state_before_first_write_until_lag_ends() -> None:
     now = [0.0]
     lag = IndexLag(faults_with(FaultRates(index_lag=1, index_lag_s=2)), lambda: now[0])
     created, changed = ("a", "1"), ("b", "1")

@@ -36,7 +36,7 @@ class Recorder:
 
 @dataclass
 class Response:
-    """A response of the layer."""
+    """A response that the strict layer sent."""
 
     status: int
     body: Any
@@ -173,7 +173,7 @@ def test_websocket_from_page_of_another_origin_is_closed(client: Client) -> None
     assert not client.app.bodies
 
 
-def test_request_of_tool_reaches_emulator_unchanged(client: Client) -> None:
+def test_request_without_browser_headers_reaches_emulator_unchanged(client: Client) -> None:
     body = json.dumps({"TableName": "t"}).encode()
     client.request("POST", "/", body=body, x_amz_target="DynamoDB_20120810.GetItem")
     client.request("PUT", "/bucket/key", body=b"object")
@@ -236,7 +236,7 @@ def test_fault_rates_from_browser_or_other_machine_are_rejected(
     assert client.request("PUT", FAULTS_PATH, body=b"{}", **caller).status == 403
 
 
-def test_slow_operation_is_executed(client: Client) -> None:
+def test_operation_with_slow_fault_succeeds(client: Client) -> None:
     client.faults.rates = FaultRates(slow=1, slow_s=0)
     assert client.aws("DynamoDB_20120810.PutItem", {}).status == 200
     assert client.faults.injected["slow"] == 1

@@ -11,7 +11,9 @@ from infrastructure.local_cloud.strict.limits import (
 
 
 @pytest.mark.parametrize(("letter", "escaped_bytes"), [("x", 1), ("я", 6), ('"', 2), ("😀", 12)])
-def test_response_is_measured_as_runtime_marshals_it(letter: str, escaped_bytes: int) -> None:
+def test_json_escaped_response_over_lambda_limit_is_rejected(
+    letter: str, escaped_bytes: int
+) -> None:
     envelope_bytes = len('{"body": ""}')
     longest = letter * ((LAMBDA_BYTES - envelope_bytes) // escaped_bytes)
     accepted = {"body": {"body": longest}, "log": "line"}
