@@ -13,10 +13,10 @@ import httpx
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
-MAX_WAIT_S = 420
+MAX_WAIT_S = 1200
 """Maximum duration of an import.
 
-SQS redelivers the messages of a killed function after 90 seconds.
+SQS redelivers the messages of a killed function after 180 seconds.
 """
 
 

@@ -71,7 +71,7 @@ class Directory:
 
     @classmethod
     def of(cls, places: Iterable[Place], tags: Iterable[Tag] = ()) -> "Directory":
-        """Create a directory of these places and tags. The order of the places is preserved."""
+        """Create a directory of brands, stores and tags. The brands and stores keep their order."""
         return cls(tuple(places), {tag.id: tag for tag in tags})
 
     @cached_property

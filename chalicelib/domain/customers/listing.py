@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 REQUEST_INTERVAL: Final = timedelta(seconds=1)
-"""A process requests the listing of an account's new customers at most once in this interval."""
+"""Minimum interval between two messages that one process sends for the same account."""
 
 _INDEX_LAG: Final = timedelta(milliseconds=500)
 
