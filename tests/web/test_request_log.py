@@ -114,5 +114,5 @@ def test_app_keeps_log_level_if_standard_output_is_replaced() -> None:
         "import io, sys; from chalicelib.log import logger; sys.stdout = io.StringIO(); "
         "import app; sys.exit(logger.getEffectiveLevel())"
     )
-    imported = subprocess.run([sys.executable, "-c", code], check=False)  # noqa: S603
+    imported = subprocess.run([sys.executable, "-c", code], check=False)
     assert imported.returncode == logging.INFO
