@@ -55,7 +55,7 @@ deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREW
 		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL))
 
 test: $(VENV) ## Run the tests in process, in parallel
-	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
+	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e
 
 check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/ruff check $(SOURCES)
