@@ -161,6 +161,7 @@ FUNCTIONS: Final = (
         sends_to=(LISTING, WEBHOOKS),
         work="feedback",
         tables={
+            "accounts": ("GetItem",),
             "feedback": ("BatchGetItem", "UpdateItem"),
             "counters": ("BatchGetItem", "UpdateItem"),
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),

@@ -41,6 +41,7 @@ def save_store(account_id: str, definition: Any) -> Place:
             name=store.name,
             color=store.color,
             brand_id=store.brand_id,
+            time_zone=store.time_zone,
         ),
     )
 
