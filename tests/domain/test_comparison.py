@@ -1,4 +1,4 @@
-"""The comparison operators, each with at least one true and one false result."""
+"""Tests of the comparison operators: each has at least one true and one false result."""
 
 import pytest
 from hypothesis import given

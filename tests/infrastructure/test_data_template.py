@@ -1,4 +1,4 @@
-"""Properties that every table, queue and alarm of the data stack must have."""
+"""Tests of the properties that every table, queue and alarm of the data stack must have."""
 
 import json
 import re

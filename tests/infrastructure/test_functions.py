@@ -1,4 +1,4 @@
-"""The function manifest is complete, grants minimal permissions and matches the app."""
+"""Test that the function manifest is complete, grants minimal permissions and matches the app."""
 
 import json
 import re
@@ -152,7 +152,7 @@ def test_no_function_has_permission_to_create_log_groups() -> None:
 
 
 def longest_call_s(client: Any) -> float:
-    """Return the duration of a call in which all attempts time out, with the pauses between them.
+    """Return the duration of a call in which all attempts time out, including pauses.
 
     Botocore pauses for one second after the first attempt and doubles each further pause.
     """

@@ -1,4 +1,4 @@
-"""Webhook requests to faulty receivers, over real sockets."""
+"""Tests of webhook requests that are sent to faulty receivers over real sockets."""
 
 import gzip
 import itertools

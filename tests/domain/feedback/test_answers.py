@@ -1,4 +1,4 @@
-"""Validation of submissions: formats, limits, hidden fields, translations, ratings."""
+"""Tests of the validation of answers: formats, limits, hidden fields, translations and ratings."""
 
 from itertools import pairwise
 from typing import Any
@@ -431,7 +431,7 @@ def test_first_email_and_phone_number_identify_respondent() -> None:
 
 
 @pytest.mark.parametrize("count", [MAX_VALUES, MAX_VALUES + 1])
-def test_number_of_values_per_answer_is_limited(count: int) -> None:
+def test_answer_with_too_many_values_is_rejected(count: int) -> None:
     answer = {"id": NOWHERE, "values": ["x"] * count}
 
     if count <= MAX_VALUES:

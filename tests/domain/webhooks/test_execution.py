@@ -1,4 +1,4 @@
-"""The outcome of a delivery attempt, by response status and attempt number."""
+"""Tests that the outcome of a delivery attempt follows from its status and attempt number."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

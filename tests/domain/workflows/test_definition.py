@@ -1,4 +1,4 @@
-"""Validation of workflow definitions, and the construction of workflows from valid definitions."""
+"""Tests of validating workflow definitions and building workflows from valid definitions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Deployments of a stage to moto, with Chalice in this process."""
+"""Tests that deploy a stage to moto. Chalice runs in the test process."""
 
 import json
 import os

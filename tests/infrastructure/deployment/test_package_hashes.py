@@ -1,4 +1,4 @@
-"""When Chalice packages the requirements, it verifies their hashes."""
+"""Test that Chalice verifies the hashes of the requirements that it packages."""
 
 import zipfile
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Each AWS request of an import fails once, with each kind of fault. The result does not change."""
+"""Test that the result of an import does not change if any one of its AWS requests fails."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -68,7 +68,7 @@ def deliver_all(account: str) -> None:
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Until the import ends, move the clock ahead by an hour, sweep, and deliver the messages."""
+    """Move the clock ahead by an hour, sweep and deliver messages until the import ends."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return

@@ -1,4 +1,4 @@
-"""The circuit breaker opens for a minute after three consecutive timeouts of an account's host."""
+"""Tests of the circuit breaker, which opens for a minute after three timeouts of a host in a row."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Claims of executions: each execution has one claim at a time, and an outcome requires a claim."""
+"""Tests of claims: each execution has one claim at a time, and recording an outcome requires it."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The delivery of webhooks: one execution for each feedback and action, with retries."""
+"""Tests of webhook delivery: one execution for each feedback and action, retried after failures."""
 
 import json
 from datetime import timedelta

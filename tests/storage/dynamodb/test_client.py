@@ -1,4 +1,4 @@
-"""The DynamoDB client parses responses like botocore, and calls the same endpoint as botocore."""
+"""Test that the DynamoDB client parses responses and selects endpoints as botocore does."""
 
 import json
 from base64 import b64encode

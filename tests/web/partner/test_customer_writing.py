@@ -1,4 +1,4 @@
-"""Creating and importing customers through the API: validation errors and responses."""
+"""Tests of creating and importing customers through the API: validation errors and responses."""
 
 import json
 from pathlib import Path

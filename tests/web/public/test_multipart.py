@@ -1,4 +1,4 @@
-"""Multipart bodies: every encoding that clients use, and malformed bodies."""
+"""Tests of multipart bodies: every encoding that clients use, and malformed bodies."""
 
 import contextlib
 import json
