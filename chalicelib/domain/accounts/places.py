@@ -15,7 +15,7 @@ from chalicelib.domain.schema import Identifier, Input, Resource
 
 
 class PlaceKind(StrEnum):
-    """Kind of a place: brand or store. Also the type of a survey target."""
+    """Kind of a place: brand or store. A survey target has the same kinds."""
 
     BRAND = "BRAND"
     STORE = "STORE"

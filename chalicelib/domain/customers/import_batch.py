@@ -172,7 +172,10 @@ class ChunkPointer:
 
 
 def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
-    """Split the row groups, in order, into chunks. A chunk fits into a transaction and a record."""
+    """Split the row groups into chunks without changing their order.
+
+    Each chunk is small enough for one DynamoDB transaction and one chunk record.
+    """
     chunks: list[tuple[RowGroup, ...]] = []
     chunk: list[RowGroup] = []
     actions = size = 0

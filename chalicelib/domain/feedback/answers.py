@@ -60,7 +60,8 @@ class ValidatedAnswers:
 class _Value(NamedTuple):
     text: str
     position: int
-    """Index in the submitted list of values. Empty values, which are ignored, are also counted."""
+    """Index in the submitted list of values. The index also counts empty values, which are ignored.
+    """
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tests of the circuit breaker, which opens for a minute after three timeouts of a host in a row."""
+"""Tests of the circuit breaker, which opens for a minute after three successive timeouts."""
 
 from datetime import UTC, datetime, timedelta
 

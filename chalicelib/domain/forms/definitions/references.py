@@ -1,4 +1,4 @@
-"""Resolve references between the parts of a form definition by their ids and keys."""
+"""Resolve references between the parts of a form definition. A reference is an id or a key."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
