@@ -63,7 +63,7 @@ def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
 
 
 def calls_for_equal_responses(contenders: Sequence[Contender], request: str) -> int:
-    """Check that all contenders respond identically, and return the number of their AWS requests.
+    """Check that all contenders respond identically. Return how many AWS requests each sends.
 
     Raises:
         AssertionError: two contenders differ in the AWS requests, the status or the body.

@@ -59,7 +59,7 @@ def render(document: Schema) -> str:
 
 
 class DocsPage:
-    """Functions with which the template looks up parts of the OpenAPI document."""
+    """Functions that the template calls to look up parts of the OpenAPI document."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document

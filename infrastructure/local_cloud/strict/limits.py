@@ -77,7 +77,7 @@ def is_too_large_for_function(event: Mapping[str, Any], body: bytes) -> bool:
 def limited_result(result: dict[str, Any]) -> dict[str, Any]:
     """Return the result of an invocation, or an error result if the response is too large.
 
-    The Python 3.11 runtime escapes non-ASCII characters: a Cyrillic letter takes six bytes.
+    The Python 3.11 runtime escapes non-ASCII characters, so a Cyrillic letter takes six bytes.
     """
     if result.get("error") or len(json.dumps(result.get("body"))) <= LAMBDA_BYTES:
         return result
