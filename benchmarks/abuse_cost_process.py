@@ -1,6 +1,6 @@
 """Measure the most expensive known valid and rejected requests; print the measurements as JSON.
 
-Runs as a separate program, because it replaces botocore's HTTP session in its process:
+This module runs as a separate program, because it replaces botocore's HTTP session:
 ``python -m benchmarks.abuse_cost_process``.
 """
 

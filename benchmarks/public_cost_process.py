@@ -1,6 +1,6 @@
 """Measure the cost of viewing and submitting forms and of validating answers. Print it as JSON.
 
-Runs as a separate program, because it replaces botocore's HTTP session in its process:
+This module runs as a separate program, because it replaces botocore's HTTP session:
 ``python -m benchmarks.public_cost_process``.
 """
 

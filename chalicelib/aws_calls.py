@@ -1,7 +1,7 @@
 """Define the user agent of all botocore clients and count the AWS requests that they send.
 
 The request log contains the counts, and tests check them. Code that creates a botocore client must
-pass it to `count_calls_of`.
+pass the client to `count_calls_of`.
 """
 
 import os

@@ -57,8 +57,8 @@ class StoredFeedback:
     """A feedback record loaded from the table.
 
     Attributes:
-        input_hash: the hash of the request's input. It detects reuse of the idempotency key with
-            different input. None if the request had no key.
+        input_hash: the hash of the request's input. The hash detects reuse of the idempotency key
+            with different input. None if the request had no key.
         state: the state of processing.
     """
 

@@ -109,7 +109,7 @@ WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
 
 @dataclass(frozen=True)
 class LoadedChunk:
-    """A chunk, and the data of the account that a worker needs to import it.
+    """A chunk, and the account data that a worker needs to import the chunk.
 
     Attributes:
         row: the table row of the chunk.

@@ -110,7 +110,7 @@ class WebhookReceiver:
     def stop(self) -> bool:
         """Stop the receiver and return whether it was running.
 
-        Do not delete the stored port and the received webhooks.
+        The stored port and the received webhooks are not deleted.
         """
         if not self.is_running():
             return False

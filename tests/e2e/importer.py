@@ -22,7 +22,7 @@ SQS redelivers the messages of a killed function after 180 seconds.
 
 @dataclass(frozen=True)
 class Importer:
-    """A partner's client with its own new account."""
+    """A client of a partner with a new account."""
 
     http: httpx.Client
 

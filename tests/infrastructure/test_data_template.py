@@ -228,7 +228,7 @@ def test_second_deployment_of_data_stack_changes_nothing() -> None:
 
 @pytest.mark.usefixtures("aws")
 @pytest.mark.parametrize("region", ["eu-west-1", "us-east-1"])
-def test_template_above_cloudformation_limit_is_uploaded(
+def test_template_over_cloudformation_size_limit_is_uploaded_to_bucket(
     region: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)

@@ -23,7 +23,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Credential:
-    """A partner's API key and the hash of the secret that belongs to it.
+    """A partner's API key and the hash of the key's secret.
 
     Attributes:
         api_key: the public identifier that partners send as ``X-API-KEY``.

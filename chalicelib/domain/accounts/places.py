@@ -47,7 +47,7 @@ class BrandDefinition(Input):
 
 
 class StoreDefinition(BrandDefinition):
-    """The definition of a store. Its brand must belong to the account."""
+    """The definition of a store. The store's brand must belong to the account."""
 
     brand_id: Identifier
 

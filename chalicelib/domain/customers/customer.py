@@ -289,8 +289,8 @@ class CustomerBody(_IdentifierInput):
     )
     metadata: ImportMetadata = Field(
         default=None,
-        description="Your own data. Responses contain it as `metadata.import`. Empty values count"
-        " as absent. Names that are equal after trimming are errors.",
+        description="Your own data. Responses contain this data as `metadata.import`. Empty values"
+        " count as absent. Names that are equal after trimming are errors.",
     )
     sms_optin: bool | None = Field(default=None, description=_SMS_OPTIN)
     email_optin: bool | None = Field(default=None, description=_EMAIL_OPTIN)

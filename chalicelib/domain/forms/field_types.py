@@ -1,4 +1,4 @@
-"""Table of field types. Each row defines the valid answers of a type and how the service uses them.
+"""Table of field types. Each row defines the valid answers of a type and the use of these answers.
 
 To add a type, add a row. No other module contains code for a specific type.
 """

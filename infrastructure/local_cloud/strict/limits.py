@@ -67,7 +67,10 @@ def message_error(operation: str, request: Mapping[str, Any]) -> AwsError | None
 
 
 def is_too_large_for_function(event: Mapping[str, Any], body: bytes) -> bool:
-    """Return whether the gateway rejects a request, because its body or its event is too large."""
+    """Return whether the gateway rejects a request because the body or the event is too large.
+
+    The event is the Lambda event that the gateway builds from the request.
+    """
     return (
         len(body) > GATEWAY_BYTES
         or len(json.dumps(event, ensure_ascii=False).encode(errors="replace")) > LAMBDA_BYTES

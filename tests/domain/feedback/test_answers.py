@@ -184,7 +184,7 @@ def test_optional_field_with_min_replies_accepts_no_answer() -> None:
     assert values(validate(form)) == {}
 
 
-def test_required_field_must_be_answered() -> None:
+def test_missing_answer_to_required_field_is_rejected() -> None:
     form = form_of(field("a", required=True), field("b"))
 
     assert values(validate(form, ("a", "x"))) == {"a": ["x"]}

@@ -1,4 +1,4 @@
-"""Tests of the SAM template that Chalice generates and to which the project adds settings."""
+"""Tests of the SAM template: Chalice generates it, and the project adds settings."""
 
 import json
 from pathlib import Path

@@ -241,7 +241,7 @@ def test_throttled_request_does_not_count_as_failure_of_chunk(
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
-def test_chunk_behind_chunk_that_kills_worker_counts_no_failure(
+def test_failure_is_not_counted_for_chunk_that_follows_chunk_that_kills_worker(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killing = accept_batch(account, {"batch": [{"firstName": "A"}]})

@@ -1,4 +1,4 @@
-"""Tests of claims: each execution has one claim at a time, and recording an outcome requires it."""
+"""Tests of claims: only the worker with an execution's claim can record an outcome."""
 
 import json
 from dataclasses import replace

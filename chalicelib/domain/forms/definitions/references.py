@@ -19,7 +19,7 @@ class Names:
 
     Attributes:
         ids: the id of each part: the id in the definition, or an id derived from the key.
-        keys: the key of each part. A part without a key has its id as the key.
+        keys: the key of each part; for a part without a key, the part's id.
     """
 
     ids: Sequence[str]

@@ -1,4 +1,4 @@
-"""Tests of the strict layer. It wraps an app that records the requests that reach it."""
+"""Tests of the strict layer around an app that records the requests that it receives."""
 
 import asyncio
 import json
