@@ -4,8 +4,8 @@ The transaction that adds a record also increments the account's total of this k
 new total is the position of the new record in the list, so positions have no gaps. If two
 transactions read the same total, only one of them succeeds.
 
-If creates contend for a counter, a worker assigns the positions. While it works, it reserves the
-counter, so that creates leave the assignment to it.
+If creates contend for a counter, a worker assigns the positions. While the worker runs, it reserves
+the counter, so that creates leave the assignment to the worker.
 """
 
 from datetime import datetime, timedelta

@@ -220,8 +220,8 @@ def save_outcome(
             return True
         except Contention as contended:
             if contended.condition_failed:
-                # Another worker claimed the execution, or an earlier try of this write succeeded
-                # but its response was lost.
+                # Another worker claimed the execution, or this write succeeded earlier but its
+                # response was lost.
                 return _is_settled(execution, last_attempt, outcome.state)
         except Unavailable:
             if not backoff.pause():

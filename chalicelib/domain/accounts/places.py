@@ -16,7 +16,7 @@ from chalicelib.domain.schema import Identifier, Input, Resource
 
 
 class PlaceKind(StrEnum):
-    """Kind of a place: brand or store. Also the type of a survey target."""
+    """Kind of a place: brand or store. A survey target has the same kinds."""
 
     BRAND = "BRAND"
     STORE = "STORE"
@@ -50,7 +50,7 @@ class BrandDefinition(Input):
 
 
 class StoreDefinition(BrandDefinition):
-    """The definition of a store. Its brand must belong to the account."""
+    """The definition of a store. The store's brand must belong to the account."""
 
     brand_id: Identifier
     time_zone: TimeZoneName | None = None

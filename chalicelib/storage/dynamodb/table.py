@@ -48,7 +48,7 @@ class SharedConnection(Connection):
     def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
         """Send a request, without PynamoDB's signals and without ``ReturnConsumedCapacity``.
 
-        If DynamoDB throttles the request, send it again while there is time for retries.
+        If DynamoDB throttles the request, retry it until the time for retries ends.
 
         Raises:
             Unavailable: DynamoDB throttles or fails until the time for retries ends, or it does not

@@ -24,7 +24,7 @@ def issue_key(account: str, *options: str) -> tuple[str, str]:
     return key, secret
 
 
-def test_account_create_prints_only_id() -> None:
+def test_account_create_prints_only_account_id() -> None:
     result = run("account", "create", " Café [Minuit] ")
     account = accounts.find(result.stdout.strip())
     assert account
@@ -75,7 +75,7 @@ def test_account_list_prints_all_accounts() -> None:
     assert "Maison Lumen الرباط" in listed
 
 
-def test_issued_key_authenticates_its_account() -> None:
+def test_issued_key_authenticates_requests_of_its_account() -> None:
     account = new_account()
     assert authenticate(*issue_key(account)) == account
 

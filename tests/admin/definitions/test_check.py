@@ -1,4 +1,4 @@
-"""Validation of all definitions that one ``load`` command reads."""
+"""Tests of the validation of all definitions that one ``load`` command reads."""
 
 from collections.abc import Sequence
 from typing import Any

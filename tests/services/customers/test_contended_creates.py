@@ -1,4 +1,4 @@
-"""Every customer is listed, even if creates of an account interleave or their process is killed."""
+"""Test that every created customer is listed, even if creates interleave or a process is killed."""
 
 import contextlib
 from collections.abc import Callable
@@ -45,8 +45,8 @@ pytestmark = pytest.mark.usefixtures("time")
 
 CREATE_REQUESTS = [
     "BatchGetItem",  # the counter, the customer and its pair
-    "TransactWriteItems",  # with a position: another create was first
-    "TransactWriteItems",  # without a position
+    "TransactWriteItems",  # try to create the customer with a position; another create was first
+    "TransactWriteItems",  # create the customer without a position
     "SendMessageBatch",
 ]
 LISTING_REQUESTS = [
@@ -65,7 +65,7 @@ def create(account: str, *, key: str | None = None, **fields: Any) -> Customer:
 
 
 def reserve(account: str) -> None:
-    """Reserve the counter for ten seconds. Until then, creates do not assign positions."""
+    """Reserve the counter for ten seconds. In this time, creates do not assign positions."""
     counters.reserve(account, Listed.CUSTOMERS, clock.now())
 
 

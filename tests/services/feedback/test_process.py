@@ -1,4 +1,4 @@
-"""The processing of feedback updates counts and customers exactly once, also after a redelivery."""
+"""Test that feedback updates counts and customers exactly once, even after a redelivery."""
 
 import json
 from typing import Any

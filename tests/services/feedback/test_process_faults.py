@@ -1,4 +1,4 @@
-"""Each AWS request of a submission and its processing fails once, with each kind of fault."""
+"""Test that the result of a submission does not change if any one of its AWS requests fails."""
 
 import contextlib
 import json
@@ -86,7 +86,7 @@ def deliver_all(seeded: SeededAccount) -> None:
 
 
 def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
-    """Until the feedback is processed, move the clock ahead, sweep, and deliver the messages."""
+    """Move the clock ahead, sweep and deliver messages until the feedback is processed."""
     for _ in range(30):
         stored = feedback.find(feedback_id)
         if stored and stored.state == "DONE":

@@ -1,4 +1,4 @@
-"""Throttled requests are retried with backoff while there is time."""
+"""Test that throttled requests are retried with backoff until the retry time is used up."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Record the pauses instead of sleeping. Each pause has its maximum length."""
+    """Record the pauses between retries instead of sleeping. Each pause has its maximum length."""
     recorded: list[float] = []
     monkeypatch.setattr(backoff.time, "sleep", recorded.append)
     monkeypatch.setattr(backoff.random, "uniform", lambda _, longest: longest)

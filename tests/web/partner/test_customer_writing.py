@@ -1,4 +1,4 @@
-"""Creating and importing customers through the API: validation errors and responses."""
+"""Tests of creating and importing customers through the API: validation errors and responses."""
 
 import json
 from pathlib import Path
@@ -305,7 +305,7 @@ def test_email_has_at_most_255_characters(known: Partner) -> None:
     assert validation_errors(known, {"email": "aa" + longest}) == [("/email", "too_long")]
 
 
-def test_number_and_length_of_metadata_fields_are_limited(known: Partner) -> None:
+def test_metadata_with_too_many_or_too_long_fields_is_rejected(known: Partner) -> None:
     def metadata(keys: int = 2, key: int = 3, value: int = 1) -> dict[str, Any]:
         return {"metadata": {f"{n:0{key}}": "v" * value for n in range(keys)}}
 
