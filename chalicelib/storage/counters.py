@@ -17,11 +17,6 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    retry_on_contention,
-    try_write,
-)
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
 
@@ -36,6 +31,8 @@ class Listed(StrEnum):
 
 class CounterRow(Table):
     """The table row that contains the number of an account's records of one kind."""
+
+    is_contended = True
 
     class Meta:
         name = "counters"
@@ -68,17 +65,11 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
     """Reserve the counter for ten seconds. Return the total. One request.
 
     Raises:
-        Unavailable: contention on the counter persists.
+        Unavailable: the database throttles, or contention on the counter persists.
     """
     counter = CounterRow(account_id, kind.value)
-    reserve = CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))
-
-    def attempt() -> int:
-        if not try_write(lambda: counter.update([reserve])):
-            raise Contention(condition_failed=False)
-        return total_of(counter)
-
-    return retry_on_contention(attempt)
+    counter.update([CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))])
+    return total_of(counter)
 
 
 def increment_total(
