@@ -1,16 +1,18 @@
-"""The command ``account``: create and list accounts."""
+"""The command ``account``: create and list accounts, and show their numbers of records."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from admin.terminal import notices, results, show_table
+from admin.terminal import JsonOption, notices, results, show_json, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts import manage
+from chalicelib.services.accounts.stats import read_stats
 
-app = typer.Typer(help="Create and list accounts.", no_args_is_help=True)
+app = typer.Typer(help="Create, list and count the records of accounts.", no_args_is_help=True)
 
 
 def id_argument(text: str) -> str:
@@ -63,4 +65,23 @@ def list_accounts() -> None:
             [account.id, account.name, format_timestamp(account.created_at)]
             for account in manage.list_accounts()
         ],
+    )
+
+
+@app.command()
+def stats(account: AccountArgument, as_json: JsonOption = False) -> None:
+    """Show the numbers of customers, contact forms, surveys, purchases and feedback records.
+
+    The numbers come from counters. The command sends two AWS requests. To verify the counters
+    against the records, use the command recount.
+
+    Example: python -m admin account stats 7f3a0c1e-6a38-4b57-9d52-0c4c1f4f7a00 --json
+    """
+    numbers = asdict(read_stats(account))
+    if as_json:
+        show_json(numbers)
+        return
+    show_table(
+        ["Records", "Number"],
+        [[name.replace("_", " "), str(number)] for name, number in numbers.items()],
     )
