@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
 
 from admin.identity import operator_identity
-from admin.terminal import notices, results, show_table
+from admin.terminal import JsonOption, notices, results, show_json, show_table
 from chalicelib.domain.accounts.settings import Weekday
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
@@ -18,9 +19,11 @@ from chalicelib.services.accounts.settings import (
     current_settings,
     last_changes,
 )
+from chalicelib.services.accounts.stats import read_stats
 
 app = typer.Typer(
-    help="Create and list accounts; show and change their settings.", no_args_is_help=True
+    help="Create and list accounts; show their settings and counts; change their settings.",
+    no_args_is_help=True,
 )
 
 _OFF: Final = "off"
@@ -83,7 +86,7 @@ def list_accounts() -> None:
 @app.command()
 def show(
     account: AccountArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the account's settings and their last changes, newest first.
 
@@ -205,3 +208,22 @@ def _text(value: Any) -> str:
             hours = f"{value['start']}-{value['end']}"
             return hours if len(days) == len(Weekday) else f"{hours} {','.join(days)}"
     return json.dumps(value)
+
+
+@app.command()
+def stats(account: AccountArgument, as_json: JsonOption = False) -> None:
+    """Show the numbers of customers, contact forms, surveys, purchases and feedback records.
+
+    The numbers come from counters. The command sends two AWS requests. To verify the counters
+    against the records, use the command recount.
+
+    Example: python -m admin account stats 7f3a0c1e-6a38-4b57-9d52-0c4c1f4f7a00 --json
+    """
+    numbers = asdict(read_stats(account))
+    if as_json:
+        show_json(numbers)
+        return
+    show_table(
+        ["Records", "Number"],
+        [[name.replace("_", " "), str(number)] for name, number in numbers.items()],
+    )

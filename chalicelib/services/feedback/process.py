@@ -20,8 +20,9 @@ from chalicelib.queues import WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.workflows.cached_workflows import workflows_of
-from chalicelib.storage import customers, executions, feedback
+from chalicelib.storage import counters, customers, executions, feedback
 from chalicelib.storage.contact_forms import contact_forms
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
@@ -29,7 +30,7 @@ from chalicelib.storage.surveys import surveys
 MAX_BATCH_SIZE: Final = 25
 """Maximum number of feedback records that are processed in one transaction.
 
-A DynamoDB transaction allows 100 writes, and each feedback record needs up to three.
+A DynamoDB transaction allows 100 writes, and each feedback record needs up to four.
 """
 
 _TABLES: Final[dict[FormKind, FormTable]] = {
@@ -123,8 +124,10 @@ def _with_customer(record: Feedback) -> Feedback:
 def _count(identified: Sequence[Feedback]) -> None:
     now = clock.now()
     by_form = Counter((record.kind, record.form_id) for record in identified)
+    by_account: dict[str, list[str]] = defaultdict(list)
     by_customer: dict[tuple[str, str], list[Feedback]] = defaultdict(list)
     for record in identified:
+        by_account[record.account_id].append(record.id)
         if record.customer_id:
             by_customer[record.account_id, record.customer_id].append(record)
     # If the customer was deleted in the meantime, only the form's submission count is increased.
@@ -132,6 +135,8 @@ def _count(identified: Sequence[Feedback]) -> None:
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
             _TABLES[kind].count_submissions(write, form_id, submissions)
+        for account_id, ids in by_account.items():
+            counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
         for account_id, customer_id in existing:
             records = by_customer[account_id, customer_id]
             customers.count_feedback(
