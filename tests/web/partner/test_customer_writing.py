@@ -648,6 +648,17 @@ def test_customer_body_with_over_40000_values_is_rejected(known: Partner) -> Non
     assert known.post(CREATE, body).errors == [("", "too_many")]
 
 
+def test_batch_with_over_100000_arrays_is_rejected_before_parsing(known: Partner) -> None:
+    for count, errors in ((100_001, [("/batch/0", "wrong_type")]), (100_002, [("", "too_many")])):
+        body = b'{"batch":[[' + b",".join([b"[]"] * count) + b"]]}"
+        assert known.post(BATCH, body).errors == errors
+
+
+def test_brackets_in_strings_do_not_count_as_arrays(known: Partner) -> None:
+    row = {"metadata": {f"{n}": '{[\\"' * 100 for n in range(50)}}
+    assert known.post(BATCH, {"batch": [row] * 11}).status == 201
+
+
 def test_response_with_10000_rejected_rows_is_smaller_than_6_mb(known: Partner) -> None:
     body = json.dumps({"batch": [{"\U0001f600" * 60: 1}] * 10_000}, ensure_ascii=False)
     response = known.post(f"{BATCH}?partial=true", body.encode())
