@@ -140,6 +140,7 @@ FUNCTIONS: Final = (
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
             "customer-pairs": ("BatchGetItem", "PutItem"),
             "imports": ("BatchGetItem", "UpdateItem", "DeleteItem"),
+            "places": ("Query",),
         },
     ),
     Function(

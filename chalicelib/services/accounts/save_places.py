@@ -32,7 +32,7 @@ def save_store(account_id: str, definition: Any) -> Place:
     Raises:
         InvalidInput: the definition is invalid, or its id is the id of a brand.
     """
-    store = parse_store_definition(definition, places.load_directory(account_id, consistent=True))
+    store = parse_store_definition(definition, places.load_directory(account_id))
     return _save(
         account_id,
         Place(

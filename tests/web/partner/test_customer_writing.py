@@ -320,7 +320,7 @@ def test_metadata_with_too_many_or_too_long_fields_is_rejected(known: Partner) -
 
 def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
     """Return a request body whose created customer has ``size`` bytes as JSON."""
-    metadata = {f"{n:02}": "é" * 500 for n in range(30)}
+    metadata = {f"{n:02}": "x" * 300 + "€" * 200 for n in range(33)}
     small = create_customer(partner, {"metadata": metadata, "description": "x", "civility": "x"})
     compact = json.dumps(small, ensure_ascii=False, separators=(",", ":"))
     missing = size - len(compact.encode())
@@ -339,6 +339,22 @@ def test_customer_has_at_most_32_kilobytes(known: Partner) -> None:
     create_customer(known, largest)
     response = known.post(CREATE, larger)
     assert (response.status, response.json["title"]) == (413, "Content Too Large")
+    assert known.post(BATCH, {"batch": [largest]}).status == 201
+    assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
+
+
+def test_customer_has_at_most_61000_escaped_bytes(known: Partner) -> None:
+    def of_size(size: int) -> dict[str, Any]:
+        metadata = {f"{n:02}": "Ж" * 500 for n in range(19)} | {"a": "x" * 500, "b": "x" * 500}
+        body: dict[str, Any] = {"metadata": metadata, "description": "x"}
+        created = create_customer(known, body)
+        compact = json.dumps(created, ensure_ascii=False, separators=(",", ":"))
+        missing = size - len(json.dumps(compact)) + 2
+        return body | {"description": "x" * (1 + missing)}
+
+    largest, larger = (of_size(61_000 + extra_bytes) for extra_bytes in (0, 1))
+    create_customer(known, largest)
+    assert known.post(CREATE, larger).status == 413
     assert known.post(BATCH, {"batch": [largest]}).status == 201
     assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
 
