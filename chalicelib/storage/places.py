@@ -52,7 +52,7 @@ def save(account_id: str, place: Place) -> bool:
 
 
 def load_directory(account_id: str, *, consistent: bool = False) -> Directory:
-    """Load the account's tags, and its brands and stores, sorted by name."""
+    """Load the account's tags, and its brands and stores in the order of their names."""
     rows = list(PlaceRow.query(account_id, consistent_read=consistent))
     places = (
         Place(

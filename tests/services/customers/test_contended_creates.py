@@ -200,7 +200,7 @@ def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> N
     assert [c.id for c in listed(account)] == ids
 
 
-def test_purchase_requests_position_of_its_customer(account: str, time: Time) -> None:
+def test_recording_purchase_requests_position_for_new_customer(account: str, time: Time) -> None:
     brand = save_brand(account, brand_definition())
     store = save_store(account, store_definition(brand.id))
     reserve(account)
