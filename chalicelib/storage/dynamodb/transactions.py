@@ -14,7 +14,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.storage.dynamodb.table import Table, connection
 
 CONDITION_FAILED: Final = "ConditionalCheckFailed"
-"""DynamoDB's reason code for a write of a transaction whose condition failed."""
+"""The reason code that DynamoDB returns for a write whose condition failed."""
 
 _CONFLICTS: Final = frozenset({"ConditionalCheckFailedException", "TransactionConflictException"})
 
