@@ -36,7 +36,8 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
     id="getPurchase",
     tag="Purchases",
     summary="Get a purchase",
-    description="Returns one purchase with its current customer and store name.",
+    description="Returns one purchase with the current data of the customer and the current name"
+    " of the store.",
     parameters={"id": "Identifier of the purchase."},
     response="purchases.purchase.Purchase",
     returns="The purchase.",

@@ -154,7 +154,7 @@ def test_concurrent_requests_with_same_key_create_one_customer(
 
 
 @pytest.mark.parametrize("is_contended", [False, True])
-def test_concurrent_creates_with_same_pair_keep_pair_of_first_customer(
+def test_pair_of_concurrently_created_customers_refers_to_first_customer(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, is_contended: bool
 ) -> None:
     if is_contended:
