@@ -404,7 +404,7 @@ def _json(document: Json) -> str:
 
 class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
-        """Return True: CloudFormation rejects YAML aliases."""
+        """Return True to write no YAML aliases, because CloudFormation rejects them."""
         return True
 
 

@@ -388,8 +388,8 @@ def count_purchase(
     The transaction fails if the customer does not exist.
 
     Args:
-        by: the change of the count. If it is positive, ``source`` is added to the customer's data
-            sources.
+        by: the change of the count. If the change is positive, ``source`` is added to the
+            customer's data sources.
     """
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),

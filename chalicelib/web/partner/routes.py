@@ -22,8 +22,8 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
         description=f"Returns one page of the account's {records}, oldest first. A page after the"
         " last page has no items, but the same totals.",
         body="paging.PageRequest",
-        body_description="The page. An empty body requests the first 10 records and needs no"
-        " content type.",
+        body_description="The requested page. An empty body requests the first 10 records and needs"
+        " no content type.",
         body_optional=True,
         response=response,
         returns=f"The page of {records}.",
@@ -36,7 +36,8 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
     id="getPurchase",
     tag="Purchases",
     summary="Get a purchase",
-    description="Returns one purchase with its current customer and store name.",
+    description="Returns one purchase with the current data of the customer and the current name"
+    " of the store.",
     parameters={"id": "Identifier of the purchase."},
     response="purchases.purchase.Purchase",
     returns="The purchase.",

@@ -67,7 +67,9 @@ def test_purchase_contains_current_data_of_customer_and_store(loaded: LoadedAcco
     assert (purchase["metadata"], purchase["attributes"]) == ({}, [])
 
 
-def test_customer_has_every_field_and_null_only_where_nullable(loaded: LoadedAccount) -> None:
+def test_customer_contains_every_field_and_null_only_in_nullable_fields(
+    loaded: LoadedAccount,
+) -> None:
     customer = loaded.partner.get(loaded.paths["customer"]).json
     assert "language" not in customer
     nulls = {name for name, value in customer.items() if value is None}

@@ -33,7 +33,7 @@ def test_submission_over_limit_is_rejected(fresh: SeededAccount) -> None:
     assert len(stored_feedback(fresh.contact_form_id)) == 2
 
 
-def test_submission_limit_is_per_source_and_form(fresh: SeededAccount) -> None:
+def test_submission_limit_applies_to_each_source_and_form_separately(fresh: SeededAccount) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     assert submit(fresh, OTHER_CLIENT) == 204
     survey = CLIENT.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answers())
