@@ -1,10 +1,17 @@
-"""Write results to standard output and everything else to standard error."""
+"""Write results to standard output and everything else to standard error.
 
+Results are tables and texts or, with the option ``--json``, one JSON document.
+"""
+
+import json
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, Final
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -16,6 +23,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from chalicelib.domain.schema import format_timestamp
+
 _WIDTH_WITHOUT_TERMINAL: Final = 200
 
 _VISIBLE_CONTROLS: Final = {
@@ -26,6 +35,22 @@ _VISIBLE_CONTROLS: Final = {
 }
 """Escape sequences for control characters, line separators and text direction characters, by code
 point."""
+
+
+_JSON_ESCAPES: Final = {code: f"\\u{code:04x}" for code in _VISIBLE_CONTROLS if code > 0x1F}
+
+_prints_json = False
+
+
+def set_json_output(is_json: bool) -> None:
+    """Print the results of this run as JSON, or as tables and texts."""
+    global _prints_json
+    _prints_json = is_json
+
+
+def prints_json() -> bool:
+    """Return whether results are printed as JSON."""
+    return _prints_json
 
 
 class _PlainConsole(Console):
@@ -53,14 +78,72 @@ def notices() -> Console:
     return _PlainConsole(stderr=True)
 
 
-def show_table(columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table to standard output. Wrap long cells instead of truncating them."""
+def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table to standard output. Wrap long cells instead of truncating them.
+
+    With ``--json``, print a list of objects. Their field names are the column titles in camelCase.
+    """
+    if _prints_json:
+        names = [_field_name(column) for column in columns]
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(cell_text, row))
     results().print(table, soft_wrap=False)
+
+
+def show(record: Mapping[str, object], text: str | None = None) -> None:
+    """Print the text to standard output or, with ``--json``, the record."""
+    if _prints_json:
+        print_json(record)
+    elif text is not None:
+        results().print(text)
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON to standard output, with escaped control characters."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_value)
+    sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
+
+
+def cell_text(value: object) -> str:
+    """Return the text of a table cell."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return format_timestamp(value)
+        case list() | tuple():
+            return ", ".join(map(cell_text, value))
+    return str(value)
+
+
+def _json_value(value: object) -> object:
+    return format_timestamp(value) if isinstance(value, datetime) else str(value)
+
+
+def _field_name(column: str) -> str:
+    first, *words = re.findall(r"\w+", column.lower())
+    return first + "".join(map(str.capitalize, words))
+
+
+def confirm(question: str, *, is_confirmed: bool) -> None:
+    """Ask the operator to confirm an operation that cannot be undone.
+
+    Raises:
+        Abort: the operator does not confirm.
+        UsageError: the operator cannot be asked, because standard input is not a terminal.
+    """
+    if is_confirmed:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("Add --yes to confirm the operation.", param_hint="--yes")
+    typer.confirm(question, abort=True, err=True)
 
 
 @contextmanager

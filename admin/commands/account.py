@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from admin.terminal import notices, results, show_table
+from admin.options import example
+from admin.terminal import notices, show, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts import manage
 
 app = typer.Typer(help="Create and list accounts.", no_args_is_help=True)
@@ -37,7 +37,7 @@ def _name(text: str) -> str:
     return name
 
 
-@app.command()
+@app.command(epilog=example('account create "Maison Lumen"'))
 def create(
     name: Annotated[str, typer.Argument(help="The account's name.", parser=_name, metavar="NAME")],
     account_id: Annotated[
@@ -51,16 +51,13 @@ def create(
         raise Conflict(f"An account with this id already exists: {existing.name}.")
     account = manage.create_account(name, account_id)
     notices().print(f"Created the account {account.name}. Its id:")
-    results().print(account.id)
+    show({"id": account.id, "name": account.name}, account.id)
 
 
-@app.command("list")
+@app.command("list", epilog=example("account list"))
 def list_accounts() -> None:
     """List all accounts, oldest first."""
     show_table(
         ["Id", "Name", "Created"],
-        [
-            [account.id, account.name, format_timestamp(account.created_at)]
-            for account in manage.list_accounts()
-        ],
+        [[account.id, account.name, account.created_at] for account in manage.list_accounts()],
     )
