@@ -8,7 +8,9 @@ import typer
 
 from admin.commands import account as account_commands
 from admin.commands import completion as completion_commands
+from admin.commands import customer as customer_commands
 from admin.commands import deliveries as delivery_commands
+from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
@@ -66,6 +68,8 @@ for _noun, _commands in {
     "account": account_commands.app,
     "key": key_commands.app,
     "definition": definition_app,
+    "feedback": feedback_commands.app,
+    "customer": customer_commands.app,
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
     "webhook-secret": webhook_secret_commands.app,

@@ -17,6 +17,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
 )
@@ -152,28 +153,35 @@ def counter(description: str) -> Iterator[Callable[[int], None]]:
 
     Yields a function that adds to the number.
     """
-    columns = TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn()
-    bar = Progress(*columns, console=notices(), transient=True, disable=not sys.stderr.isatty())
-    with bar:
+    with _progress(TextColumn("{task.description}"), MofNCompleteColumn()) as bar:
         task = bar.add_task(description, total=None)
         yield lambda count: bar.advance(task, count)
 
 
 @contextmanager
 def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar if standard error is a terminal.
+    """Show a progress bar with a known total if standard error is a terminal.
 
     Yields a function that advances the bar by one step.
     """
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=notices(),
-        transient=True,
-        disable=not sys.stderr.isatty(),
+    with progress_total(description) as advance:
+        yield lambda: advance(1, total)
+
+
+@contextmanager
+def progress_total(description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar if standard error is a terminal.
+
+    Yields a function that advances the bar by a number of steps and sets the total.
+    """
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with _progress(*columns) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda count, total: bar.update(task, advance=count, total=total)
+
+
+def _progress(*columns: ProgressColumn) -> Progress:
+    is_disabled = not sys.stderr.isatty()
+    return Progress(
+        *columns, TimeElapsedColumn(), console=notices(), transient=True, disable=is_disabled
     )
-    with bar:
-        task = bar.add_task(description, total=total)
-        yield lambda: bar.advance(task)

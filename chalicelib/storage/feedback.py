@@ -1,7 +1,6 @@
 """The table of feedback records. Each row is also the work record for processing the feedback."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage import trackers
@@ -63,28 +63,6 @@ class FeedbackRow(WorkRow):
 
 WORK: Final[WorkRecords[FeedbackPointer]] = WorkRecords("feedback", FeedbackRow)
 """The work records of feedback."""
-
-
-@dataclass(frozen=True)
-class StoredFeedback:
-    """A feedback record loaded from the table.
-
-    Attributes:
-        input_hash: the hash of the request's input. It detects reuse of the idempotency key with
-            different input. None if the request had no key.
-        state: the state of processing.
-        is_test: whether an operator marked the feedback as a test.
-    """
-
-    feedback: Feedback
-    input_hash: str | None
-    state: FeedbackState
-    is_test: bool = False
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the counts of the form and of the customer include the feedback."""
-        return self.state is FeedbackState.DONE and not self.is_test
 
 
 def create(feedback: Feedback, input_hash: str | None) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FeedbackState
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.services.forms.tables import TABLES
 from chalicelib.storage import customers, feedback
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
-from chalicelib.storage.feedback import StoredFeedback
 
 
 def mark_test(feedback_id: str, *, is_test: bool) -> bool:

@@ -6,9 +6,9 @@ from typing import Final
 
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.filter import FeedbackFilter
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.services.concurrency import map_concurrently
 from chalicelib.storage import feedback
-from chalicelib.storage.feedback import StoredFeedback
 
 MAX_CONCURRENCY: Final = 8
 _READ_AT_ONCE: Final = 100
