@@ -58,6 +58,7 @@ The attempts of the execution are separate rows with the sort keys ``attempt#NUM
 """
 
 _MAX_PUTS: Final = 25
+_READ_AT_ONCE: Final = 100
 _MAX_PUT_BYTES: Final = 3_000_000
 _FILTERED_PAGE_SIZE: Final = 1_000
 
@@ -256,6 +257,15 @@ def find(execution_id: str) -> Execution | None:
     """Load an execution. Return None if it does not exist. One consistent request."""
     (row,) = read_together((ExecutionRow, execution_id, PART))
     return _execution(row) if row else None
+
+
+def find_many(execution_ids: Sequence[str]) -> list[Execution]:
+    """Load the executions with these ids that exist. One consistent request per 100 ids."""
+    rows: list[Any] = []
+    for start in range(0, len(execution_ids), _READ_AT_ONCE):
+        ids = execution_ids[start : start + _READ_AT_ONCE]
+        rows += read_together(*((ExecutionRow, execution_id, PART) for execution_id in ids))
+    return [_execution(row) for row in rows if row]
 
 
 def list_attempts(execution_id: str) -> list[Attempt]:

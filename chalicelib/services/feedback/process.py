@@ -12,31 +12,24 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.outbound.queues import send
 from chalicelib.queues import WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
+from chalicelib.services.forms.tables import TABLES
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import counters, customers, executions, feedback
-from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
-from chalicelib.storage.forms import FormTable
-from chalicelib.storage.surveys import surveys
 
 MAX_BATCH_SIZE: Final = 25
 """Maximum number of feedback records that are processed in one transaction.
 
 A DynamoDB transaction allows 100 writes, and each feedback record needs up to four.
 """
-
-_TABLES: Final[dict[FormKind, FormTable]] = {
-    FormKind.CONTACT_FORM: contact_forms,
-    FormKind.SURVEY: surveys,
-}
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
@@ -134,7 +127,7 @@ def _count(identified: Sequence[Feedback]) -> None:
     existing = customers.find_existing(by_customer)
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
-            _TABLES[kind].count_submissions(write, form_id, submissions)
+            TABLES[kind].count_submissions(write, form_id, submissions)
         for account_id, ids in by_account.items():
             counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
         for account_id, customer_id in existing:
