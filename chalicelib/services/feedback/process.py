@@ -1,9 +1,9 @@
 """Process feedback exactly once, even if its message is delivered several times.
 
-1. Create the webhook executions and the customer. Their ids are derived from the feedback, so
-   repeating this step creates no duplicates.
-2. Update the counts and mark the feedback as done, in one transaction. If another message for this
-   feedback arrives later, it is skipped.
+1. Create the webhook executions and the customer. The ids of these records are derived from the
+   feedback, so repeating this step creates no duplicates.
+2. Update the counts and mark the feedback as done, in one transaction. Later messages for this
+   feedback are skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 

@@ -132,7 +132,7 @@ class Table(Model):
         """Build a row from a DynamoDB item.
 
         This is faster than PynamoDB's method, which loops over all attributes of the model. It
-        requires that attributes have the same names in Python and in DynamoDB.
+        works only if attributes have the same names in Python and in DynamoDB.
         """
         attributes = cls.get_attributes()
         row = cls.__new__(cls)
@@ -222,5 +222,5 @@ def put_all(rows: Iterable[Table]) -> None:
 
 
 def account_key(account_id: str, record_id: str) -> str:
-    """Return the partition key of an account-scoped record. It contains the account id."""
+    """Return the partition key of an account-scoped record. The key contains the account id."""
     return f"{account_id}#{record_id}"
