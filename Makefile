@@ -56,7 +56,7 @@ deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREW
 		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL))
 
 test: $(VENV) ## Run the tests in process, in parallel
-	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
+	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e
 
 check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/ruff check $(SOURCES)
@@ -70,7 +70,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/cfn-lint .local/check/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on a temporary local cloud, or on a running cloud (E2E_DEMO=…)
-	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest tests/e2e
+	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest --durations=15 tests/e2e
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest tests/fuzz
 
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)

@@ -1,10 +1,12 @@
 """Write results to standard output and everything else to standard error."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -15,6 +17,8 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 _WIDTH_WITHOUT_TERMINAL: Final = 200
 
@@ -62,6 +66,11 @@ def show_table(columns: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         table.add_row(*row)
     results().print(table, soft_wrap=False)
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON to standard output."""
+    print(json.dumps(value, indent=2))  # noqa: T201
 
 
 @contextmanager

@@ -141,6 +141,7 @@ FUNCTIONS: Final = (
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
             "customer-pairs": ("BatchGetItem", "PutItem"),
             "imports": ("BatchGetItem", "UpdateItem", "DeleteItem"),
+            "places": ("Query",),
         },
     ),
     Function(
@@ -162,6 +163,7 @@ FUNCTIONS: Final = (
         sends_to=(LISTING, WEBHOOKS),
         work="feedback",
         tables={
+            "accounts": ("GetItem",),
             "feedback": ("BatchGetItem", "UpdateItem"),
             "counters": ("BatchGetItem", "UpdateItem"),
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),

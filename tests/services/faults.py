@@ -118,6 +118,8 @@ def _fail(
     if fault is InjectedFault.CONFLICT and operation == "TransactWriteItems":
         reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
         raise _error(operation, "TransactionCanceledException", CancellationReasons=reasons)
+    if fault is InjectedFault.CONFLICT and operation in ("DeleteItem", "PutItem", "UpdateItem"):
+        raise _error(operation, "TransactionConflictException")
     if fault is InjectedFault.PARTIAL_SUCCESS and operation in _PARTIAL_OPERATIONS:
         return _PARTIAL_OPERATIONS[operation](arguments, send)
     return send(arguments)

@@ -32,7 +32,7 @@ def save_store(account_id: str, definition: Any) -> Place:
     Raises:
         InvalidInput: the definition is invalid, or a brand has the same id.
     """
-    store = parse_store_definition(definition, places.load_directory(account_id, consistent=True))
+    store = parse_store_definition(definition, places.load_directory(account_id))
     return _save(
         account_id,
         Place(
@@ -41,6 +41,7 @@ def save_store(account_id: str, definition: Any) -> Place:
             name=store.name,
             color=store.color,
             brand_id=store.brand_id,
+            time_zone=store.time_zone,
         ),
     )
 

@@ -42,7 +42,7 @@ def record_purchase(account_id: str, definition: Any) -> Purchase:
     customer_id = _customer_of(account_id, record_id, parsed)
 
     def attempt() -> Purchase:
-        earlier = purchases.find(account_id, record_id, consistent=True)
+        earlier = purchases.find(account_id, record_id)
         now = clock.now()
         purchase = build_purchase(
             parsed, account_id, customer_id, earlier.created_at if earlier else now, now

@@ -271,6 +271,10 @@ class WorkRecords(Generic[Pointer]):
                         parked_at=datetime.fromisoformat(row.ended_at),
                     )
 
+    def count_parked(self) -> int:
+        """Return the number of parked records. One request per MB of index entries."""
+        return self._row.due.count(PARKED_SHARD)
+
     def parked_parts(self, owner_id: str) -> list[str]:
         """Return the sort keys of the owner's parked work records."""
         rows = self._row.query(

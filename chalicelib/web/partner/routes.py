@@ -137,7 +137,8 @@ def get_customer(request: PartnerRequest) -> Response:
     summary="Create a customer",
     description="Always creates a customer, even if another customer has the same e-mail and phone"
     " number. No field is required, but at least one must have a value; `null` and an empty string"
-    " are not values. The JSON of a customer is limited to 32 KB.",
+    " are not values. The JSON of a customer is limited to 32 KB,"
+    " and to 61,000 bytes with escaped characters.",
     parameters=IDEMPOTENCY_KEY,
     body="customers.customer.CustomerBody",
     body_description="The customer. Leading and trailing white space is removed.",

@@ -299,7 +299,7 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
         patch.setattr(BaseClient, "_make_api_call", fail_first_update)
         sweep(IMPORTS)
     assert failed_updates
-    assert len(IMPORT_QUEUE.queued_messages(account)) == 3
+    assert len(IMPORT_QUEUE.queued_messages(account)) == 4
 
 
 def test_failed_sweep_queues_chunks_that_it_has_already_rescheduled(

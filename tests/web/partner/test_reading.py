@@ -1,8 +1,10 @@
 """Tests of the endpoints that read one resource: responses, access control and errors."""
 
 import json
+from typing import Any
 
 import pytest
+from botocore.client import BaseClient
 from chalice.test import Client
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS
@@ -117,3 +119,21 @@ def test_unsupported_method_returns_problem_details(loaded: LoadedAccount) -> No
     assert response.status == 405
     assert response.headers["content-type"] == "application/problem+json"
     assert response.headers["allow"] == "GET"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reads_by_id_are_consistent(
+    loaded: LoadedAccount, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+    consistent: list[bool] = []
+
+    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        tables = [arguments, *arguments.get("RequestItems", {}).values()]
+        consistent.append(any(table.get("ConsistentRead") for table in tables))
+        return real(client, operation, arguments)
+
+    assert loaded.partner.get(loaded.paths[kind]).status == 200
+    monkeypatch.setattr(BaseClient, "_make_api_call", request)
+    assert loaded.partner.get(loaded.paths[kind]).status == 200
+    assert set(consistent) == {True}
