@@ -43,8 +43,8 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 25 executions to create, and one per ten executions to queue. Workflows and settings that
-    are not cached need one more for each account.
+    per 25 executions to create, and one per ten executions to queue. Loading the workflows or the
+    settings of an account that are not cached takes one more request each.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but
