@@ -225,7 +225,9 @@ def test_check_that_fails_on_emulator_is_skipped(monkeypatch: pytest.MonkeyPatch
     assert (report.passed, report.problems) == ([], {})
 
 
-def test_settings_that_emulator_drops_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_of_settings_that_emulator_drops_are_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     dropped = [check for check in CHECKS if not check.is_emulated]
     monkeypatch.setattr("infrastructure.doctor.examine.CHECKS", dropped)
