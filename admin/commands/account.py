@@ -83,7 +83,7 @@ def list_accounts() -> None:
 
 @app.command("show", epilog=example("account show ACCOUNT"))
 def show_settings(account: AccountArgument) -> None:
-    """Show the account's settings and their last changes, newest first."""
+    """Show the account's settings and the last changes of the settings, newest first."""
     settings = current_settings(account).model_dump(mode="json")
     changes = [
         {
@@ -133,7 +133,8 @@ def change(
     time_zone: Annotated[
         str | None,
         typer.Option(
-            metavar="ZONE|off", help="The time zone of stores that have none, such as Europe/Paris."
+            metavar="ZONE|off",
+            help="The time zone of stores without a time zone, such as Europe/Paris.",
         ),
     ] = None,
     sending_hours: Annotated[
@@ -148,14 +149,15 @@ def change(
         Any,
         typer.Option(
             metavar="DAYS|off",
-            help="The age at which answers are anonymized.",
+            help="The age in days at which answers are anonymized.",
             parser=_number_or_off,
         ),
     ] = None,
 ) -> None:
     """Change settings of the account. Functions use the new values within a minute.
 
-    The value off restores the default: no region, UTC, no sending hours, no retention period.
+    The value off restores the default of a setting: no region, UTC, no sending hours, no
+    retention period.
     """
     options = {
         "name": name,

@@ -153,7 +153,7 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
         return earlier.webhook_secret
     if earlier:
         notices().print(
-            "Created a new webhook secret, because the one in the output file is no longer active."
+            "Created a new webhook secret, because the secret in the output file is not active."
         )
     return rotate_webhook_secret(MAIN_ACCOUNT).secret
 

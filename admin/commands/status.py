@@ -10,7 +10,7 @@ def status() -> None:
     """Show the messages in the queues and the number of parked work records of the stage.
 
     The numbers are approximate and up to a minute old. The age of the oldest message comes from
-    CloudWatch; it is "-" if CloudWatch has no value for the last ten minutes.
+    CloudWatch; the age is "-" if CloudWatch has no value for the last ten minutes.
     """
     current = read_status()
     if prints_json():

@@ -1,7 +1,7 @@
 """The tables of customers and customer pairs.
 
-A pair is an e-mail address and a phone number. Its row contains the id of the account's oldest
-customer with this pair.
+A pair is an e-mail address and a phone number. The row of a pair contains the id of the account's
+oldest customer with this pair.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -506,7 +506,7 @@ def add(
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> None:
-    """Add a customer at this position of the account's list, or without one, in this transaction.
+    """Add a customer in this transaction, with this position in the account's list or without one.
 
     The transaction fails if a customer with this id or a row for this pair already exists.
 

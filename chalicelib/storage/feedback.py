@@ -110,7 +110,7 @@ def list_ids(
 def find_with_tracker(
     feedback_id: str, tracker_id: str
 ) -> tuple[StoredFeedback | None, Tracker | None]:
-    """Load a feedback record and a tracker; None for a missing one. One consistent request."""
+    """Load a feedback record and a tracker, each None if missing. One consistent request."""
     row, tracker = read_together((FeedbackRow, feedback_id), (TrackerRow, tracker_id))
     return _stored(row) if row else None, trackers.build_tracker(tracker) if tracker else None
 

@@ -43,7 +43,7 @@ from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
 TRACKER: Final = demo_id("tracker example")
 EXAMPLE_KEY: Final = "example-2026-11-20"
-"""The idempotency key of the examples. The id of the example import is derived from it."""
+"""The idempotency key of the examples. The id of the example import is derived from this key."""
 
 _ROOT: Final = Path(__file__).parent.parent.parent
 _NOW: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
