@@ -15,6 +15,7 @@ from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.doctor import doctor
 from admin.commands.load import load
+from admin.commands.recount import recount
 from admin.commands.status import status
 from admin.error_messages import OneLineErrors
 from chalicelib.settings import settings
@@ -35,6 +36,7 @@ app.add_typer(work_commands.app, name="work")
 app.command()(load)
 app.command()(demo)
 app.command()(doctor)
+app.command()(recount)
 app.command()(status)
 
 

@@ -1,12 +1,14 @@
 """The table of feedback records. Each row is also the work record for processing the feedback."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
+from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
@@ -29,6 +31,27 @@ PART: Final = "feedback"
 """The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
 
 
+_READ_AT_ONCE: Final = 100
+
+
+class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_account"
+        projection = KeysOnlyProjection()
+
+    account_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
+class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_customer"
+        projection = KeysOnlyProjection()
+
+    customer_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
 class FeedbackRow(WorkRow):
     """The table row of a feedback record, with the state of its processing."""
 
@@ -42,6 +65,8 @@ class FeedbackRow(WorkRow):
     input_hash = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute()
     customer_id = UnicodeAttribute(null=True)
+    by_account = _ByAccount()
+    by_customer = _ByCustomer()
     part = PART
 
     def pointer(self, _now: datetime) -> FeedbackPointer:
@@ -86,6 +111,30 @@ def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
     """Load up to 100 feedback records, by id. Omit missing ones. One consistent request."""
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {row.feedback_id: _stored(row) for row in rows if row}
+
+
+def processed_of_account(account_id: str, until: datetime) -> Iterator[Feedback]:
+    """Yield the account's processed feedback that was created until then.
+
+    Two requests per 100 records.
+    """
+    is_created = FeedbackRow.created_at <= format_timestamp(until)
+    yield from _processed(FeedbackRow.by_account.query(account_id, is_created))
+
+
+def processed_of_customer(account_id: str, customer_id: str) -> Iterator[Feedback]:
+    """Yield the customer's processed feedback. One request, and one per 100 records."""
+    for record in _processed(FeedbackRow.by_customer.query(customer_id)):
+        if record.account_id == account_id:
+            yield record
+
+
+def _processed(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
+    ids = (entry.feedback_id for entry in entries)
+    while group := list(islice(ids, _READ_AT_ONCE)):
+        for record in find_many(group).values():
+            if record.state is FeedbackState.DONE:
+                yield record.feedback
 
 
 def find_with_tracker(
