@@ -29,7 +29,8 @@ _VISIBLE_CONTROLS: Final = {
     for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
 """Escape sequences for control characters, line separators and text direction characters, by code
-point."""
+point.
+"""
 
 
 class _PlainConsole(Console):
@@ -76,7 +77,7 @@ def show_json(value: Any) -> None:
 def counter(description: str) -> Iterator[Callable[[int], None]]:
     """Show the number of processed records if standard error is a terminal.
 
-    Yields a function that adds to the number.
+    Yield a function that increases the number.
     """
     columns = TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn()
     bar = Progress(*columns, console=notices(), transient=True, disable=not sys.stderr.isatty())
@@ -89,7 +90,7 @@ def counter(description: str) -> Iterator[Callable[[int], None]]:
 def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar if standard error is a terminal.
 
-    Yields a function that advances the bar by one step.
+    Yield a function that advances the bar by one step.
     """
     bar = Progress(
         TextColumn("{task.description}"),

@@ -41,7 +41,7 @@ class Queue:
 MAX_RECEIVES: Final = 10
 """Number of receives after which a queue moves a message to the dead-letter queue.
 
-A valid message is not received that often: its work is done, deferred or parked before.
+The work of a valid message is done, deferred or parked after fewer receives.
 """
 
 IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20)

@@ -1,4 +1,4 @@
-"""Generate files from the function manifest. With ``--check``, only check that they are up to date.
+"""Generate files from the function manifest, or check with ``--check`` that they are up to date.
 
 The generated files are `.chalice/config.json` and, in `.chalice/policies`, a policy for each
 function and stage. The end of `data.yaml` is generated too: queues, dead-letter queues, log groups
@@ -106,8 +106,8 @@ def policy(function: Function, stage: Stage) -> Json:
     """Return the IAM policy of a function in a stage.
 
     The AWS account and region in resource names are wildcards, because they are unknown when the
-    policy is generated. This does not give access to resources of another AWS account, which would
-    also require a policy in that account.
+    policy is generated. The wildcards give no access to another AWS account, because that account
+    would have to allow it too.
     """
     prefix = f"feedback-{stage.name}"
     logs = [
@@ -404,7 +404,7 @@ def _json(document: Json) -> str:
 
 class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
-        """Return True: CloudFormation rejects YAML aliases."""
+        """Return True to write no YAML aliases, because CloudFormation rejects them."""
         return True
 
 

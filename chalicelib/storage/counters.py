@@ -21,11 +21,6 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    retry_on_contention,
-    try_write,
-)
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
 _SHARDS: Final = 16
@@ -52,6 +47,8 @@ class CounterRow(Table):
     For a kind in `Counted`, ``account_id`` also contains a shard number, and each row contains a
     part of the number.
     """
+
+    is_contended = True
 
     class Meta:
         name = "counters"
@@ -84,17 +81,11 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
     """Reserve the counter for ten seconds. Return the total. One request.
 
     Raises:
-        Unavailable: contention on the counter persists.
+        Unavailable: the database throttles, or contention on the counter persists.
     """
     counter = CounterRow(account_id, kind.value)
-    reserve = CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))
-
-    def attempt() -> int:
-        if not try_write(lambda: counter.update([reserve])):
-            raise Contention(condition_failed=False)
-        return total_of(counter)
-
-    return retry_on_contention(attempt)
+    counter.update([CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))])
+    return total_of(counter)
 
 
 def increment_total(

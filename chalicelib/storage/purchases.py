@@ -46,13 +46,13 @@ class PurchaseRow(Table):
     by_customer = _ByCustomer()
 
 
-def find(account_id: str, purchase_id: str, *, consistent: bool = False) -> Purchase | None:
+def find(account_id: str, purchase_id: str) -> Purchase | None:
     """Load a purchase of the account, without its customer and its store's name.
 
-    Return None if it does not exist. One request.
+    Return None if it does not exist. One consistent request.
     """
     try:
-        row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=consistent)
+        row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=True)
     except PurchaseRow.DoesNotExist:
         return None
     return Purchase.model_validate(row.attribute_values)

@@ -17,6 +17,7 @@ from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.outbound.queues import send
 from chalicelib.queues import WEBHOOKS
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import counters, customers, executions, feedback
@@ -42,7 +43,8 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 25 executions to create, and one per ten executions to queue.
+    per 25 executions to create, and one per ten executions to queue. Workflows and settings that
+    are not cached need one more for each account.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but
@@ -105,10 +107,13 @@ def _with_customer(record: Feedback) -> Feedback:
     """Return the feedback record with the id of the respondent's customer.
 
     If the record has no customer yet, find or create the customer by e-mail and phone number. If
-    the record has neither of them, return it unchanged.
+    the record has neither of them, or the account does not identify respondents, return the record
+    unchanged.
     """
     pair = record.pair
     if record.customer_id or pair is None:
+        return record
+    if not account_settings(record.account_id).identify_respondents:
         return record
     customer_id, is_listed = customers.find_or_create(record.account_id, record.respondent(), pair)
     if not is_listed:
