@@ -49,17 +49,17 @@ class ListPositions:
                 return
             yield rows
 
-    def find_unplaced(self, total: int) -> Iterator[Any]:
-        """Yield the rows that pages do not show because their position is missing or too high.
+    def find_unplaced(self, last: int) -> Iterator[Any]:
+        """Yield the rows that no page shows because their position is missing or too high.
 
         Customers that wait for their position are not included. Reads the whole table.
 
         Args:
-            total: the stored number of records.
+            last: the last position of the list.
         """
         row = self.row
         condition = (row.account_id == self.account_id) & (
-            row.position.does_not_exist() | row.list_block.does_not_exist() | (row.position > total)
+            row.position.does_not_exist() | row.list_block.does_not_exist() | (row.position > last)
         )
         if self.is_listed is not None:
             condition &= self.is_listed

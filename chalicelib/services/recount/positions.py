@@ -30,7 +30,7 @@ def check_positions(
             yield from walk.check(row, block)
         advance(len(rows))
     yield from walk.check_end()
-    yield from _check_unplaced(positions, fix)
+    yield from _check_unplaced(positions, walk.last, fix)
 
 
 class _Walk:
@@ -43,6 +43,11 @@ class _Walk:
         self._next = 1
         self._last: Any = None
 
+    @property
+    def last(self) -> int:
+        """The last position of the walk. 0 if the list is empty."""
+        return self._next - 1
+
     def check(self, row: Any, block: int) -> Iterator[Difference]:
         """Check the next row of a block."""
         if block_of(row.position) != block or row.position < self._next:
@@ -54,7 +59,7 @@ class _Walk:
 
     def check_end(self) -> Iterator[Difference]:
         """Check the total after the last row."""
-        positions, last = self._positions, self._next - 1
+        positions, last = self._positions, self.last
         stored = positions.load_total()
         if stored > self.total:
             # Records are behind the walked positions: they moved or were created since.
@@ -79,8 +84,8 @@ class _Walk:
         return Difference(record, "position", stored, expected, is_repaired)
 
 
-def _check_unplaced(positions: ListPositions, fix: bool) -> Iterator[Difference]:
-    for row in positions.find_unplaced(positions.load_total()):
+def _check_unplaced(positions: ListPositions, last: int, fix: bool) -> Iterator[Difference]:
+    for row in positions.find_unplaced(max(positions.load_total(), last)):
         if row.position and row.list_block and row.position <= positions.load_total():
             continue  # The record was created during the check.
         is_repaired = fix and positions.move_to_end(row)
