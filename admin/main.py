@@ -18,6 +18,7 @@ from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.doctor import doctor
 from admin.commands.load import load
+from admin.commands.recount import recount
 from admin.commands.status import status
 from admin.error_messages import OneLineErrors
 from admin.options import add_json_option, example
@@ -82,6 +83,7 @@ for _noun, _commands in {
     app.add_typer(_commands, name=_noun)
 
 app.command(epilog=example("doctor"))(doctor)
+app.command(epilog=example("recount ACCOUNT --fix"))(recount)
 app.command(epilog=example("status"))(status)
 
 # The names that these commands had before all commands were named by noun and verb.
