@@ -36,6 +36,13 @@ COUNT: Final = 400
 """The number of operations of each kind. They distribute over the shards of an account."""
 _SHOWN_BELOW: Final = 5_000
 _BATCH: Final = 25
+_METHOD: Final = (
+    "The units of each partition key are computed by AWS's rules from the items before and after"
+    " each write. The ceiling is the rate at which the hottest key reaches AWS's limit of"
+    f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second. Reads"
+    " count items of up to 4 KB; queries do not count. The times are those of this machine, without"
+    " added latency."
+)
 
 
 @dataclass(frozen=True)
@@ -205,11 +212,7 @@ def _section(count: int, rows: Sequence[Sequence[str]]) -> Section:
     return Section(
         "Ceilings of one account",
         [
-            f"{count} operations of one account on a local cloud. The units of each partition key"
-            " are computed by AWS's rules from the items before and after each write. The ceiling"
-            " is the rate at which the hottest key reaches AWS's limit:"
-            f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second. Reads count items up to 4 KB;"
-            " queries do not count. The times are those of this machine, without added latency.",
+            f"{count} operations of one account on a local cloud. {_METHOD}",
             Table(
                 (
                     "operation", "hottest key of", "units", "units each", "ceiling per second",
