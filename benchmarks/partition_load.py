@@ -1,7 +1,7 @@
 """Count the capacity units that requests consume on each partition key of tables and indexes."""
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,8 +28,8 @@ Key = tuple[str, str]
 class PartitionLoad:
     """The units that requests have consumed so far, by partition key."""
 
-    writes: Counter[Key] = field(default_factory=Counter)
-    reads: Counter[Key] = field(default_factory=Counter)
+    writes: defaultdict[Key, float] = field(default_factory=lambda: defaultdict(float))
+    reads: defaultdict[Key, float] = field(default_factory=lambda: defaultdict(float))
 
     def hottest_writes(self) -> dict[str, float]:
         """Return the write units of the hottest key of each table and index."""
@@ -166,7 +166,7 @@ def _write_units(size_bytes: int) -> int:
     return math.ceil(size_bytes / _WRITE_UNIT_BYTES)
 
 
-def _hottest(units: Counter[Key]) -> dict[str, float]:
+def _hottest(units: Mapping[Key, float]) -> dict[str, float]:
     hottest: dict[str, float] = {}
     for (name, _), count in units.items():
         hottest[name] = max(hottest.get(name, 0), count)
