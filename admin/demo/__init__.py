@@ -1,4 +1,4 @@
-"""Demo data of two accounts. Only its dates depend on the day on which it is loaded.
+"""Demo data of two accounts.
 
-This package builds it but does not save it.
+The data is the same on every machine. This package builds the data but does not save it.
 """
