@@ -129,8 +129,8 @@ def _json_value(value: object) -> object:
 
 
 def _field_name(column: str) -> str:
-    first, *words = re.findall(r"\w+", column.lower())
-    return first + "".join(map(str.capitalize, words))
+    words: list[str] = re.findall(r"\w+", column.lower())
+    return words[0] + "".join(map(str.capitalize, words[1:]))
 
 
 def confirm(question: str, *, is_confirmed: bool) -> None:
@@ -169,7 +169,7 @@ def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def progress_total(description: str) -> Iterator[Callable[[int, int], None]]:
+def progress_total(description: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar if standard error is a terminal.
 
     Yields a function that advances the bar by a number of steps and sets the total.
