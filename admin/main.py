@@ -16,7 +16,9 @@ from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
+from admin.commands.doctor import doctor
 from admin.commands.load import load
+from admin.commands.status import status
 from admin.error_messages import OneLineErrors
 from admin.options import add_json_option, example
 from admin.terminal import set_json_output
@@ -35,6 +37,13 @@ class _Root(OneLineErrors):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         add_json_option(self)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Its choice of output does not affect later runs of the process."""
+        try:
+            return super().invoke(ctx)
+        finally:
+            set_json_output(False)
 
 
 app = typer.Typer(
@@ -79,6 +88,9 @@ for _noun, _commands in {
 }.items():
     app.add_typer(_commands, name=_noun)
 
+app.command()(doctor)
+app.command()(status)
+
 # The names that these commands had before all commands were named by noun and verb.
 app.add_typer(delivery_commands.app, name="deliveries", hidden=True)
 app.command(hidden=True)(load)
@@ -97,7 +109,6 @@ def choose_stage(
     The AWS account and region are configured as for the AWS command line. To use a local cloud, set
     the environment variable AWS_ENDPOINT_URL.
     """
-    set_json_output(False)
     if stage is None:
         return
     if not re.fullmatch(r"[a-z][a-z0-9]{1,15}", stage):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -26,6 +26,8 @@ from rich.text import Text
 
 from chalicelib.domain.schema import format_timestamp
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
 _WIDTH_WITHOUT_TERMINAL: Final = 200
 
 _VISIBLE_CONTROLS: Final = {
@@ -35,7 +37,8 @@ _VISIBLE_CONTROLS: Final = {
     for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
 """Escape sequences for control characters, line separators and text direction characters, by code
-point."""
+point.
+"""
 
 
 _JSON_ESCAPES: Final = {code: f"\\u{code:04x}" for code in _VISIBLE_CONTROLS if code > 0x1F}
@@ -86,7 +89,7 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     """
     if _prints_json:
         names = [_field_name(column) for column in columns]
-        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        show_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
@@ -96,15 +99,15 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     results().print(table, soft_wrap=False)
 
 
-def show(record: Mapping[str, object], text: str | None = None) -> None:
+def show_record(record: Mapping[str, object], text: str | None = None) -> None:
     """Print the text to standard output or, with ``--json``, the record."""
     if _prints_json:
-        print_json(record)
+        show_json(record)
     elif text is not None:
         results().print(text)
 
 
-def print_json(value: object) -> None:
+def show_json(value: object) -> None:
     """Print a value as JSON to standard output, with escaped control characters."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_value)
     sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
@@ -151,7 +154,7 @@ def confirm(question: str, *, is_confirmed: bool) -> None:
 def counter(description: str) -> Iterator[Callable[[int], None]]:
     """Show the number of processed records if standard error is a terminal.
 
-    Yields a function that adds to the number.
+    Yield a function that increases the number.
     """
     with _progress(TextColumn("{task.description}"), MofNCompleteColumn()) as bar:
         task = bar.add_task(description, total=None)
@@ -162,7 +165,7 @@ def counter(description: str) -> Iterator[Callable[[int], None]]:
 def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar with a known total if standard error is a terminal.
 
-    Yields a function that advances the bar by one step.
+    Yield a function that advances the bar by one step.
     """
     with progress_total(description) as advance:
         yield lambda: advance(1, total)

@@ -7,7 +7,7 @@ import typer
 
 from admin.commands.account import id_argument
 from admin.options import example
-from admin.terminal import counter, notices, show, show_table
+from admin.terminal import counter, notices, show_record, show_table
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.parked import (
     ParkedFilter,
@@ -87,10 +87,10 @@ def replay_work(
         ),
     ] = None,
 ) -> None:
-    """Reset the failure count of parked work and queue it again.
+    """Reset the failure count of parked work and queue the work again.
 
-    Name one record by its id, or select any number of records by options. With several options,
-    all of them must match.
+    Select one record by its id, or all records that match the options. If several options are set,
+    a record must match all of them.
     """
     has_filter = (kind, account, since) != (None, None, None)
     if has_filter == (owner_id is not None):
@@ -102,4 +102,4 @@ def replay_work(
         with counter("Replaying parked work") as advance:
             replayed = replay_matching(wanted, advance)
     notices().print(f"Requeued: {replayed}.")
-    show({"requeued": replayed})
+    show_record({"requeued": replayed})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -33,7 +33,7 @@ class Column:
 
 
 def build_columns(
-    forms: Sequence[AccountForm], directory: Directory, zone: ZoneInfo | None
+    forms: Sequence[AccountForm], directory: Directory, zone: ZoneInfo
 ) -> list[Column]:
     """Return the columns of an export of feedback of these forms."""
     names = {form.saved.id: form.saved.name for form in forms}
@@ -52,7 +52,7 @@ def build_columns(
 
     columns = [
         Column("id", lambda stored: stored.feedback.id),
-        Column("createdAt", lambda stored: stored.feedback.created_at.astimezone(zone or UTC)),
+        Column("createdAt", lambda stored: stored.feedback.created_at.astimezone(zone)),
         Column("kind", lambda stored: stored.feedback.kind.value),
         Column("formId", lambda stored: stored.feedback.form_id),
         Column("formName", lambda stored: names.get(stored.feedback.form_id)),

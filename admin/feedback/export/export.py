@@ -1,14 +1,12 @@
 """Export an account's feedback to a file."""
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
 from zoneinfo import ZoneInfo
 
 from admin.feedback.export.columns import build_columns
 from admin.feedback.export.writers import WRITERS, Format
+from admin.feedback.output_file import replaced_file
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
@@ -20,7 +18,7 @@ def export_feedback(
     account_id: str,
     wanted: FeedbackFilter,
     file_format: Format,
-    zone: ZoneInfo | None,
+    zone: ZoneInfo,
     output: Path,
     on_read: Callable[[int, int | None], None],
 ) -> int:
@@ -42,7 +40,7 @@ def export_feedback(
     total = sum(form.submission_count for form in forms) if is_total_known else None
     rows = 0
     with (
-        _replaced(output) as file,
+        replaced_file(output) as file,
         WRITERS[file_format](file, [column.title for column in columns]) as write,
     ):
         for stored in find_feedback(
@@ -59,18 +57,3 @@ def _selected_forms(account_id: str, wanted: FeedbackFilter) -> list[AccountForm
     if wanted.survey_id:
         return [require_form(FormKind.SURVEY, wanted.survey_id)]
     return [form for kind in FormKind for form in list_forms(account_id, kind)]
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that replaces ``path`` if the block succeeds."""
-    part = path.with_name(f"{path.name}.part")
-    part.unlink(missing_ok=True)
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

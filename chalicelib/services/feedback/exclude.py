@@ -8,7 +8,8 @@ from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.services.forms.tables import TABLES
-from chalicelib.storage import customers, feedback
+from chalicelib.storage import counters, customers, feedback
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 
@@ -78,6 +79,7 @@ def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -
         change(write)
         if by:
             TABLES[record.kind].count_submissions(write, record.form_id, by)
+            counters.count(write, record.account_id, Counted.FEEDBACK, record.id, by)
         for account_id, customer_id in existing:
             customers.count_feedback(
                 write, account_id, customer_id, [record.rating], [record.source], clock.now(), by=by

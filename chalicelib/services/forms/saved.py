@@ -31,7 +31,7 @@ class AccountForm:
 
 def find_form(kind: FormKind, form_id: str) -> AccountForm | None:
     """Return a form of any account, or None if it does not exist. One AWS request."""
-    stored = TABLES[kind].find(form_id, consistent=True)
+    stored = TABLES[kind].find(form_id)
     return _form(kind, stored) if stored else None
 
 

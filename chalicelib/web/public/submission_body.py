@@ -42,6 +42,11 @@ def form_of(parts: Sequence[Part]) -> str:
     return parse_id(next((value for name, value in parts if name == "id"), "").strip()) or ""
 
 
+def has_tracker(parts: Sequence[Part]) -> bool:
+    """Return whether a submission has a tracker, valid or not."""
+    return any(name == "tracker" and value.strip() not in _UNSET for name, value in parts)
+
+
 def parse_submission(parts: Sequence[Part], model: type[Submission]) -> SubmissionBody[Submission]:
     """Parse the parts into a submission.
 
@@ -75,8 +80,8 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # If the part is a duplicate, an error was already added. Do not also report the field as
-        # missing if its first part is empty.
+        # A duplicate part is already reported. Do not report the same part as missing too, which
+        # can happen if the first of the duplicates is empty.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )

@@ -105,8 +105,8 @@ def test_list_without_filter_sends_four_requests_and_one_per_form(seeded: Seeded
         ("--limit", "0"),
     ],
 )
-def test_invalid_option_is_usage_error(options: tuple[str, ...]) -> None:
-    result = run("feedback", "list", new_id(), *options)
+def test_invalid_option_is_usage_error(cloud: None, options: tuple[str, ...]) -> None:
+    result = run("feedback", "list", new_account(), *options)
     assert (result.exit_code, result.stdout) == (2, "")
 
 

@@ -208,7 +208,7 @@ def test_forms_with_same_labels_have_distinct_columns() -> None:
         )
         for form_id in (FORM, FORM.replace("1", "2"))
     ]
-    titles = [column.title for column in build_columns(forms, Directory.of([]), None)]
+    titles = [column.title for column in build_columns(forms, Directory.of([]), PARIS)]
     assert titles[16:18] == ["Contact: Why [why]", "Contact: Why [why] (2)"]
     assert len(set(titles)) == len(titles)
 
