@@ -17,11 +17,14 @@ from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.doctor import doctor
+from admin.commands.form import form_commands
 from admin.commands.load import load
 from admin.commands.status import status
+from admin.definitions.definition import Kind
 from admin.error_messages import OneLineErrors
 from admin.options import add_json_option, example
 from admin.terminal import set_json_output
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.settings import settings
 
 _EXIT_CODES: Final = """\b
@@ -79,6 +82,8 @@ for _noun, _commands in {
     "definition": definition_app,
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
+    "form": form_commands("form", FormKind.CONTACT_FORM, Kind.CONTACT_FORM, "contact form"),
+    "survey": form_commands("survey", FormKind.SURVEY, Kind.SURVEY, "survey"),
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
     "webhook-secret": webhook_secret_commands.app,
