@@ -18,6 +18,7 @@ from benchmarks import (
     batch_cost,
     create_cost,
     delivery_cost,
+    feedback_cost,
     import_time,
     page_cost,
     public_cost,
@@ -40,7 +41,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last three benchmarks connect this process to a local cloud, which could affect
+    # The last four benchmarks connect this process to a local cloud, which could affect
     # benchmarks that run later.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
@@ -52,6 +53,7 @@ def main() -> None:
         "batches": batch_cost.measure,
         "creates": create_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
+        "feedback": partial(feedback_cost.measure, options.feedback),
     }
     sections = []
     for name in [options.only] if options.only else measurements:
@@ -87,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
             "batches",
             "creates",
             "pages",
+            "feedback",
         ),
         help="run only this benchmark (default: all)",
     )
@@ -100,6 +103,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=page_cost.CUSTOMERS,
         help="number of customers in the long list of `pages` (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--feedback",
+        type=int,
+        default=feedback_cost.FEEDBACK,
+        help="number of feedback records of `feedback` (default: %(default)s)",
     )
     return parser
 

@@ -1,5 +1,6 @@
 """The commands ``form`` and ``survey``: list, check, export, compare, enable and disable."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -36,7 +37,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         help=f"List, check, export, compare, enable and disable {word}s.", no_args_is_help=True
     )
 
-    def command(verb: str, arguments: str, text: str) -> Any:
+    def command(verb: str, arguments: str, text: str) -> Callable[[Callable[..., None]], Any]:
         return app.command(verb, help=text, epilog=example(f"{noun} {verb} {arguments}"))
 
     @command(

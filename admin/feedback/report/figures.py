@@ -145,6 +145,10 @@ class Figures:
             if comments:
                 self.comments.setdefault(band, deque(maxlen=_COMMENTS)).extend(comments)
 
+    def groups_by(self, breakdown: Breakdown) -> Mapping[str, Group]:
+        """Return the groups of a breakdown by key. Empty if there are no responses."""
+        return self.groups.get(breakdown) or {}
+
 
 def periods(breakdown: Breakdown, since: date, until: date) -> Iterator[str]:
     """Yield the first day of each week or month of a period.

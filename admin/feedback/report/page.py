@@ -176,8 +176,7 @@ def _section(breakdown: Breakdown, scope: Scope, now: Figures, before: Figures) 
     if breakdown in (Breakdown.WEEK, Breakdown.MONTH):
         return _over_time(breakdown, scope, now)
     name_of = _NAMES[breakdown](scope)
-    groups = now.groups.get(breakdown, {})
-    earlier = before.groups.get(breakdown, {})
+    groups, earlier = now.groups_by(breakdown), before.groups_by(breakdown)
     largest = sorted(groups, key=lambda key: (-groups[key].responses, name_of(key)))
     bars = [
         Bar(name_of(key), groups[key].mean, f"{_decimal(groups[key].mean)} ({_count(groups[key])})")
@@ -231,7 +230,7 @@ def _over_time(breakdown: Breakdown, scope: Scope, figures: Figures) -> Section:
         time.astimezone(figures.zone).date()
         for time in (scope.since, scope.until - timedelta(milliseconds=1))
     )
-    groups = figures.groups.get(breakdown, {})
+    groups = figures.groups_by(breakdown)
     shown = [(day, groups.get(day, Group())) for day in periods(breakdown, first, last)]
     label = _short_week if breakdown is Breakdown.WEEK else _short_month
     counts = [Bar(label(day), g.responses, f"{g.responses:,}") for day, g in shown]
