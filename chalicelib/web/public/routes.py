@@ -74,6 +74,10 @@ def view_contact_form(request: PublicRequest) -> Response:
 )
 def submit_contact_form(request: PublicRequest) -> Response:
     """Accept a submission to a contact form."""
+    if request.accepts_html:
+        from chalicelib.web.public.submission_page import submit_page
+
+        return submit_page(request, is_survey=False)
     from chalicelib.domain.feedback.submission import ContactFormSubmission
     from chalicelib.services.feedback import submit
 
@@ -141,6 +145,10 @@ def view_survey(request: PublicRequest) -> Response:
 )
 def submit_survey(request: PublicRequest) -> Response:
     """Accept a submission to a survey."""
+    if request.accepts_html:
+        from chalicelib.web.public.submission_page import submit_page
+
+        return submit_page(request, is_survey=True)
     from chalicelib.domain.feedback.submission import SurveySubmission, SurveySubmitted
     from chalicelib.services.feedback import submit
 
