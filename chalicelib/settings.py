@@ -1,7 +1,7 @@
 """Read the settings of the process from environment variables on first use.
 
-The settings cannot be read at import time: Chalice imports the app to package it, when the
-environment variables are not set.
+The settings cannot be read at import time: Chalice imports the app when it packages the app, and
+the environment variables are not set at that time.
 """
 
 import os
@@ -18,7 +18,7 @@ class Settings:
     """The settings of a deployed function.
 
     Attributes:
-        stage: the name of the deployment. The names of all tables and queues contain it.
+        stage: the name of the deployment. The names of all tables and queues contain this name.
         region: the AWS region of the tables and queues.
         submissions: the maximum number of submissions from one source address to one public form
             in a time window; 0 means no limit.

@@ -1,7 +1,7 @@
 """Validate all definitions of one run of the command ``load`` before any of them is saved.
 
-First, each definition is validated against the schema of its kind. Then the rules are checked. For
-example, the brands, stores and customers that a definition refers to must be stored or defined in
+First, each definition is validated against the schema of its kind. Then the rules are checked. One
+rule is that the brands, stores and customers that a definition refers to are stored or defined in
 the same run. Three errors are found only when definitions are saved: a form id that belongs to
 another account, a brand id that belongs to a store or vice versa, and more tags than an account can
 have.
@@ -91,9 +91,9 @@ def _check_rules(definition: Definition, references: RunReferences, now: datetim
             customer = parse_definition(content, CustomerDefinition)
             build_customer(customer, merge_tags(account_id, customer.tags, {}, now), now)
         case Kind.CONTACT_FORM:
-            build_contact_form(parse_contact_form_definition(content, directory), now)
+            build_contact_form(parse_contact_form_definition(content, directory), directory, now)
         case Kind.SURVEY:
-            build_survey(parse_survey_definition(content, directory), now)
+            build_survey(parse_survey_definition(content, directory), directory, now)
         case Kind.WORKFLOW:
             allow_private = settings().private_webhooks
             build_workflow(

@@ -42,7 +42,7 @@ def demo_definitions() -> list[RawDefinition]:
 
 
 def version_of(definitions: list[RawDefinition]) -> str:
-    """Return a hash of the definitions. It identifies this version of the demo data."""
+    """Return a hash of the definitions. The hash identifies this version of the demo data."""
     text = json.dumps([definition.content for definition in definitions], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:16]
 

@@ -14,7 +14,7 @@ def map_concurrently(
 ) -> list[Result]:
     """Call the function for all items concurrently. Return the results in the items' order.
 
-    The calls see the context variables of the caller. If a call raises an exception, the other
+    The calls can read the context variables of the caller. If a call raises an exception, the other
     calls still run.
     """
     if len(items) == 1:

@@ -1,19 +1,20 @@
 """The tables of customers and customer pairs.
 
-A pair is an e-mail address and a phone number. Its row contains the id of the account's oldest
-customer with this pair.
+A pair is an e-mail address and a phone number. The row of a pair contains the id of the account's
+oldest customer with this pair.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
@@ -36,6 +37,8 @@ from chalicelib.storage.dynamodb.work_records import DueIndex
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
 
+_READ_AT_ONCE: Final = 100
+
 MAX_ASSIGNED: Final = 99
 """A transaction contains at most 100 writes. One of them writes the counter."""
 
@@ -49,6 +52,22 @@ class _ByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     position = IntegerAttribute(range_key=True)
 
 
+class _ByEmail(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_email"
+        projection = KeysOnlyProjection()
+
+    email_hash = UnicodeAttribute(hash_key=True)
+
+
+class _ByPhone(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_phone"
+        projection = KeysOnlyProjection()
+
+    phone_hash = UnicodeAttribute(hash_key=True)
+
+
 class CustomerRow(Table):
     """The table row of a customer.
 
@@ -56,7 +75,7 @@ class CustomerRow(Table):
 
     A listed customer has ``position`` and ``list_block``. A customer that still needs a position
     has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
-    epoch milliseconds, because it is also the order in which customers are listed.
+    epoch milliseconds, because it also determines the order in which the customers are listed.
     """
 
     class Meta:
@@ -95,7 +114,11 @@ class CustomerRow(Table):
     import_metadata = JsonAttribute(null=True)
     source_metadata = JsonAttribute(null=True)
     input_hash = UnicodeAttribute(null=True)
+    email_hash = UnicodeAttribute(null=True)
+    phone_hash = UnicodeAttribute(null=True)
     by_block = _ByBlock()
+    by_email = _ByEmail()
+    by_phone = _ByPhone()
     due = DueIndex()
 
 
@@ -110,7 +133,7 @@ class CustomerPairRow(Table):
 
 
 class Created(NamedTuple):
-    """A customer that a create added or found.
+    """The result of a create: a new customer, or an existing customer with the same id.
 
     Attributes:
         input_hash: the hash of the input of the request that created the customer.
@@ -151,11 +174,33 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
-    """Load up to 100 customers of the account, by id. Omit missing ones. One consistent request."""
+    """Load up to 100 customers by id, without missing ones. One consistent request."""
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
     return {row.id: _customer(row) for row in rows if row}
+
+
+def find_by_email(account_id: str, email: str) -> list[Customer]:
+    """Load the account's customers with this e-mail address, oldest first.
+
+    Two requests; one more per further 100 customers. The index is eventually consistent.
+    """
+    return _load_indexed(CustomerRow.by_email, email_hash(account_id, email))
+
+
+def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
+    """Load the account's customers with this phone number, as `find_by_email` does."""
+    return _load_indexed(CustomerRow.by_phone, phone_hash(account_id, phone_number))
+
+
+def _load_indexed(index: Any, contact_hash: str | None) -> list[Customer]:
+    keys = [row.key for row in index.query(contact_hash)] if contact_hash else []
+    rows: list[Any] = []
+    for start in range(0, len(keys), _READ_AT_ONCE):
+        rows += read_together(*((CustomerRow, key) for key in keys[start : start + _READ_AT_ONCE]))
+    found = [_customer(row) for row in rows if row]
+    return sorted(found, key=lambda customer: (customer.created_at, customer.id))
 
 
 def create(account_id: str, customer: Customer, input_hash: str | None = None) -> Created:
@@ -221,7 +266,7 @@ def _insert(
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> bool:
-    """Add a customer, with a position unless the counter is contended. Return whether it has one.
+    """Add a customer. Return True if it has a position, False if the counter is contended.
 
     Raises:
         Contention: the customer or the pair exists, or another transaction writes one of them.
@@ -275,7 +320,8 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
 
     Args:
         keys: the keys of the customers, in list order.
-        total: the number of listed customers, as last read. If it is outdated, it is read again.
+        total: the number of listed customers, as last read. If the number is outdated, it is read
+            again.
 
     Raises:
         Unavailable: the database throttles, or contention persists.
@@ -387,8 +433,8 @@ def count_purchase(
     The transaction fails if the customer does not exist.
 
     Args:
-        by: the change of the count. If it is positive, ``source`` is added to the customer's data
-            sources.
+        by: the change of the count. If the change is positive, ``source`` is added to the
+            customer's data sources.
     """
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),
@@ -410,6 +456,8 @@ def count_feedback(
     ratings: Sequence[int | None],
     sources: Collection[DataSource],
     now: datetime,
+    *,
+    by: int = 1,
 ) -> None:
     """Add feedback to a customer's counters and data sources in this transaction.
 
@@ -418,17 +466,19 @@ def count_feedback(
     Args:
         ratings: the rating of each feedback record, or None if it has no rating.
         sources: the sources of the feedback records.
+        by: 1 to add the feedback, -1 to subtract it. Subtracting keeps the data sources.
     """
     rated = [rating for rating in ratings if rating is not None]
     actions: list[Action] = [
-        CustomerRow.feedback_count.add(len(ratings)),
-        CustomerRow.data_sources.add({source.value for source in sources}),
+        CustomerRow.feedback_count.add(by * len(ratings)),
         CustomerRow.updated_at.set(format_timestamp(now)),
     ]
+    if by > 0:
+        actions.append(CustomerRow.data_sources.add({source.value for source in sources}))
     if rated:
         actions += [
-            CustomerRow.rating_sum.add(sum(rated)),
-            CustomerRow.rating_count.add(len(rated)),
+            CustomerRow.rating_sum.add(by * sum(rated)),
+            CustomerRow.rating_count.add(by * len(rated)),
         ]
     write.update(
         CustomerRow(account_key(account_id, customer_id)),
@@ -456,7 +506,7 @@ def add(
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> None:
-    """Add a customer at this position of the account's list, or without one, in this transaction.
+    """Add a customer in this transaction, with this position in the account's list or without one.
 
     The transaction fails if a customer with this id or a row for this pair already exists.
 
@@ -491,7 +541,18 @@ def fill(
         attribute = getattr(CustomerRow, name)
         actions.append(attribute.set(value))
         unset &= attribute.does_not_exist()
+    for name, contact_hash in _contact_hashes(account_id, fields).items():
+        actions.append(getattr(CustomerRow, name).set(contact_hash))
     write.update(CustomerRow(account_key(account_id, customer_id)), actions, condition=unset)
+
+
+def _contact_hashes(account_id: str, fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the index keys of the e-mail address and the phone number among these fields."""
+    hashes = {
+        "email_hash": email_hash(account_id, fields.get("email")),
+        "phone_hash": phone_hash(account_id, fields.get("phone_number")),
+    }
+    return {name: contact_hash for name, contact_hash in hashes.items() if contact_hash}
 
 
 def build_row(account_id: str, customer: Customer, position: int) -> CustomerRow:
@@ -559,6 +620,7 @@ def _attributes(account_id: str, customer: Customer) -> dict[str, Any]:
         "source_metadata": metadata,
         **{name: getattr(customer, name) for name in _COPIED},
     }
+    attributes |= _contact_hashes(account_id, attributes)
     return {name: value for name, value in attributes.items() if value}
 
 

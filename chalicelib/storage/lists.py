@@ -1,7 +1,6 @@
 """The index of a list: one key for each block of 100 positions of an account.
 
-An account's new records therefore move from one index key to the next, instead of all writes going
-to a single key.
+Writes of an account's new records are therefore spread over many index keys.
 """
 
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from chalicelib.storage.dynamodb.table import Table, account_key
 
 
 def place(account_id: str, position: int) -> dict[str, Any]:
-    """Return the attributes of a record at this position of the account's list."""
+    """Return the index attributes of a record at this position of the account's list."""
     return {"position": position, "list_block": _key(account_id, block_of(position))}
 
 

@@ -1,4 +1,4 @@
-"""Parse query parameters. Unknown ones are ignored."""
+"""Parse query parameters. Unknown parameters are ignored."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,7 +54,7 @@ def optional_identifier(request: Request, name: str) -> str | None:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Change the pointers of input errors that the block raises from ``/id`` to ``?id``."""
+    """Change pointers such as ``/id`` to ``?id`` in the input errors that the block raises."""
     try:
         yield
     except InvalidInput as error:

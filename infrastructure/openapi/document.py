@@ -59,7 +59,8 @@ _ERRORS: Final[dict[int, FeedbackError]] = {
     429: TooManyRequests(retry_after=1),
     503: Unavailable("The database is busy."),
 }
-"""The errors of the statuses whose example responses are built without sending a request."""
+"""Errors by status. The example responses with these statuses are built without sending a request.
+"""
 
 _HTML: Final = {
     "content": {"text/html": {"schema": {"type": "string"}, "example": "<!doctype html>…"}}
@@ -79,7 +80,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
 }
 """Schema and example by name of parameter.
 
-A parameter that is not listed is a UUID, and its example comes from a recorded request.
+Any other parameter is a UUID, and its example comes from a recorded request.
 """
 
 

@@ -1,4 +1,4 @@
-"""Record the examples of the OpenAPI document with requests that the app processes in process.
+"""Record the examples of the OpenAPI document by sending requests to the app in this process.
 
 The app uses demo data. The clock and new ids are fixed, so that every run records the same
 examples.
@@ -43,7 +43,7 @@ from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
 TRACKER: Final = demo_id("tracker example")
 EXAMPLE_KEY: Final = "example-2026-11-20"
-"""The idempotency key of the examples. The id of the example import is derived from it."""
+"""The idempotency key of the examples. The id of the example import is derived from this key."""
 
 _ROOT: Final = Path(__file__).parent.parent.parent
 _NOW: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -115,8 +115,8 @@ class Example:
 
     Attributes:
         bodies: request bodies by title.
-        response: the response body. If there are several request bodies, the operation returned it
-            for the last of them.
+        response: the response body. If there are several request bodies, it is the response to the
+            last one.
     """
 
     query: dict[str, str] = field(default_factory=dict)

@@ -31,12 +31,12 @@ REVIEW_PAGE = "https://reviews.example.com/new?place=1"
 
 
 def fields() -> dict[str, str]:
-    """Return a new field id for each key that `questions` uses."""
+    """Return a dict with a new field id for each field key in `questions`."""
     return {key: new_id() for key in ("what", "note", "mail", "phone", "nps")}
 
 
 def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
-    """Return definitions of a required choice, a text, an e-mail, a phone and a rating field."""
+    """Return the definitions of five fields: a required choice, text, e-mail, phone and rating."""
     return [
         select("what", "Food", "Price", id=ids["what"], required=True, verticalIndex=0),
         field("note", "LONG_TEXT", id=ids["note"], verticalIndex=1),

@@ -1,4 +1,4 @@
-"""Contact forms: the saved form and the partner view."""
+"""Contact forms: the saved contact form and its partner view."""
 
 from typing import Self
 
@@ -31,7 +31,7 @@ class PartnerContactForm(_BrandedForm, PartnerForm):
 
         Args:
             saved: the JSON of the saved contact form.
-            directory: contains the current name of the form's brand.
+            directory: the account's directory, which contains the current name of the form's brand.
         """
         form = cls.model_validate_json(saved)
         return form.model_copy(

@@ -12,11 +12,11 @@ from chalicelib.domain.schema import Resource, TimestampText, UuidText
 class Part(Resource):
     """A part of a form. Responses contain the default values of unset fields.
 
-    Validation is strict, because form definitions from operators also contain these models.
+    Validation is strict, because operators load definitions that contain these parts.
     """
 
-    # Pydantic builds no separate validators, which would slow down cold starts: most parts are only
-    # parsed within a form.
+    # Defer building the validators: most parts are only parsed as part of a form, and building a
+    # separate validator for each would slow down cold starts.
     model_config = ConfigDict(
         strict=True, defer_build=True, json_schema_serialization_defaults_required=True
     )

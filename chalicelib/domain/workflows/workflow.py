@@ -139,7 +139,7 @@ class Workflow(Resource):
 def reactions(
     workflows: Iterable[Workflow], feedback: Feedback
 ) -> Iterator[tuple[Workflow, Action]]:
-    """Yield every action that the feedback triggers, with its workflow."""
+    """Yield every action that the feedback triggers, with the action's workflow."""
     for workflow in workflows:
         if workflow.reacts_to(feedback):
             for action in workflow.actions:
@@ -154,7 +154,7 @@ def new_execution(
     The execution's id is derived from the ids of the feedback, the workflow and the action.
     """
     return Execution(
-        id=derived_id("execution", feedback.id, workflow.id, action.id),
+        id=execution_id(workflow, action, feedback),
         account_id=feedback.account_id,
         workflow_id=workflow.id,
         action_id=action.id,
@@ -163,6 +163,11 @@ def new_execution(
         state=ExecutionState.PENDING,
         created_at=now,
     )
+
+
+def execution_id(workflow: Workflow, action: Action, feedback: Feedback) -> str:
+    """Return the id of the execution of an action for a feedback record."""
+    return derived_id("execution", feedback.id, workflow.id, action.id)
 
 
 def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: str) -> bytes:
@@ -178,5 +183,5 @@ def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: s
 
 
 def body_size(workflow: Workflow, action: Action) -> int:
-    """Return the size of the action's body in bytes, which is the same for every feedback."""
+    """Return the size of the action's webhook body in bytes, which is the same for all feedback."""
     return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))

@@ -22,7 +22,7 @@ A smaller number does not indicate contention.
 
 
 def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool]) -> int:
-    """Assign positions until no customer is left. Return the number of customers that were read.
+    """Assign positions until every new customer has a position. Return their number.
 
     The function ends when it finds no customer after the time that the request covers, or when
     time runs out. In the second case the sweeper requests positions for the remaining customers.
@@ -44,7 +44,7 @@ def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool])
 
 
 def _assign_round(account_id: str, assigned: set[str], has_time_left: Callable[[], bool]) -> bool:
-    """Assign positions to the customers in the index. Return False if there are none.
+    """Assign positions to the customers in the index. Return False if there are no customers.
 
     Args:
         assigned: the keys that earlier rounds assigned. The index may still contain them. This

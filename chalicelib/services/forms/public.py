@@ -1,9 +1,11 @@
 """Return the public views of contact forms and surveys."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.access import require_places, require_public, require_unused
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import (
@@ -53,11 +55,13 @@ def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicConta
 def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicSurvey:
     """Return the public view of the survey.
 
-    If the survey is cached: no AWS request without a tracker, two with a tracker. Views without a
-    tracker are cached too, and identical requests return the same object.
+    If the survey is cached, a request without a tracker sends no AWS request; a request with a
+    tracker sends two. Views without a tracker are cached too, and identical requests return the
+    same object.
 
     Raises:
-        InvalidInput: the store or the brand does not belong to the account, or not to each other.
+        InvalidInput: the store or the brand does not belong to the account, or the store does not
+            belong to the brand.
         NotAllowed: the survey is private and the request has no tracker.
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the tracker is already used.
@@ -86,6 +90,19 @@ def get_submitted_survey(survey_id: str, respondent: Respondent) -> PublicSurvey
     """
     survey = get_survey(survey_id)
     return _survey_view(survey, survey.directory, survey.language_for(respondent), None, None)
+
+
+def reject_private_survey(survey_id: str) -> None:
+    """Reject an invalid request without a tracker if the survey is private.
+
+    A private survey must not report other errors of such a request. No AWS request if the survey is
+    cached.
+
+    Raises:
+        NotAllowed: the survey is private.
+    """
+    with suppress(NotFound):
+        require_public(get_survey(survey_id).saved)
 
 
 @cached(at_most=MAX_CACHED_VIEWS)

@@ -13,7 +13,7 @@ def issue_tracker(
 ) -> Tracker:
     """Create a tracker for a survey about a purchase.
 
-    If a tracker with this id already exists, it is not changed.
+    If a tracker with this id already exists, that tracker is not changed.
 
     Raises:
         NotFound: the account has no such survey or purchase.
@@ -21,7 +21,7 @@ def issue_tracker(
     survey = surveys.find(survey_id)
     if survey is None or survey.account_id != account_id:
         raise NotFound("survey")
-    purchase = purchases.find(account_id, purchase_id, consistent=True)
+    purchase = purchases.find(account_id, purchase_id)
     if purchase is None:
         raise NotFound("purchase")
     tracker = Tracker(

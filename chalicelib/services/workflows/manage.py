@@ -14,7 +14,7 @@ from chalicelib.storage import places, workflows
 
 
 def save_workflow(account_id: str, definition: Any) -> Workflow:
-    """Create the workflow, or replace the one with the same id.
+    """Create the workflow, or replace the existing workflow with the same id.
 
     Raises:
         InvalidInput: the definition is invalid.
@@ -23,7 +23,7 @@ def save_workflow(account_id: str, definition: Any) -> Workflow:
     existing = workflows.list_for_account(account_id, consistent=True)
     parsed = parse_workflow_definition(
         definition,
-        places.load_directory(account_id, consistent=True),
+        places.load_directory(account_id),
         existing,
         allow_private=settings().private_webhooks,
     )

@@ -23,6 +23,7 @@ from chalicelib.services.forms.public import (
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.multipart import Part
+from chalicelib.web.public.survey_query import survey_request
 from chalicelib.web.query import query_errors
 
 CONTEXT: Final = ("tracker", "store", "brand")
@@ -30,22 +31,13 @@ CONTEXT: Final = ("tracker", "store", "brand")
 
 @dataclass(frozen=True)
 class FormRequest:
-    """A request for the page of a contact form or a survey.
-
-    Attributes:
-        id_parameter: the query parameter with the form's id: `id` or `survey`.
-    """
+    """A request for the page of a contact form or a survey."""
 
     is_survey: bool
     form_id: str
     tracker: str | None = None
     store: str | None = None
     brand: str | None = None
-
-    @property
-    def id_parameter(self) -> str:
-        """The name of the query parameter with the form's id."""
-        return "survey" if self.is_survey else "id"
 
     @classmethod
     def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
@@ -54,18 +46,17 @@ class FormRequest:
         Raises:
             InvalidInput: the form's id is missing, or an id is not a UUID.
         """
-        names = CONTEXT if is_survey else CONTEXT[1:]
+        if is_survey:
+            survey = survey_request(request)
+            return cls(True, survey.survey_id, survey.tracker_id, survey.store_id, survey.brand_id)
+        optional = request.optional_identifier
         with ErrorCollector() as errors:
-            parameter = "survey" if is_survey else "id"
-            form_id = errors.of(lambda: request.identifier(parameter), otherwise="")
-            context = {
-                name: errors.of(
-                    lambda name=name: request.optional_identifier(name),  # type: ignore[misc]
-                    otherwise=None,
-                )
-                for name in names
-            }
-        return cls(is_survey, form_id, **context)
+            return cls(
+                False,
+                form_id=errors.of(lambda: request.identifier("id"), otherwise=""),
+                store=errors.of(lambda: optional("store"), otherwise=None),
+                brand=errors.of(lambda: optional("brand"), otherwise=None),
+            )
 
     @classmethod
     def of_parts(cls, parts: Sequence[Part], *, is_survey: bool) -> "FormRequest":

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from chalice import Blueprint, Response
 
 from chalicelib.web.cacheable import cacheable
-from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
 from chalicelib.web.query import query_errors
@@ -96,8 +95,8 @@ def submit_contact_form(request: PublicRequest) -> Response:
     parameters={
         "survey": "Identifier of the survey.",
         "tracker": "Tracker from the survey link.",
-        "store": "The store that the respondent gives feedback on. It must belong to the brand, if"
-        " there is one.",
+        "store": "The store that the respondent gives feedback on. If the request also contains"
+        " a brand, the store must belong to this brand.",
         "brand": "The brand that the respondent gives feedback on. If there is no store either and"
         " the survey has exactly one enabled target, the default is the brand of this target.",
         **_VIEW_PARAMETERS,
@@ -108,19 +107,13 @@ def submit_contact_form(request: PublicRequest) -> Response:
 )
 def view_survey(request: PublicRequest) -> Response:
     """Return the public view of a survey."""
-    from chalicelib.services.forms.public import SurveyRequest, get_public_survey
+    from chalicelib.services.forms.public import get_public_survey
+    from chalicelib.web.public.survey_query import survey_request
 
-    optional = request.optional_identifier
-    with ErrorCollector() as errors:
-        survey_request = SurveyRequest(
-            survey_id=errors.of(lambda: request.identifier("survey"), otherwise=""),
-            tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
-            store_id=errors.of(lambda: optional("store"), otherwise=None),
-            brand_id=errors.of(lambda: optional("brand"), otherwise=None),
-        )
+    wanted = survey_request(request)
     with query_errors():
-        survey = get_public_survey(survey_request, request.respondent)
-    if not survey_request.tracker_id:
+        survey = get_public_survey(wanted, request.respondent)
+    if not wanted.tracker_id:
         return _cacheable(request, survey)
     return Response(
         survey.model_dump_json(),

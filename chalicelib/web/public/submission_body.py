@@ -22,7 +22,7 @@ from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.web.public.multipart import Part
 
 HONEYPOT: Final = "homepage"
-"""The name of the honeypot part. Forms hide its field from respondents, so only bots fill it."""
+"""The name of the honeypot part. Forms hide this field from respondents, so only bots fill it."""
 
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
 _UNSET: Final = ("", "null")
@@ -48,6 +48,11 @@ class SubmissionBody(Generic[Submission]):
 def form_of(parts: Sequence[Part]) -> str:
     """Return the form id in a submission, or ``""`` if the id is missing or invalid."""
     return parse_id(next((value for name, value in parts if name == "id"), "").strip()) or ""
+
+
+def has_tracker(parts: Sequence[Part]) -> bool:
+    """Return whether a submission has a tracker, valid or not."""
+    return any(name == "tracker" and value.strip() not in _UNSET for name, value in parts)
 
 
 def parse_submission(parts: Sequence[Part], model: type[Submission]) -> SubmissionBody[Submission]:
@@ -89,8 +94,8 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # If the part is a duplicate, an error was already added. Do not also report the field as
-        # missing if its first part is empty.
+        # A duplicate part is already reported. Do not report the same part as missing too, which
+        # can happen if the first of the duplicates is empty.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )

@@ -1,4 +1,4 @@
-"""ASGI middleware around the emulator."""
+"""The strict layer: ASGI middleware around the emulator."""
 
 import asyncio
 import json
@@ -21,7 +21,10 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 FAULTS_PATH: Final = "/_local/faults"
-"""``GET`` returns the rates and the number of injected faults, ``PUT`` replaces the rates."""
+"""The path of the fault rates. ``GET`` returns the rates and the number of injected faults.
+
+``PUT`` replaces the rates.
+"""
 _AWS_JSON: Final = b"application/x-amz-json-1.0"
 
 
@@ -80,7 +83,9 @@ class StrictLayer:
 
     async def _control(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not is_local_tool(scope.get("client"), scope["headers"]):
-            await _respond(send, 403, {"message": "Only programs on this machine may do this."})
+            await _respond(
+                send, 403, {"message": "Only programs on this machine may use this path."}
+            )
             return
         if scope["method"] == "PUT":
             try:

@@ -11,7 +11,7 @@ LAMBDA_BYTES: Final = 6_291_556
 ASYNCHRONOUS_BYTES: Final = 256 * 1024
 """The limit for an asynchronous invocation, an SQS message and a batch of SQS messages.
 
-AWS has raised it to 1 MB. The service stays below the older limit.
+AWS has raised the limit to 1 MB. The service stays below the older limit.
 """
 GATEWAY_BYTES: Final = 10 * 1024 * 1024
 """API Gateway's limit for a request body."""
@@ -67,7 +67,10 @@ def message_error(operation: str, request: Mapping[str, Any]) -> AwsError | None
 
 
 def is_too_large_for_function(event: Mapping[str, Any], body: bytes) -> bool:
-    """Return whether the gateway rejects a request, because its body or its event is too large."""
+    """Return whether the gateway rejects a request because the body or the event is too large.
+
+    The event is the Lambda event that the gateway builds from the request.
+    """
     return (
         len(body) > GATEWAY_BYTES
         or len(json.dumps(event, ensure_ascii=False).encode(errors="replace")) > LAMBDA_BYTES
@@ -77,7 +80,7 @@ def is_too_large_for_function(event: Mapping[str, Any], body: bytes) -> bool:
 def limited_result(result: dict[str, Any]) -> dict[str, Any]:
     """Return the result of an invocation, or an error result if the response is too large.
 
-    The Python 3.11 runtime escapes non-ASCII characters: a Cyrillic letter takes six bytes.
+    The Python 3.11 runtime escapes non-ASCII characters, so a Cyrillic letter takes six bytes.
     """
     if result.get("error") or len(json.dumps(result.get("body"))) <= LAMBDA_BYTES:
         return result

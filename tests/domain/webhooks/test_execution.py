@@ -1,4 +1,4 @@
-"""The outcome of a delivery attempt, by response status and attempt number."""
+"""Tests of the outcome of a delivery attempt for each response status and attempt number."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ def test_status_2xx_in_any_attempt_is_success(status: int, used: int) -> None:
 
 
 @pytest.mark.parametrize("status", [199, 300, 301, 404, 409, 411, 429, 500, 503])
-def test_status_other_than_2xx_and_410_is_retried_after_retry_after_delay(status: int) -> None:
+def test_attempt_with_other_status_than_2xx_and_410_is_retried_after_delay(status: int) -> None:
     assert outcome(status) == Outcome(
         ExecutionState.PENDING, f"response status {status}", retry_at=NOW + HOUR
     )

@@ -1,0 +1,41 @@
+"""The command ``doctor``: check the deployed stage."""
+
+from dataclasses import asdict
+
+import typer
+
+from admin.terminal import print_json, prints_json, progress_bar, results
+from chalicelib.settings import settings
+
+
+def doctor() -> None:
+    """Compare the deployed stage with the function manifest and the data template.
+
+    Prints each problem and its fix. Exits with status 1 if there is a problem. A check that the
+    emulator does not support is skipped.
+    """
+    from infrastructure.doctor.examine import CHECKS, examine, stage_named
+
+    try:
+        stage = stage_named(settings().stage)
+    except KeyError:
+        raise typer.BadParameter(
+            f"infrastructure/functions.py has no stage {settings().stage!r}.", param_hint="--stage"
+        ) from None
+    with progress_bar("Checking", len(CHECKS)) as advance:
+        report = examine(stage, advance)
+    if prints_json():
+        print_json(asdict(report))
+    else:
+        for check, problems in report.problems.items():
+            for problem in problems:
+                results().print(f"{check}: {problem.resource}: {problem.detail}")
+                results().print(f"  Fix: {problem.fix}")
+        for check, reason in report.skipped.items():
+            results().print(f"Skipped: {check}. {reason}")
+        results().print(
+            f"Stage {stage.name}: {len(report.passed)} checks passed, {len(report.skipped)}"
+            f" skipped, {report.problem_count} problems."
+        )
+    if report.problems:
+        raise typer.Exit(1)
