@@ -19,6 +19,7 @@ from admin.commands.demo import demo
 from admin.commands.doctor import doctor
 from admin.commands.form import form_commands
 from admin.commands.load import load
+from admin.commands.recount import recount
 from admin.commands.status import status
 from admin.definitions.definition import Kind
 from admin.error_messages import OneLineErrors
@@ -93,8 +94,9 @@ for _noun, _commands in {
 }.items():
     app.add_typer(_commands, name=_noun)
 
-app.command()(doctor)
-app.command()(status)
+app.command(epilog=example("doctor"))(doctor)
+app.command(epilog=example("recount ACCOUNT --fix"))(recount)
+app.command(epilog=example("status"))(status)
 
 # The names that these commands had before all commands were named by noun and verb.
 app.add_typer(delivery_commands.app, name="deliveries", hidden=True)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
 from rich.console import Console
@@ -25,8 +25,6 @@ from rich.table import Table
 from rich.text import Text
 
 from chalicelib.domain.schema import format_timestamp
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 _WIDTH_WITHOUT_TERMINAL: Final = 200
 
@@ -89,7 +87,7 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     """
     if _prints_json:
         names = [_field_name(column) for column in columns]
-        show_json([dict(zip(names, row, strict=True)) for row in rows])
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
@@ -99,15 +97,15 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     results().print(table, soft_wrap=False)
 
 
-def show_record(record: Mapping[str, object], text: str | None = None) -> None:
+def show(record: Mapping[str, object], text: str | None = None) -> None:
     """Print the text to standard output or, with ``--json``, the record."""
     if _prints_json:
-        show_json(record)
+        print_json(record)
     elif text is not None:
         results().print(text)
 
 
-def show_json(value: object) -> None:
+def print_json(value: object) -> None:
     """Print a value as JSON to standard output, with escaped control characters."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_value)
     sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
@@ -132,8 +130,8 @@ def _json_value(value: object) -> object:
 
 
 def _field_name(column: str) -> str:
-    words: list[str] = re.findall(r"\w+", column.lower())
-    return words[0] + "".join(map(str.capitalize, words[1:]))
+    names: list[str] = re.findall(r"\w+", column.lower())
+    return names[0] + "".join(map(str.capitalize, names[1:]))
 
 
 def confirm(question: str, *, is_confirmed: bool) -> None:
@@ -172,7 +170,7 @@ def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def progress_total(description: str) -> Iterator[Callable[[int, int | None], None]]:
+def progress_total(description: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar if standard error is a terminal.
 
     Yields a function that advances the bar by a number of steps and sets the total.

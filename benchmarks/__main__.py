@@ -16,6 +16,7 @@ from rich.console import Console
 from benchmarks import (
     abuse_cost,
     batch_cost,
+    ceilings,
     create_cost,
     delivery_cost,
     feedback_cost,
@@ -52,6 +53,7 @@ def main() -> None:
         "imports": import_time.measure,
         "batches": batch_cost.measure,
         "creates": create_cost.measure,
+        "ceilings": ceilings.measure,
         "pages": partial(page_cost.measure, options.customers),
         "feedback": partial(feedback_cost.measure, options.feedback),
     }
@@ -88,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
             "imports",
             "batches",
             "creates",
+            "ceilings",
             "pages",
             "feedback",
         ),

@@ -65,7 +65,8 @@ class Function:
             ``api_handler``.
         tables: the allowed DynamoDB actions by table, or by ``table/index`` for an index. A
             transaction requires only the actions of the writes that it contains.
-        queue: the queue that invokes the function. It has alarms for invalid and for old messages.
+        queue: the queue that invokes the function. The queue has alarms for invalid and old
+            messages.
         sends_to: the queues to which the function sends messages.
         schedule: the rate at which the function is invoked, at least once every five minutes. If
             the function is not invoked for five minutes, an alarm is raised.

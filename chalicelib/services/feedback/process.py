@@ -1,9 +1,9 @@
 """Process feedback exactly once, even if its message is delivered several times.
 
-1. Create the webhook executions and the customer. Their ids are derived from the feedback, so
-   repeating this step creates no duplicates.
-2. Update the counts and mark the feedback as done, in one transaction. If another message for this
-   feedback arrives later, it is skipped.
+1. Create the webhook executions and the customer. The ids of these records are derived from the
+   feedback, so repeating this step creates no duplicates.
+2. Update the counts and mark the feedback as done, in one transaction. Later messages for this
+   feedback are skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
@@ -36,8 +36,8 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 25 executions to create, and one per ten executions to queue. Workflows and settings that
-    are not cached need one more for each account.
+    per 100 executions to create, and one per ten executions to queue. Loading the workflows or the
+    settings of an account that are not cached takes one more request each.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but

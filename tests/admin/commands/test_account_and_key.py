@@ -147,7 +147,7 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
     }.items() <= next(c for c in shown["changes"] if c["setting"] == "name").items()
 
 
-def test_account_set_off_restores_defaults() -> None:
+def test_account_set_with_value_off_restores_default() -> None:
     account = new_account()
     options = ("--default-region", "--time-zone", "--sending-hours", "--retention-days")
     values = ("FR", "Europe/Paris", "09:00-20:00", "730")
@@ -185,7 +185,9 @@ def test_account_set_reports_invalid_value(
     assert line in result.stderr
 
 
-def test_operator_is_os_user_without_sts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operator_identity_is_os_user_if_sts_does_not_respond(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def failing(*_: object, **__: object) -> None:
         raise NoCredentialsError
 
