@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.recount.difference import Difference
 from chalicelib.storage import counters, customers, feedback, purchases
 from chalicelib.storage.contact_forms import contact_forms
