@@ -85,7 +85,7 @@ def _measured(name: str, words: list[str]) -> tuple[str, ...]:
     before = _peak_mb()
     started = time.perf_counter()
     with counted_calls() as calls:
-        result = CliRunner().invoke(app, words)
+        result = CliRunner().invoke(app, words, catch_exceptions=False)
     seconds = time.perf_counter() - started
     assert result.exit_code == 0, result.output
     return name, f"{seconds:.1f}", f"{calls.total():,}", f"{_peak_mb() - before:.0f}"
