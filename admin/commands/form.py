@@ -16,7 +16,7 @@ from admin.commands.definition_files import (
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example
-from admin.terminal import notices, show, show_table
+from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.forms.saved import list_forms, require_form, set_form_enabled
@@ -108,6 +108,6 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
         form = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
         notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
-        show({"id": form.id, "enabled": is_enabled})
+        show_record({"id": form.id, "enabled": is_enabled})
 
     return app
