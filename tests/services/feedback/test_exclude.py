@@ -22,7 +22,7 @@ def process(seeded: SeededAccount) -> None:
 
 
 def rated(seeded: SeededAccount, *ratings: str) -> list[Feedback]:
-    """Submit a processed response of the account's customer for each rating."""
+    """Submit and process one survey response with each rating, all from the same customer."""
     submitted = [answer_survey(seeded, seeded.tracker(), nps=rating) for rating in ratings]
     process(seeded)
     return submitted
