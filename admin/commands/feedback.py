@@ -149,7 +149,7 @@ def report(
     by: Annotated[
         list[Breakdown] | None,
         typer.Option(
-            help="A property by which the report groups the feedback. Repeatable.  [default: week, store]"
+            help="The property that groups the feedback. Repeatable.  [default: week, store]"
         ),
     ] = None,
     time_zone: ZoneOption = None,

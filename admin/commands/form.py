@@ -77,7 +77,8 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "export",
         f"ID > {noun}.yaml",
-        f"Print the definition of a {word} in the format of definition files.\n\nCost: one AWS request.",
+        f"Print the definition of a {word} in the format of definition files.\n\n"
+        "Cost: one AWS request.",
     )
     def export(form: IdArgument) -> None:
         found = require_form(form_kind, form)
