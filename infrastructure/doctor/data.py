@@ -12,9 +12,11 @@ _UPDATE_STACK: Final = (
     "Detect the drift of the data stack in CloudFormation, and correct the resource to match"
     " infrastructure/data.yaml."
 )
-_PITR: Final = "Turn it on: aws dynamodb update-continuous-backups (docs/operating.md, Restore)."
-_TTL: Final = "Turn it on: aws dynamodb update-time-to-live (docs/operating.md, Restore)."
-_REDRIVE: Final = "Set it: aws sqs set-queue-attributes with the RedrivePolicy of the template."
+_PITR: Final = (
+    "Turn on the recovery: aws dynamodb update-continuous-backups (docs/operating.md, Restore)."
+)
+_TTL: Final = "Turn on time to live: aws dynamodb update-time-to-live (docs/operating.md, Restore)."
+_REDRIVE: Final = "Set the RedrivePolicy of the template: aws sqs set-queue-attributes."
 _INDEX: Final = (
     "Create the index: aws dynamodb update-table, or change the template and deploy. Wait until the"
     " index is active."

@@ -1,4 +1,4 @@
-"""Marking feedback as a test and deleting it change the counts exactly once."""
+"""Test that marking feedback as a test, or deleting feedback, changes the counts exactly once."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def means(seeded: SeededAccount) -> tuple[int, str | None, str | None]:
     return customer.feedback_count, customer.average_feedback_rating, customer.type
 
 
-def test_delete_updates_submission_count_and_mean(seeded: SeededAccount) -> None:
+def test_delete_updates_submission_count_and_mean_rating(seeded: SeededAccount) -> None:
     low, high = rated(seeded, "2", "9")
     assert delete_feedback(low.id)
     assert seeded.counts == (0, 0, 1)
