@@ -47,7 +47,7 @@ _METHOD: Final = (
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The limit that the hottest key of a table or an index sets to one kind of operation.
+    """The maximum rate of one kind of operation, limited by the hottest key of a table or an index.
 
     Attributes:
         units: the units that one operation consumes on this key, on average.

@@ -88,7 +88,7 @@ def check_time_to_live(deployed: DeployedStage) -> Iterator[Problem]:
         attribute = actual.get("AttributeName") if is_on else None
         wanted = expected["AttributeName"] if expected else None
         if attribute != wanted:
-            detail = f"Rows expire by the attribute {attribute}, expected {wanted}."
+            detail = f"The time-to-live attribute is {attribute}, expected {wanted}."
             yield Problem(name, detail, _TTL)
 
 

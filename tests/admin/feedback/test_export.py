@@ -32,7 +32,7 @@ PARIS = ZoneInfo("Europe/Paris")
 @pytest.mark.parametrize(
     "text", ["+33 6 12 34 56 78", "+33612345678", "-12", "-12.5", "2026-11-20", "5", "a=b", "a-b"]
 )
-def test_number_phone_number_or_plain_text_is_unchanged(text: str) -> None:
+def test_cell_with_number_phone_number_or_plain_text_is_unchanged(text: str) -> None:
     assert encode_cell(text) == text
 
 
