@@ -127,7 +127,7 @@ class DemoFeedback:
 
 
 def demo_feedback(definitions: Sequence[RawDefinition], now: datetime) -> list[DemoFeedback]:
-    """Return the feedback of the main account, oldest first. All of it is older than ``now``.
+    """Return the feedback of the main account, oldest first. All feedback is older than ``now``.
 
     The feedback depends only on the arguments.
 
@@ -195,7 +195,7 @@ _SURVEYS_BY_PURCHASE: Final = {
     "order": ("delivery", "SMS", 1, 0.6),
     "stay": ("stay", "EMAIL", 20, 0.7),
 }
-"""The survey, the channel, the delay in hours and the share of answers by kind of purchase."""
+"""By kind of purchase: the survey, the channel, the delay in hours and the response rate."""
 _DELIVERING: Final = (demo_id("store paris"), demo_id("store marseille"))
 
 

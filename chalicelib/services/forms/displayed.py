@@ -51,7 +51,7 @@ def display_contact_form(
 
 
 def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
-    """Return the survey. If it is cached: no AWS request, or two with a tracker.
+    """Return the survey. No AWS request if the survey is cached; with a tracker, two requests.
 
     Raises:
         FormDisabled: the survey is disabled.
