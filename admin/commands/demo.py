@@ -73,7 +73,7 @@ def demo(
     else:
         outcome = count_list(_load(definitions))
         if not list_workflows(MAIN_ACCOUNT):  # earlier feedback must not fire webhooks
-            outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} feedbacks"
+            outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} responses"
     if webhook_url:
         _save_workflows(webhook_url)
     earlier = DemoDescription.read(output)

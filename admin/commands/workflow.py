@@ -92,7 +92,7 @@ def diff(file: FileArgument, account: AccountOption = None) -> None:
 
 @app.command(epilog=example("workflow export ACCOUNT WORKFLOW > workflow.yaml"))
 def export(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Print the definition of a workflow, which loads again unchanged.
+    """Print the definition of a workflow in the format of definition files.
 
     The definition contains the custom headers, which can contain credentials.
 

@@ -122,7 +122,7 @@ def list_ids(
 
 
 def counted_of_account(account_id: str, until: datetime) -> Iterator[Feedback]:
-    """Yield the account's counted feedback that was created until then.
+    """Yield the account's counted feedback that was created at ``until`` or earlier.
 
     Two requests per 100 records.
     """

@@ -1,4 +1,4 @@
-"""Join the values of one answer to one text, and split the text again."""
+"""Join the values of one answer into one text, and split such a text into the values."""
 
 import re
 from collections.abc import Sequence

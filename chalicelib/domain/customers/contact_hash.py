@@ -1,6 +1,7 @@
-"""Hashes of e-mail addresses and phone numbers: the index keys that find customers by them.
+"""Hash e-mail addresses and phone numbers. The hashes are the index keys of the customer search.
 
-The hash contains the account, so that equal addresses in two accounts have different hashes.
+The account id is a part of the hashed text, so equal addresses in two accounts have different
+hashes.
 """
 
 from hashlib import sha256

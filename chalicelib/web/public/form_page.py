@@ -1,4 +1,4 @@
-"""Return the pages of contact forms and surveys: the form, the pre-redirect question, the thanks.
+"""Return the pages of contact forms and surveys: question before a survey, form, and thank-you.
 
 Every page works without script. The script improves the form: it evaluates the conditions while the
 respondent answers, and sends the answers without leaving the page.
@@ -153,7 +153,10 @@ def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence
 
 
 def _page_before_form(request: PublicRequest, view: PublicSurvey) -> Response | None:
-    """Return the question before the survey, or the offer after it; None to show the form."""
+    """Return the page with the question, or with the offer after the question, or None.
+
+    If the result is None, the form is displayed.
+    """
     config = asked_config(view)
     if config is None:
         return None
