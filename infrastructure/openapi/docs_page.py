@@ -108,6 +108,8 @@ class DocsPage:
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == IDEMPOTENCY_HEADER:
                 lines.append(f"-H '{IDEMPOTENCY_HEADER}: {parameter['example']}'")
+            elif parameter["in"] == "path":
+                path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
             elif parameter["required"]:
                 query += f"{'&' if query else '?'}{parameter['name']}={parameter['example']}"
         if operation.get("security") != []:
