@@ -74,7 +74,7 @@ def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
-    """Return the page of a contact form or a survey. Sends the AWS requests of its view.
+    """Return the page of a contact form or a survey. Sends the AWS requests of the view.
 
     Raises:
         InvalidInput, NotAllowed, NotFound, Conflict: see `display_contact_form`, `display_survey`.
