@@ -41,7 +41,7 @@ class PartitionLoad:
 
 
 def ceiling(units: float, limit: int = WRITE_UNITS_PER_KEY) -> float:
-    """Return how many operations a second one key allows if each consumes these units."""
+    """Return the operations per second that one key allows if each operation uses these units."""
     return limit / units
 
 

@@ -227,7 +227,7 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
 
 
 def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:
-    """Return the ids of `_TRACKERS` unused trackers. Create trackers if too few unused ones exist.
+    """Return the ids of `_TRACKERS` unused trackers. Create trackers if too few are unused.
 
     Trackers are created after all other demo data. If the last tracker exists, the demo data is
     therefore complete.

@@ -73,7 +73,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "diff",
         f"{noun}s.yaml --account ACCOUNT",
-        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ."
+        f"Compare {word}s in a file with the saved {word}s. Exit with status 1 if they differ."
         f"\n\nCost: two AWS requests, and one per {word}.",
     )
     def diff(file: FileArgument, account: AccountOption = None) -> None:

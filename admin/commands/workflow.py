@@ -83,7 +83,7 @@ def check(file: FileArgument, account: AccountOption = None) -> None:
 
 @app.command(epilog=example("workflow diff workflows.yaml --account ACCOUNT"))
 def diff(file: FileArgument, account: AccountOption = None) -> None:
-    """Compare workflows in a file with the saved ones. Exit with status 1 if they differ.
+    """Compare workflows in a file with the saved workflows. Exit with status 1 if they differ.
 
     Cost: two AWS requests, and two per workflow.
     """

@@ -148,7 +148,7 @@ def _score(group: Group) -> str:
 
 
 def _signed(score: float) -> str:
-    """Return the rounded score with its sign; a score of zero has none."""
+    """Return the rounded score with its sign; a score of zero has no sign."""
     return f"{round(score):+d}" if round(score) else "0"
 
 

@@ -33,7 +33,7 @@ A DynamoDB transaction allows 100 writes, and each feedback record needs up to f
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
-    """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
+    """Process up to `MAX_BATCH_SIZE` feedback records. Return how many were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
     per 100 executions to create, and one per ten executions to queue. If the workflows or the

@@ -99,7 +99,7 @@ def _scheme(colours: dict[str, str]) -> str:
 
 
 def _luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, as WCAG defines it. Ignore its transparency."""
+    """Return the relative luminance of a colour, as WCAG defines it. Ignore transparency."""
     digits = colour[1:]
     if len(digits) < 6:
         digits = "".join(digit * 2 for digit in digits)

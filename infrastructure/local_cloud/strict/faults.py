@@ -1,4 +1,4 @@
-"""Inject DynamoDB faults at configurable rates, because the emulator has no such faults."""
+"""Inject DynamoDB faults at configurable rates. The emulator itself never causes these faults."""
 
 import random
 import time
