@@ -18,7 +18,8 @@ from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
-app = Chalice(app_name="feedback")
+# The logger of chalicelib has the same name. Chalice must not change its level.
+app = Chalice(app_name="feedback", configure_logs=False)
 # The gateway encodes bodies of these media types in Base64, so that their bytes arrive unchanged.
 app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")

@@ -43,11 +43,13 @@ def cloud() -> Iterator[None]:
     """
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
+    from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         check_requests(patch)
-        # Moto copies all tables in a transaction and is not safe for concurrent threads.
+        restore_only_written_rows(patch)
+        # Moto's tables are not safe for concurrent threads.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         forget_connection()
         forget_client()
