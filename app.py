@@ -49,7 +49,7 @@ def import_customers(event: SQSEvent) -> Any:
 
 @on_messages(LISTING)
 def assign_positions(event: SQSEvent) -> Any:
-    """Assign list positions to customers that were created without one."""
+    """Assign list positions to customers that were created without a position."""
     from chalicelib.functions import assign_positions as function
 
     return function.assign_positions(event)

@@ -1,8 +1,8 @@
 """The webhook receiver of the demo. It verifies, prints and stores each webhook that it receives.
 
-It runs in a separate process next to the emulator. The running receiver has a lock on a file in the
-state folder. Its port is stored in that folder and reused after a restart, so that the URL in the
-demo's workflows stays valid.
+The receiver runs in a separate process next to the emulator. While it runs, it has a lock on a file
+in the state folder. This folder also contains the receiver's port. The receiver uses the same port
+after a restart, so that the URL in the demo's workflows stays valid.
 """
 
 import argparse
@@ -110,7 +110,7 @@ class WebhookReceiver:
     def stop(self) -> bool:
         """Stop the receiver and return whether it was running.
 
-        Do not delete the stored port and the received webhooks.
+        The stored port and the received webhooks are not deleted.
         """
         if not self.is_running():
             return False

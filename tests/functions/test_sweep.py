@@ -1,4 +1,4 @@
-"""The sweep function sweeps one kind of work after the other until little time remains."""
+"""Tests of the sweep function, which requeues overdue work until little time remains."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ EVENT = dict.fromkeys(
 
 
 class Context:
-    """A Lambda context that reports enough remaining time for ``calls`` calls, then too little."""
+    """A Lambda context that reports enough remaining time ``calls`` times, then too little."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls

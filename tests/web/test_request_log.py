@@ -1,4 +1,4 @@
-"""The log line that the app writes for each request."""
+"""Tests of the log line that the app writes for each request."""
 
 import json
 import logging
