@@ -4,7 +4,7 @@ A pair is an e-mail address and a phone number. Its row contains the id of the a
 customer with this pair.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -31,6 +31,7 @@ from chalicelib.storage.dynamodb.transactions import (
     put_new,
     retry_on_contention,
     transaction,
+    try_write,
 )
 from chalicelib.storage.dynamodb.work_records import DueIndex
 
@@ -181,7 +182,8 @@ def create(account_id: str, customer: Customer, input_hash: str | None = None) -
         if existing:
             return Created(build_customer(existing), existing.input_hash, bool(existing.position))
         first_of_pair = pair.digest if pair and not known else None
-        is_listed = _insert(account_id, customer, counter, first_of_pair, input_hash)
+        total = counters.usable_total(counter, clock.now())
+        is_listed = insert(account_id, customer, total, first_of_pair, input_hash)
         return Created(customer, input_hash, is_listed)
 
     return retry_on_contention(attempt)
@@ -203,7 +205,8 @@ def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> t
             return known.customer_id, True
         if existing:
             return customer.id, bool(existing.position)
-        return customer.id, _insert(account_id, customer, counter, pair.digest)
+        total = counters.usable_total(counter, clock.now())
+        return customer.id, insert(account_id, customer, total, pair.digest)
 
     return retry_on_contention(attempt)
 
@@ -220,24 +223,29 @@ def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | Non
     return rows if pair else [*rows, None]
 
 
-def _insert(
+def insert(
     account_id: str,
     customer: Customer,
-    counter: CounterRow | None,
+    total: int | None,
     first_of_pair: str | None,
     input_hash: str | None = None,
+    also: Callable[[TransactWrite], object] = lambda _: None,
 ) -> bool:
     """Add a customer. Return True if it has a position, False if the counter is contended.
 
+    Args:
+        total: the number of listed customers; None if a worker has reserved the counter.
+        also: adds more writes to the transaction. It is called again if the first one fails.
+
     Raises:
-        Contention: the customer or the pair exists, or another transaction writes one of them.
+        Contention: the customer or the pair exists, or another transaction writes one of the rows.
     """
-    if not counters.is_reserved(counter, clock.now()):
-        total = counters.total_of(counter)
+    if total is not None:
         try:
             with transaction() as write:
                 counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
                 add(write, account_id, customer, total + 1, first_of_pair, input_hash)
+                also(write)
         except Contention as contention:
             if not contention.is_only_on(CounterRow):
                 raise
@@ -245,6 +253,7 @@ def _insert(
             return True
     with transaction() as write:
         add(write, account_id, customer, None, first_of_pair, input_hash)
+        also(write)
     return False
 
 
@@ -489,18 +498,7 @@ def revoke_consent(
     change = CustomerRow.email_bounced.set(True) if is_bounce else _OPTINS[channel].set(False)
     updated = CustomerRow.updated_at.set(format_timestamp(clock.now()))
     row = CustomerRow(account_key(account_id, customer_id))
-
-    def attempt() -> bool:
-        try:
-            with transaction() as write:
-                write.update(row, [change, updated], condition=hashed == contact_key)
-        except Contention as contention:
-            if contention.condition_failed:
-                return False
-            raise
-        return True
-
-    return retry_on_contention(attempt)
+    return try_write(lambda: row.update([change, updated], condition=hashed == contact_key))
 
 
 def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -14,13 +14,11 @@ from typing import Final
 from chalicelib.domain.accounts.places import Place, PlaceKind
 from chalicelib.domain.accounts.settings import SendingHours
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.survey import MAX_RESOLICITATION_DELAY_S, SavedSurvey
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason, scopes_of
 from chalicelib.domain.solicitation.sending_hours import hold_until
-
-MAX_RESOLICITATION_DELAY: Final = timedelta(days=366)
 
 
 class SkipReason(StrEnum):
@@ -74,7 +72,7 @@ class Facts:
     """Everything that a decision depends on.
 
     Attributes:
-        is_requested: whether surveys are sent for this purchase. False for imports of old purchases.
+        is_requested: whether a survey is requested. False for imports of old purchases.
         processed_at: the time of the first decision about this purchase; None at the first
             decision.
         store: the store of the purchase; None if it no longer exists.
@@ -183,7 +181,7 @@ def _is_too_old(facts: Facts, survey: SavedSurvey) -> bool:
 
 def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bool:
     assert facts.store  # noqa: S101 - a survey was found for the store
-    delay = min(timedelta(seconds=survey.resolicitation_delay), MAX_RESOLICITATION_DELAY)
+    delay = timedelta(seconds=min(survey.resolicitation_delay, MAX_RESOLICITATION_DELAY_S))
     scopes = scopes_of(facts.store.id, facts.store.brand_id, survey.id)
     scope = scopes[survey.resolicitation_mode]
     last = (contact.solicited.get(scope) for contact in recipient.contacts)

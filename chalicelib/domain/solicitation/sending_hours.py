@@ -6,9 +6,8 @@ from zoneinfo import ZoneInfo
 
 from chalicelib.domain.accounts.settings import SendingHours, Weekday
 
-_DAYS: Final = 9
-"""From any time, the sending hours start within eight days, even if a clock change skips a start
-time."""
+_DAYS: Final = 15
+"""Every weekday occurs twice, because the start of today may be over."""
 
 
 def hold_until(hours: SendingHours, time_zone: str, now: datetime) -> datetime | None:
@@ -22,7 +21,7 @@ def hold_until(hours: SendingHours, time_zone: str, now: datetime) -> datetime |
     weekdays = list(Weekday)
     if weekdays[local.weekday()] in hours.weekdays and hours.start <= local.time() < hours.end:
         return None
-    days = (local.date() + timedelta(days=number) for number in range(_DAYS + 7))
+    days = (local.date() + timedelta(days=number) for number in range(_DAYS))
     starts = (
         datetime.combine(day, hours.start, zone).astimezone(UTC)
         for day in days

@@ -51,6 +51,7 @@ class Solicitation:
         held_until: the time of the next decision, while the message is held.
         reason: why the survey was skipped, rejected, held or deferred.
         message_id: the provider's id of the message.
+        deferrals: how often the message was deferred because it could not be sent.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Solicitation:
     tracker_id: str | None = None
     message_id: str | None = None
     sent_at: datetime | None = None
+    deferrals: int = 0
     due_at: int | None = None
 
     @property
