@@ -76,7 +76,7 @@ class Function:
         queue: the queue that invokes the function. It has alarms for invalid and for old messages.
         sends_to: the queues to which the function sends messages.
         rejects_messages: whether the function moves invalid messages to the dead-letter queue.
-        uses_stage_secret: whether the function may read the secret of the stage.
+        reads_stage_values: whether the function may read the stage's secret and public base URL.
         schedule: the rate at which the function is invoked, at least once every five minutes. If
             the function is not invoked for five minutes, an alarm is raised.
         work: the kind of work that the function processes. When work of this kind is parked, an
@@ -91,7 +91,7 @@ class Function:
     queue: Queue | None = None
     sends_to: tuple[Queue, ...] = ()
     rejects_messages: bool = False
-    uses_stage_secret: bool = False
+    reads_stage_values: bool = False
     schedule: str | None = None
     work: str | None = None
     max_message_age_s: int = 900
@@ -155,6 +155,7 @@ FUNCTIONS: Final = (
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
             "customer-pairs": ("BatchGetItem", "PutItem"),
             "imports": ("BatchGetItem", "UpdateItem", "DeleteItem"),
+            "places": ("Query",),
         },
     ),
     Function(
@@ -206,7 +207,7 @@ FUNCTIONS: Final = (
         queue=PURCHASES,
         sends_to=(LISTING, SOLICITATIONS),
         rejects_messages=True,
-        uses_stage_secret=True,
+        reads_stage_values=True,
         tables={
             "accounts": ("GetItem",),
             "places": ("Query",),
@@ -224,7 +225,7 @@ FUNCTIONS: Final = (
         timeout_s=90,
         queue=SOLICITATIONS,
         work="solicitation",
-        uses_stage_secret=True,
+        reads_stage_values=True,
         tables={
             "accounts": ("GetItem",),
             "places": ("Query",),

@@ -128,10 +128,12 @@ def policy(function: Function, stage: Stage) -> Json:
             # SendMessageBatch, which is not an IAM action of AWS.
             actions += tuple(f"{action}Batch" for action in actions if action in _BATCHED)
         statements.append(_allow("sqs", actions, [f"arn:aws:sqs:*:*:{prefix}-{queue}"]))
-    if function.uses_stage_secret:
+    if function.reads_stage_values:
         # Secrets Manager appends six random characters to the name in the ARN.
         secret = f"arn:aws:secretsmanager:*:*:secret:{prefix}-stage-secret-*"
         statements.append(_allow("secretsmanager", ("GetSecretValue",), [secret]))
+        parameter = f"arn:aws:ssm:*:*:parameter/{prefix}-public-base-url"
+        statements.append(_allow("ssm", ("GetParameter",), [parameter]))
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -410,7 +412,7 @@ def _json(document: Json) -> str:
 
 class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
-        """Return True: CloudFormation rejects YAML aliases."""
+        """Return True to write no YAML aliases, because CloudFormation rejects them."""
         return True
 
 

@@ -55,8 +55,8 @@ def check_requests(patch: pytest.MonkeyPatch) -> None:
 def _require(function: str, client: BaseClient, operation: str, arguments: dict[str, Any]) -> None:
     permissions = _FUNCTIONS[function]
     service = client.meta.service_model.service_name
-    if service == "secretsmanager":
-        if not permissions.uses_stage_secret:
+    if service in ("secretsmanager", "ssm"):
+        if not permissions.reads_stage_values:
             raise NotAllowed(f"{function}: {operation}")
         return
     rights = permissions.queues if service == "sqs" else permissions.tables

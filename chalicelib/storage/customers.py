@@ -405,8 +405,8 @@ def count_purchase(
     The transaction fails if the customer does not exist.
 
     Args:
-        by: the change of the count. If it is positive, ``source`` is added to the customer's data
-            sources.
+        by: the change of the count. If the change is positive, ``source`` is added to the
+            customer's data sources.
         optins: the fields of the opt-ins to turn on, such as ``email_optin``.
     """
     actions: list[Action] = [

@@ -36,13 +36,13 @@ class PurchaseRow(Table):
     input_hash = UnicodeAttribute(null=True)
 
 
-def find(account_id: str, purchase_id: str, *, consistent: bool = False) -> Purchase | None:
+def find(account_id: str, purchase_id: str) -> Purchase | None:
     """Load a purchase of the account, without its customer and its store's name.
 
-    Return None if it does not exist. One request.
+    Return None if it does not exist. One consistent request.
     """
     try:
-        row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=consistent)
+        row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=True)
     except PurchaseRow.DoesNotExist:
         return None
     return build_purchase_from(row)

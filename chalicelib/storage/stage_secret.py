@@ -1,22 +1,11 @@
 """The secret of the stage, from Secrets Manager. It keys the hashes of contacts and signs links."""
 
-import time
-from functools import cache
-from threading import Lock
 from typing import Any, Final
 
-from botocore.exceptions import BotoCoreError, ClientError
-from botocore.session import get_session
-
-from chalicelib.aws_calls import client_config, count_calls_of
-from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
+from chalicelib.storage.stage_values import StageValue
 
 SECRET_NAME: Final = "stage-secret"  # noqa: S105 - a name
-_TTL_S: Final = 3600
-
-_lock: Final = Lock()
-_cached: tuple[bytes, float] | None = None
 
 
 def stage_secret() -> bytes:
@@ -25,32 +14,17 @@ def stage_secret() -> bytes:
     Raises:
         Unavailable: Secrets Manager throttles or does not respond.
     """
-    global _cached
-    with _lock:
-        if _cached is None or not 0 <= time.time() - _cached[1] < _TTL_S:
-            _cached = (_load(), time.time())
-        return _cached[0]
+    return _secret().encode()
 
 
 def forget_stage_secret() -> None:
     """Discard the cached secret and the client. Tests use this to replace the AWS endpoint."""
-    global _cached
-    _cached = None
-    _client.cache_clear()
+    _secret.forget()
 
 
-def _load() -> bytes:
-    try:
-        response = _client().get_secret_value(SecretId=settings().resource_name(SECRET_NAME))
-    except (BotoCoreError, ClientError) as error:
-        raise Unavailable("The secret of the stage cannot be read.") from error
-    return str(response["SecretString"]).encode()
+def _load(client: Any) -> str:
+    response = client.get_secret_value(SecretId=settings().resource_name(SECRET_NAME))
+    return str(response["SecretString"])
 
 
-@cache
-def _client() -> Any:
-    client = get_session().create_client(
-        "secretsmanager", region_name=settings().region, config=client_config()
-    )
-    count_calls_of(client)
-    return client
+_secret: Final = StageValue("secretsmanager", _load)

@@ -1,4 +1,4 @@
-"""Surveys: the saved survey and the partner view."""
+"""Surveys: the saved survey and its partner view."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -107,7 +107,7 @@ class SupportEmail(DatedPart):
     default: bool = Field(
         default=False, description="Whether this is the account's default address."
     )
-    enable_inbound: bool = Field(default=False, description="Whether replies are received.")
+    enable_inbound: bool = Field(default=False, description="Whether the address receives replies.")
     external_dns_config: ExternalDnsConfig = Field(
         default_factory=ExternalDnsConfig,
         description="DNS records that the domain's owner publishes.",

@@ -19,6 +19,7 @@ from chalicelib.domain.forms.survey import (
     Channel,
     ChannelName,
     ExternalDnsConfig,
+    PartnerSurvey,
     ResolicitationMode,
     ResolicitationModeName,
     SavedSurvey,
@@ -107,17 +108,22 @@ def parse_survey_definition(definition: Any, directory: Directory) -> SurveyDefi
 
 
 def build_survey(
-    definition: SurveyDefinition, now: datetime, earlier: SavedSurvey | None = None
+    definition: SurveyDefinition,
+    directory: Directory,
+    now: datetime,
+    earlier: SavedSurvey | None = None,
 ) -> SavedSurvey:
     """Build the survey to save, which replaces ``earlier``.
 
     Raises:
-        InputTooLarge: the survey's JSON exceeds `MAX_FORM_BYTES`.
+        InputTooLarge: the survey exceeds a size limit; see `build_form`.
     """
     timestamp = format_timestamp(now)
     return build_form(
         SavedSurvey,
+        PartnerSurvey,
         definition,
+        directory,
         now,
         earlier,
         targets=retain_timestamps(
