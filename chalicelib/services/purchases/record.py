@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import Customer, customer_from_body
+from chalicelib.domain.customers.customer import Customer, CustomerBody, customer_from_body
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
@@ -133,18 +134,21 @@ def _prepare(account_id: str, definition: PurchaseDefinition) -> _Recording:
         definition,
         record_id,
         hash_of_input(definition.model_dump(mode="json", exclude_none=True)),
-        # The customer's id is derived from the purchase's id, so recording the purchase again
-        # creates no second customer.
-        customer_from_body(
-            body,
-            derived_id(record_id, "customer"),
-            clock.now(),
-            data_sources=(definition.source,),
-            purchase_count=1,
-        )
-        if body
-        else None,
+        _new_customer(record_id, body, definition.source) if body else None,
         {channel: key for channel, key in optins.items() if key},
+    )
+
+
+def _new_customer(record_id: str, body: CustomerBody, source: DataSource) -> Customer:
+    """Build the customer of a purchase.
+
+    The id is derived from the purchase and the pair, so recording the purchase again creates no
+    second customer, unless an update names another person.
+    """
+    pair = pair_of(body.email, body.phone_number)
+    customer_id = derived_id(record_id, "customer", *([pair.digest] if pair else []))
+    return customer_from_body(
+        body, customer_id, clock.now(), data_sources=(source,), purchase_count=1
     )
 
 
