@@ -19,6 +19,7 @@ from benchmarks import (
     ceilings,
     create_cost,
     delivery_cost,
+    feedback_cost,
     import_time,
     page_cost,
     public_cost,
@@ -54,6 +55,7 @@ def main() -> None:
         "creates": create_cost.measure,
         "ceilings": ceilings.measure,
         "pages": partial(page_cost.measure, options.customers),
+        "feedback": partial(feedback_cost.measure, options.feedback),
     }
     sections = []
     for name in [options.only] if options.only else measurements:
@@ -90,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
             "creates",
             "ceilings",
             "pages",
+            "feedback",
         ),
         help="run only this benchmark (default: all)",
     )
@@ -103,6 +106,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=page_cost.CUSTOMERS,
         help="number of customers in the long list of `pages` (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--feedback",
+        type=int,
+        default=feedback_cost.FEEDBACK,
+        help="number of feedback records of `feedback` (default: %(default)s)",
     )
     return parser
 
