@@ -10,8 +10,8 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute

@@ -5,8 +5,8 @@ from datetime import datetime
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import try_write
 
