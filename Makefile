@@ -17,8 +17,9 @@ LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 TYPED := app.py chalicelib infrastructure admin $(wildcard benchmarks)
 SOURCES := $(TYPED) tests docs/examples
 
-# Create the environment $(1) with Python 3.11, installed or downloaded, and install $(2) into it.
-# Some networks have their own certificates, which only the system's store contains.
+# Create the environment $(1) with an installed or downloaded Python 3.11, and install the requirements
+# file $(2) into the environment. If a download fails, retry with the system's certificate store, because
+# some networks require a certificate that only this store contains.
 define environment
 	@[ -x $(1)/bin/python ] \
 		|| $(UV) venv --quiet --clear --python 3.11 $(1) 2>/dev/null \
@@ -38,7 +39,7 @@ help: ## List the targets
 run: $(VENV) $(EMULATOR) ## Run the service on a local cloud until Ctrl-C (PORT, STATE_DIR)
 	@$(LOCAL_CLOUD) run
 
-up: $(VENV) $(EMULATOR) ## Run it in the background; if it is running, deploy changes
+up: $(VENV) $(EMULATOR) ## Run the local cloud in the background; if it is already running, deploy changes
 	@$(LOCAL_CLOUD) up
 
 stop: $(VENV) ## Stop the local cloud; keep its data
@@ -47,7 +48,7 @@ stop: $(VENV) ## Stop the local cloud; keep its data
 logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STAGE=…]
 	@$(BIN)/python -m infrastructure.request_logs $(if $(STAGE),--stage $(STAGE)) -- "$(REQUEST_ID)"
 
-local: $(VENV) ## Serve the routes with reload against the local cloud (LOCAL_PORT)
+local: $(VENV) ## Serve the routes from the source files, with automatic reload (LOCAL_PORT)
 	@$(LOCAL_CLOUD) reload
 
 deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no]
@@ -55,7 +56,7 @@ deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREW
 		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL))
 
 test: $(VENV) ## Run the tests in process, in parallel
-	@$(BIN)/pytest -n auto tests --ignore=tests/e2e
+	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e
 
 check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/ruff check $(SOURCES)
@@ -68,7 +69,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
 
-e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on their own local cloud, or on a running one (E2E_DEMO=…)
+e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on a temporary local cloud, or on a running cloud (E2E_DEMO=…)
 	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest tests/e2e
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest tests/fuzz
 

@@ -18,7 +18,8 @@ from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
-app = Chalice(app_name="feedback")
+# The logger of chalicelib has the same name. Chalice must not change its level.
+app = Chalice(app_name="feedback", configure_logs=False)
 # The gateway encodes bodies of these media types in Base64, so that their bytes arrive unchanged.
 app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")
@@ -48,7 +49,7 @@ def import_customers(event: SQSEvent) -> Any:
 
 @on_messages(LISTING)
 def assign_positions(event: SQSEvent) -> Any:
-    """Assign list positions to customers that were created without one."""
+    """Assign list positions to customers that were created without a position."""
     from chalicelib.functions import assign_positions as function
 
     return function.assign_positions(event)

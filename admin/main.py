@@ -14,6 +14,7 @@ from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.load import load
+from admin.commands.status import status
 from admin.error_messages import OneLineErrors
 from chalicelib.settings import settings
 
@@ -32,6 +33,7 @@ app.add_typer(webhook_secret_commands.app, name="webhook-secret")
 app.add_typer(work_commands.app, name="work")
 app.command()(load)
 app.command()(demo)
+app.command()(status)
 
 
 @app.callback()

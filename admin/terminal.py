@@ -1,10 +1,12 @@
 """Write results to standard output and everything else to standard error."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -16,6 +18,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
 _WIDTH_WITHOUT_TERMINAL: Final = 200
 
 _VISIBLE_CONTROLS: Final = {
@@ -25,7 +29,8 @@ _VISIBLE_CONTROLS: Final = {
     for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
 """Escape sequences for control characters, line separators and text direction characters, by code
-point."""
+point.
+"""
 
 
 class _PlainConsole(Console):
@@ -63,11 +68,16 @@ def show_table(columns: list[str], rows: list[list[str]]) -> None:
     results().print(table, soft_wrap=False)
 
 
+def show_json(value: Any) -> None:
+    """Print a value as JSON to standard output."""
+    print(json.dumps(value, indent=2))  # noqa: T201
+
+
 @contextmanager
 def counter(description: str) -> Iterator[Callable[[int], None]]:
     """Show the number of processed records if standard error is a terminal.
 
-    Yields a function that adds to the number.
+    Yield a function that increases the number.
     """
     columns = TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn()
     bar = Progress(*columns, console=notices(), transient=True, disable=not sys.stderr.isatty())
@@ -80,7 +90,7 @@ def counter(description: str) -> Iterator[Callable[[int], None]]:
 def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar if standard error is a terminal.
 
-    Yields a function that advances the bar by one step.
+    Yield a function that advances the bar by one step.
     """
     bar = Progress(
         TextColumn("{task.description}"),

@@ -14,7 +14,7 @@ Cost = dict[str, Any]
 
 
 def measure() -> Section:
-    """Measure requests in a child process, in which AWS requests get an immediate response."""
+    """Measure requests in a child process, where every AWS request gets an immediate response."""
     costs: list[Cost] = json.loads(run("-m", "benchmarks.abuse_cost_process").splitlines()[-1])
     endpoints = dict.fromkeys(cost["endpoint"] for cost in costs)
     rows = [

@@ -1,6 +1,6 @@
 """Measure the most expensive known valid and rejected requests; print the measurements as JSON.
 
-Runs as a separate program, because it replaces botocore's HTTP session in its process:
+This module runs as a separate program, because it replaces botocore's HTTP session:
 ``python -m benchmarks.abuse_cost_process``.
 """
 
@@ -92,7 +92,7 @@ def main() -> None:
             yield from _submission_cases(path, form_id)
 
     gc.collect()
-    gc.freeze()  # so that a collection in a child does not traverse the objects of this process
+    gc.freeze()  # exclude existing objects from garbage collection in the child processes
     # Building the bodies leaves free memory in a process, which would hide the cost of a request.
     with tempfile.TemporaryFile("w+") as file:
         if not os.fork():

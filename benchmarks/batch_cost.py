@@ -116,7 +116,7 @@ def batch_of(count: int) -> Rows:
 
 
 def import_in_process(batch: Rows) -> None:
-    """Import a batch into a new account in this process: accept it, then process its messages."""
+    """Accept a batch for a new account in this process, then process the messages of the import."""
     account_id = new_id()
     accepted = accept_batch(account_id, validate_batch({"batch": batch}))
     _process_queue()

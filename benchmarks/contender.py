@@ -1,4 +1,4 @@
-"""Run one of the compared implementations (a contender) in a child process."""
+"""Run one of the compared implementations (contenders) in a child process."""
 
 import json
 import subprocess

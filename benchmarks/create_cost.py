@@ -1,4 +1,4 @@
-"""Measure concurrent creates of one account's customers, and check that all of them are listed."""
+"""Measure concurrent creates of customers of one account. Check that all customers are listed."""
 
 import threading
 import time
@@ -50,7 +50,7 @@ MAX_SECONDS: Final = 2.0
 MIN_CREATES_PER_SECOND: Final = 400
 MAX_RESPONDENTS_SECONDS: Final = 60
 MAX_DISORDER: Final = timedelta(seconds=1)
-"""Target: if a customer precedes an older one in the list, their maximum difference in age."""
+"""Target: the maximum of `Creates.disorder`."""
 
 _LIST_TIMEOUT_S: Final = 60
 
@@ -65,8 +65,8 @@ class Creates:
         rejected: the number of creates that failed with `Unavailable`.
         listed_s: the time from the last create until all customers are listed.
         requests: the number of AWS requests, without requests that receive or delete messages.
-        disorder: the maximum difference in age between a customer and an older one that follows it
-            in the list. It is zero if the list is in creation order.
+        disorder: the maximum difference in age between a customer and an older customer that
+            follows it in the list. It is zero if the list is in creation order.
     """
 
     name: str
@@ -215,7 +215,7 @@ def _disorder(listed: Sequence[Customer]) -> timedelta:
 
 @contextmanager
 def _listing_worker() -> Iterator[None]:
-    """Process the messages of the listing queue in a thread during the block, as Lambda does."""
+    """Process the messages of the listing queue in a thread while the block runs."""
     sqs: Any = boto3.client("sqs")
     queue = sqs.get_queue_url(QueueName=settings().resource_name(LISTING.name))["QueueUrl"]
     is_stopped = threading.Event()

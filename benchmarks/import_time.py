@@ -1,4 +1,4 @@
-"""Measure the import time of the deployed app, and compare it with that of its libraries alone."""
+"""Measure the import time of the deployed app. Compare it with the import time of its libraries."""
 
 import json
 from statistics import median

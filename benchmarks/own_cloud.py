@@ -15,7 +15,7 @@ from infrastructure.local_cloud.emulator import Emulator
 
 @contextmanager
 def own_cloud() -> Iterator[Emulator]:
-    """Start an emulator with empty tables and let this process use it instead of AWS."""
+    """Start an emulator with empty tables, and configure this process to use it instead of AWS."""
     with tempfile.TemporaryDirectory(prefix="feedback-bench-") as folder:
         emulator = Emulator(_free_port(), Path(folder))
         process = emulator.start()
@@ -26,7 +26,8 @@ def own_cloud() -> Iterator[Emulator]:
             yield emulator
         finally:
             _forget_connections()
-            # Kill the emulator: a normal stop would first save its state, which nobody needs.
+            # Kill the emulator, because a normal stop would first save the state, which is not
+            # needed.
             emulator.kill(process.pid)
             process.wait()
 

@@ -1,4 +1,4 @@
-"""Measure viewing and submitting forms and validating answers, and compare with boto3 handlers."""
+"""Measure the cost of viewing and submitting forms and of validating answers."""
 
 import json
 

@@ -1,6 +1,6 @@
-"""Measure viewing and submitting forms and validating answers; print the measurements as JSON.
+"""Measure the cost of viewing and submitting forms and of validating answers. Print it as JSON.
 
-Runs as a separate program, because it replaces botocore's HTTP session in its process:
+This module runs as a separate program, because it replaces botocore's HTTP session:
 ``python -m benchmarks.public_cost_process``.
 """
 
@@ -56,7 +56,7 @@ def main() -> None:
     os.environ["SUBMISSIONS"] = "1000000000"
     settings.cache_clear()
     started = time.monotonic()
-    caching.wall_clock_s = lambda: started  # so that cached values never expire
+    caching.wall_clock_s = lambda: started  # fix the time, so that cached values never expire
     with mock_aws():
         boto3.client("cloudformation").create_stack(
             StackName="data",

@@ -1,6 +1,6 @@
 """Send requests to the app, with moto in place of AWS, and record the responses of DynamoDB.
 
-Runs as a separate program, because moto patches boto3 in its process:
+This module runs as a separate program, because moto patches boto3 in the process:
 ``python -m benchmarks.recording FILE``.
 """
 

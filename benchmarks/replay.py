@@ -17,7 +17,7 @@ from benchmarks.recorded_request import RecordedRequest, RecordedResponse
 
 
 class Replay:
-    """Respond to DynamoDB requests with the responses of the recorded request that is selected.
+    """Respond to DynamoDB requests with the recorded responses that belong to the selected request.
 
     Attributes:
         calls: the number of DynamoDB requests by operation and table. Callers reset it.
@@ -37,7 +37,7 @@ class Replay:
         setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
 
     def select(self, request: RecordedRequest) -> None:
-        """Select this recorded request: from now on, its responses are returned."""
+        """Select a recorded request. Later DynamoDB requests get the responses of this request."""
         self._responses = {}
         for response in request.responses:
             self._responses.setdefault(response.operation, []).append(

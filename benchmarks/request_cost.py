@@ -51,7 +51,7 @@ def measure(rounds: int = ROUNDS) -> Section:
 
 @contextlib.contextmanager
 def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
-    """Start all contenders, each in its own process; yield them and the names of the requests."""
+    """Start each contender in a separate process; yield the contenders and the request names."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
         recording = Path(folder) / "recording.json"
         run("-m", "benchmarks.recording", recording)
@@ -63,7 +63,7 @@ def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
 
 
 def calls_for_equal_responses(contenders: Sequence[Contender], request: str) -> int:
-    """Check that all contenders respond identically, and return the number of their AWS requests.
+    """Check that all contenders respond identically. Return how many AWS requests each sends.
 
     Raises:
         AssertionError: two contenders differ in the AWS requests, the status or the body.

@@ -1,7 +1,7 @@
 """Define the user agent of all botocore clients and count the AWS requests that they send.
 
 The request log contains the counts, and tests check them. Code that creates a botocore client must
-pass it to `count_calls_of`.
+pass the client to `count_calls_of`.
 """
 
 import os
@@ -16,15 +16,16 @@ from botocore.config import Config
 from chalicelib.time_limits import CONNECT_TIMEOUT_S, MAX_ATTEMPTS, READ_TIMEOUT_S
 
 _USER_AGENT: Final = "feedback-platform/1.0"
-"""A fixed user agent saves time. Without it, botocore builds a user agent for each request."""
+"""A fixed user agent saves time, because botocore otherwise builds a user agent for each request.
+"""
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
 
 
 _EMULATOR_TIMEOUT_FACTOR: Final = 10
-"""Factor for the time-outs of requests to the emulator.
+"""Factor by which requests to the emulator have longer time-outs than requests to AWS.
 
-The emulator and all functions share the processors of one machine, so it can respond late.
+The emulator and all functions share the processors of one machine, so responses can be slow.
 """
 
 
@@ -42,7 +43,7 @@ def client_config() -> Config:
 
 
 def count_calls_of(client: Any) -> None:
-    """Count every request that this botocore client sends from now on, including retries."""
+    """Count every request that this botocore client sends after this call, including retries."""
     client.meta.events.register("before-send.*.*", _count, unique_id="aws-calls")
 
 

@@ -1,4 +1,4 @@
-"""Pauses between the tries of an operation that AWS throttles or that conflicts with others."""
+"""Pause between the attempts of an operation that AWS throttles or that conflicts with others."""
 
 import random
 import time
@@ -11,10 +11,10 @@ _MAX_PAUSE_S: Final = 0.4
 
 
 class Backoff:
-    """The pauses between the tries of one operation.
+    """The pauses between the attempts of one operation.
 
-    A pause has a random length. The first takes at most 10 ms. The maximum doubles with each try,
-    up to 400 ms.
+    A pause has a random length. The first takes at most 10 ms. The maximum doubles with each
+    attempt, up to 400 ms.
     """
 
     def __init__(self) -> None:

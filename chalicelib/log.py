@@ -13,7 +13,7 @@ from pydantic_core import to_json
 def _serialize(line: dict[str, Any]) -> str:
     try:
         return to_json(line, fallback=str).decode()
-    except ValueError:  # A string contains a lone surrogate, for example an exception message.
+    except ValueError:  # A string, for example an exception message, contains a lone surrogate.
         return json.dumps(line, default=str)
 
 

@@ -31,14 +31,22 @@ class Queue:
         """Whether this is a FIFO queue, which delivers the messages of a group in order."""
         return self.name.endswith(".fifo")
 
+    @property
+    def dead_letter_name(self) -> str:
+        """The name of the dead-letter queue, without the prefix of the stage."""
+        name = self.name.removesuffix(".fifo")
+        return f"{name}-dead{self.name.removeprefix(name)}"
+
 
 MAX_RECEIVES: Final = 10
 """Number of receives after which a queue moves a message to the dead-letter queue.
 
-A valid message is not received that often: its work is done, deferred or parked before.
+The work of a valid message is done, deferred or parked after fewer receives.
 """
 
 IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20)
 LISTING: Final = Queue("listing.fifo", batch_size=10, max_concurrency=20)
 FEEDBACK: Final = Queue("feedback", batch_size=25, max_concurrency=5, batch_window_s=1)
 WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50)
+
+ALL_QUEUES: Final = (IMPORTS, LISTING, FEEDBACK, WEBHOOKS)

@@ -18,7 +18,7 @@ class Settings:
     """The settings of a deployed function.
 
     Attributes:
-        stage: the name of the deployment. The names of all tables and queues contain it.
+        stage: the name of the deployment. The names of all tables and queues contain this name.
         region: the AWS region of the tables and queues.
         submissions: the maximum number of submissions from one source address to one public form
             in a time window; 0 means no limit.

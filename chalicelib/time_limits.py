@@ -1,7 +1,7 @@
 """Time limits of AWS requests, and the remaining time of the current invocation.
 
-A function must not be stopped while it waits for AWS. Therefore a request is sent only if its worst
-case fits into the remaining time.
+A function must not be stopped while it waits for AWS. Therefore a request is sent only if enough
+time is left for the longest possible duration of the request.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ After the request, at least one second is left to return a response.
 """
 
 MIN_WORK_S: Final = MAX_CALL_S + MIN_CALL_S
-"""The time that must be left to start to process a record and to store the outcome."""
+"""The time that must be left to start processing a record. It includes storing the outcome."""
 
 REQUEST_RETRY_S: Final = 3.0
 """The time for retries of an operation while a client waits for the response."""
@@ -55,7 +55,8 @@ def invocation(
     """Apply the time limits of an invocation inside the block.
 
     Args:
-        context: the Lambda context. If it cannot tell the remaining time, there is no time-out.
+        context: the Lambda context. If the context does not provide the remaining time, there is no
+            time-out.
         retry_s: the longest time that one operation spends in pauses between its retries.
         reserve_s: the remaining time below which operations do not retry.
     """
@@ -79,7 +80,7 @@ def retry_s() -> float:
 
 
 def has_time_to_retry(pause_s: float) -> bool:
-    """Return whether enough time is left for a pause and another try of an operation."""
+    """Return whether enough time is left for a pause and another attempt of an operation."""
     current = _current.get()
     return current.time_left_s() >= pause_s + current.reserve_s
 

@@ -42,9 +42,9 @@ class Stage:
         is_emulated: whether the stage runs on the emulator and is never deployed to AWS.
         environment: environment variables of all functions, in addition to ``STAGE``.
         memory_mb: memory by function, for functions whose memory differs from `Function.memory_mb`.
-        reserved_concurrency: reserved concurrency by function. Do not set it for functions with a
-            queue: if an invocation is throttled, its messages count as received without being
-            processed.
+        reserved_concurrency: reserved concurrency by function. Do not set it for a function with a
+            queue: if Lambda throttles an invocation, the messages of this invocation count as
+            received although they are not processed.
         throttling: the limits of the gateway stage. None means only the limits of the AWS account.
     """
 
@@ -67,8 +67,8 @@ class Function:
             transaction requires only the actions of the writes that it contains.
         queue: the queue that invokes the function. It has alarms for invalid and for old messages.
         sends_to: the queues to which the function sends messages.
-        schedule: the rate at which the function is invoked, at least once every five minutes. If it
-            is not invoked for five minutes, an alarm is raised.
+        schedule: the rate at which the function is invoked, at least once every five minutes. If
+            the function is not invoked for five minutes, an alarm is raised.
         work: the kind of work that the function processes. When work of this kind is parked, an
             alarm is raised.
         max_message_age_s: the age of a queue message that raises an alarm.
@@ -161,6 +161,7 @@ FUNCTIONS: Final = (
         sends_to=(LISTING, WEBHOOKS),
         work="feedback",
         tables={
+            "accounts": ("GetItem",),
             "feedback": ("BatchGetItem", "UpdateItem"),
             "counters": ("BatchGetItem", "UpdateItem"),
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),

@@ -1,4 +1,4 @@
-"""Generate files from the function manifest. With ``--check``, only check that they are up to date.
+"""Generate files from the function manifest, or check with ``--check`` that they are up to date.
 
 The generated files are `.chalice/config.json` and, in `.chalice/policies`, a policy for each
 function and stage. The end of `data.yaml` is generated too: queues, dead-letter queues, log groups
@@ -106,8 +106,8 @@ def policy(function: Function, stage: Stage) -> Json:
     """Return the IAM policy of a function in a stage.
 
     The AWS account and region in resource names are wildcards, because they are unknown when the
-    policy is generated. This does not give access to resources of another AWS account, which would
-    also require a policy in that account.
+    policy is generated. The wildcards give no access to another AWS account, because that account
+    would have to allow it too.
     """
     prefix = f"feedback-{stage.name}"
     logs = [
@@ -181,7 +181,7 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
                 "maxReceiveCount": MAX_RECEIVES,
             },
         ),
-        f"{title}DeadQueue": _queue(dead_queue_name(queue.name), **fifo),
+        f"{title}DeadQueue": _queue(queue.dead_letter_name, **fifo),
         f"{title}DeadAlarm": _queue_alarm(
             f"{name}-dead",
             f"The dead-letter queue of {name} contains an invalid message.",
@@ -269,7 +269,7 @@ def dashboard() -> Json:
     """Return the CloudWatch dashboard of a stage as a CloudFormation resource."""
     stage = "feedback-${Stage}"
     api = ["ApiName", "feedback", "Stage", "${Stage}"]
-    queues = [function.queue.name for function in FUNCTIONS if function.queue]
+    queues = [function.queue for function in FUNCTIONS if function.queue]
     kinds = [function.work for function in FUNCTIONS if function.work]
 
     def gateway(metric: str, statistic: str = "Sum") -> list[Any]:
@@ -295,10 +295,10 @@ def dashboard() -> Json:
         "Function duration, p50 (ms)": functions("Duration", "p50"),
         "Function duration, p99 (ms)": functions("Duration", "p99"),
         "Age of the oldest message (s)": [
-            queue("ApproximateAgeOfOldestMessage", q) for q in queues
+            queue("ApproximateAgeOfOldestMessage", q.name) for q in queues
         ],
         "Dead letters": [
-            queue("ApproximateNumberOfMessagesVisible", dead_queue_name(name)) for name in queues
+            queue("ApproximateNumberOfMessagesVisible", q.dead_letter_name) for q in queues
         ],
         "Deliveries": [work("delivered", "webhook"), work("failed", "webhook")],
         "Parked work": [work("parked", kind) for kind in kinds],
@@ -326,12 +326,6 @@ def dashboard() -> Json:
         "Type": "AWS::CloudWatch::Dashboard",
         "Properties": {"DashboardName": _for_stage(), "DashboardBody": {"Fn::Sub": body}},
     }
-
-
-def dead_queue_name(queue: str) -> str:
-    """Return the name of the dead-letter queue of a queue, both without the prefix of the stage."""
-    name = queue.removesuffix(".fifo")
-    return f"{name}-dead{queue.removeprefix(name)}"
 
 
 def _queue(name: str, **properties: Any) -> Json:

@@ -27,8 +27,8 @@ def page() -> str:
 def licence_of(name: str) -> str:
     """Return the licence that an installed package declares.
 
-    This is the licence expression or the licence text if it is one short line, and the licence
-    classifiers otherwise.
+    The result is the package's licence expression or, if that is missing, its licence text if the
+    text is one short line. Otherwise, the result is the licence classifiers.
 
     Raises:
         ValueError: the package declares no licence.

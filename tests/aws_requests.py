@@ -1,4 +1,4 @@
-"""Return the destination of an AWS request without sending the request."""
+"""Determine where a botocore client would send a request, without sending the request."""
 
 from typing import Any
 

@@ -1,12 +1,15 @@
 """Environment of in-process tests: moto, with the data stack's tables for the stage ``test``."""
 
+import copy
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
 import pytest
+import yaml
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 
@@ -32,6 +35,9 @@ os.environ.pop("AWS_ENDPOINT_URL", None)
 hypothesis_settings.register_profile("project", deadline=None, derandomize=True)
 hypothesis_settings.load_profile("project")
 
+# Moto parses the template for each test module. Parsing takes most of the time.
+_parse = cache(yaml.load)
+
 DATA_STACK = Path(__file__).parent.parent / "infrastructure" / "data.yaml"
 
 
@@ -43,19 +49,23 @@ def cloud() -> Iterator[None]:
     """
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
+    from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         check_requests(patch)
-        # Moto copies all tables in a transaction and is not safe for concurrent threads.
+        restore_only_written_rows(patch)
+        # Moto's tables are not safe for concurrent threads.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         forget_connection()
         forget_client()
-        boto3.client("cloudformation").create_stack(
-            StackName="feedback-test-data",
-            TemplateBody=DATA_STACK.read_text(),
-            Parameters=[{"ParameterKey": "Stage", "ParameterValue": "test"}],
-        )
+        with pytest.MonkeyPatch.context() as parsing:
+            parsing.setattr(yaml, "load", lambda text, Loader: copy.deepcopy(_parse(text, Loader)))  # noqa: N803
+            boto3.client("cloudformation").create_stack(
+                StackName="feedback-test-data",
+                TemplateBody=DATA_STACK.read_text(),
+                Parameters=[{"ParameterKey": "Stage", "ParameterValue": "test"}],
+            )
         yield
         forget_connection()
         forget_client()

@@ -1,4 +1,4 @@
-"""Restrict a function that a test runs to the AWS permissions of its policy."""
+"""Let a test run a Lambda function with only the AWS permissions of the function's policy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ _TRANSACTION_ACTIONS: Final = {
 class NotAllowed(BaseException):
     """The function's policy lacks a permission.
 
-    A `BaseException`, because workers catch `Exception`.
+    The class derives from `BaseException`, because workers catch every `Exception`.
     """
 
 

@@ -1,16 +1,33 @@
-"""The command ``account``: create and list accounts."""
+"""The command ``account``: create and list accounts; show and change their settings."""
 
-from typing import Annotated
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Final
 
 import typer
 
-from admin.terminal import notices, results, show_table
+from admin.identity import operator_identity
+from admin.terminal import JsonOption, notices, results, show_json, show_table
+from chalicelib.domain.accounts.settings import Weekday
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts import manage
+from chalicelib.services.accounts.settings import (
+    change_account_settings,
+    current_settings,
+    last_changes,
+)
+from chalicelib.services.accounts.stats import read_stats
 
-app = typer.Typer(help="Create and list accounts.", no_args_is_help=True)
+app = typer.Typer(
+    help="Create and list accounts; show their settings and counts; change their settings.",
+    no_args_is_help=True,
+)
+
+_OFF: Final = "off"
+_SHOWN_CHANGES: Final = 20
 
 
 def id_argument(text: str) -> str:
@@ -63,4 +80,150 @@ def list_accounts() -> None:
             [account.id, account.name, format_timestamp(account.created_at)]
             for account in manage.list_accounts()
         ],
+    )
+
+
+@app.command()
+def show(
+    account: AccountArgument,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the account's settings and their last changes, newest first.
+
+    Example: python -m admin account show ACCOUNT
+    """
+    settings = current_settings(account).model_dump(mode="json")
+    changes = [
+        {
+            "changedAt": format_timestamp(change.changed_at),
+            "operator": change.operator,
+            "setting": change.setting,
+            "old": change.old,
+            "new": change.new,
+        }
+        for change in last_changes(account, _SHOWN_CHANGES)
+    ]
+    if as_json:
+        shown = {"settings": settings, "changes": changes}
+        results().print(json.dumps(shown, ensure_ascii=False, indent=2))
+        return
+    show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
+    if changes:
+        columns = ["Changed", "Operator", "Setting", "Old value", "New value"]
+        results().print()
+        show_table(columns, [[_text(value) for value in change.values()] for change in changes])
+
+
+def _number_or_off(text: str) -> int | str:
+    return text if text == _OFF else int(text)
+
+
+@app.command("set")
+def change(
+    account: AccountArgument,
+    name: Annotated[str | None, typer.Option(help="The account's name.")] = None,
+    identify_respondents: Annotated[
+        bool | None,
+        typer.Option(
+            help="Link feedback to customers by typed e-mail addresses and phone numbers. "
+            "Otherwise, only trackers link feedback to customers."
+        ),
+    ] = None,
+    default_region: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COUNTRY|off",
+            help="The country of phone numbers without a country code, such as FR.",
+        ),
+    ] = None,
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE|off", help="The time zone of stores that have none, such as Europe/Paris."
+        ),
+    ] = None,
+    sending_hours: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOURS|off",
+            help="The times at which surveys are sent, such as 09:00-20:00, or "
+            '"09:00-20:00 MONDAY,TUESDAY" for some days of the week.',
+        ),
+    ] = None,
+    retention_days: Annotated[
+        Any,
+        typer.Option(
+            metavar="DAYS|off",
+            help="The age at which answers are anonymized.",
+            parser=_number_or_off,
+        ),
+    ] = None,
+) -> None:
+    """Change settings of the account. Functions use the new values within a minute.
+
+    The value off restores the default: no region, UTC, no sending hours, no retention period.
+
+    Example: python -m admin account set ACCOUNT --time-zone Europe/Paris --retention-days 730
+    """
+    options = {
+        "name": name,
+        "identifyRespondents": identify_respondents,
+        "defaultRegion": default_region,
+        "timeZone": time_zone,
+        "sendingHours": sending_hours and _sending_hours(sending_hours),
+        "retentionDays": retention_days,
+    }
+    values = {
+        setting: None if value == _OFF and setting != "name" else value
+        for setting, value in options.items()
+        if value is not None
+    }
+    if not values:
+        raise typer.BadParameter("Set at least one setting.")
+    changes = change_account_settings(account, values, operator_identity())
+    for changed in changes:
+        old, new = _text(changed.old), _text(changed.new)
+        notices().print(f"Changed {changed.setting} from {old} to {new}.")
+    if not changes:
+        notices().print("The settings already have these values.")
+
+
+def _sending_hours(text: str) -> str | dict[str, Any]:
+    if text == _OFF:
+        return text
+    hours, _, days = text.strip().partition(" ")
+    start, _, end = hours.partition("-")
+    weekdays = [day.strip() for day in days.upper().split(",")]
+    return {"start": start, "end": end} | ({"weekdays": weekdays} if days else {})
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return _OFF
+        case str():
+            return value
+        case Mapping():
+            days = value["weekdays"]
+            hours = f"{value['start']}-{value['end']}"
+            return hours if len(days) == len(Weekday) else f"{hours} {','.join(days)}"
+    return json.dumps(value)
+
+
+@app.command()
+def stats(account: AccountArgument, as_json: JsonOption = False) -> None:
+    """Show the numbers of customers, contact forms, surveys, purchases and feedback records.
+
+    The numbers come from counters. The command sends two AWS requests. To verify the counters
+    against the records, use the command recount.
+
+    Example: python -m admin account stats 7f3a0c1e-6a38-4b57-9d52-0c4c1f4f7a00 --json
+    """
+    numbers = asdict(read_stats(account))
+    if as_json:
+        show_json(numbers)
+        return
+    show_table(
+        ["Records", "Number"],
+        [[name.replace("_", " "), str(number)] for name, number in numbers.items()],
     )

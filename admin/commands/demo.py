@@ -34,7 +34,10 @@ _PRIVATE_SURVEY: Final = demo_id("survey stay")
 def demo(
     base_url: Annotated[str, typer.Option(help="The base URL of the service.")],
     output: Annotated[
-        Path, typer.Option(dir_okay=False, help="The file to write ids and credentials to.")
+        Path,
+        typer.Option(
+            dir_okay=False, help="The file that the command writes ids and credentials to."
+        ),
     ],
     webhook_url: Annotated[
         str | None,
@@ -46,8 +49,8 @@ def demo(
 ) -> None:
     """Load the demo data if it is not loaded yet, and print example requests.
 
-    If the output file contains valid credentials, they are reused. Otherwise, the command issues
-    new credentials.
+    If the output file contains valid credentials, the command reuses these credentials. Otherwise,
+    it issues new credentials.
     """
     started = time.monotonic()
     definitions = demo_definitions()
@@ -91,7 +94,7 @@ def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
 
 
 def _save_workflows(url: str) -> None:
-    """Save each demo workflow that does not exist or whose action has another URL than ``url``."""
+    """Save the demo workflows that do not exist yet or that send webhooks to another URL."""
     urls = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
     for definition in main_workflows(url):
         if urls.get(definition["id"]) != url:
@@ -156,10 +159,10 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
 
 
 def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:
-    """Return the ids of `_TRACKERS` unused trackers. Create them if too few exist.
+    """Return the ids of `_TRACKERS` unused trackers. Create trackers if too few unused ones exist.
 
-    Trackers are created after all other demo data, so the demo data is complete if the last tracker
-    exists.
+    Trackers are created after all other demo data. If the last tracker exists, the demo data is
+    therefore complete.
     """
     stays = [
         id_of(MAIN_ACCOUNT, definition.content)

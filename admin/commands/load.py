@@ -20,7 +20,7 @@ from chalicelib.services.customers.read import find_customer
 
 
 class StoredResources:
-    """Look up the stored resources that definitions refer to, and cache the results."""
+    """Look up stored resources to which definitions refer, and cache the results."""
 
     @cache  # noqa: B019 - the process ends with the command
     def has_account(self, account_id: str) -> bool:
@@ -52,7 +52,7 @@ def load(
     account: Annotated[
         str | None,
         typer.Option(
-            help="The id of the account. Without it, each definition needs an `account` field.",
+            help="The account's id. Without this option, each definition needs an `account` field.",
             parser=id_argument,
         ),
     ] = None,

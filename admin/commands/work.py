@@ -85,10 +85,10 @@ def replay_work(
         ),
     ] = None,
 ) -> None:
-    """Reset the failure count of parked work and queue it again.
+    """Reset the failure count of parked work and queue the work again.
 
-    Name one record by its id, or select any number of records by options. With several options,
-    all of them must match.
+    Select one record by its id, or all records that match the options. If several options are set,
+    a record must match all of them.
     """
     has_filter = (kind, account, since) != (None, None, None)
     if has_filter == (owner_id is not None):

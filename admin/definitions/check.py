@@ -1,7 +1,7 @@
 """Validate all definitions of one run of the command ``load`` before any of them is saved.
 
-First, each definition is validated against the schema of its kind. Then the rules are checked. For
-example, the brands, stores and customers that a definition refers to must be stored or defined in
+First, each definition is validated against the schema of its kind. Then the rules are checked. One
+rule is that the brands, stores and customers that a definition refers to are stored or defined in
 the same run. Three errors are found only when definitions are saved: a form id that belongs to
 another account, a brand id that belongs to a store or vice versa, and more tags than an account can
 have.

@@ -15,7 +15,7 @@ from chalicelib.domain.input_errors import InputError
 
 
 class _NotReadable(Exception):
-    """The rest of a file cannot be read. The message tells the operator why, in one sentence."""
+    """The rest of a file cannot be read. The message states the reason in one sentence."""
 
 
 def read_files(paths: Iterable[Path]) -> tuple[list[RawDefinition], list[Problem]]:

@@ -13,7 +13,7 @@ import yaml
 MAX_ALIASES: Final = 100
 """Maximum number of aliases in a file.
 
-Nested aliases, which could multiply the size of a file without limit, are not allowed.
+Nested aliases are not allowed, because they could multiply the size of a file without limit.
 """
 
 

@@ -1,4 +1,4 @@
-"""Look up the resources that definitions of one run of ``load`` can refer to."""
+"""Look up the resources to which the definitions of one ``load`` command can refer."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -21,7 +21,7 @@ class KnownResources(Protocol):
 
 
 class RunReferences:
-    """Look up resources that are stored or defined in the run."""
+    """Look up resources that are stored, or defined in the same run of ``load``."""
 
     def __init__(self, definitions: Iterable[Definition], known: KnownResources) -> None:
         self._known = known

@@ -80,12 +80,12 @@ def _save_errors(definition: Definition) -> list[InputError]:
 
 
 def _lanes(purchases: Sequence[Definition]) -> list[list[Definition]]:
-    """Split purchases into lanes. The purchases within a lane are saved one after another.
+    """Split purchases into lists (lanes). The purchases in a lane are saved one after another.
 
-    The first lane is saved before the other lanes, which are saved concurrently. It contains the
-    purchases that can create a customer, because later purchases must find that customer. If any
-    purchase occurs twice in the run, the first lane contains all purchases, so that the order of
-    the definitions is preserved.
+    The first lane is saved before the other lanes, which are saved concurrently. The first lane
+    contains the purchases that can create a customer, because later purchases must find that
+    customer. If any purchase occurs twice in the run, the first lane contains all purchases, so
+    that the order of the definitions is preserved.
     """
     occurrences = Counter(
         (d.account_id, d.content.get("source"), d.content.get("externalId")) for d in purchases

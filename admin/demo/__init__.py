@@ -1,4 +1,4 @@
-"""Demo data of two accounts, the same on every machine.
+"""Demo data of two accounts.
 
-This package builds it but does not save it.
+The data is the same on every machine. This package builds the data but does not save it.
 """

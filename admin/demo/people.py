@@ -1,7 +1,7 @@
 """Generate people with realistic names in several languages and scripts.
 
-In the tables, a name in a non-Latin script is followed by ``|`` and its Latin spelling, from which
-the e-mail address is built.
+In the tables, a name in a non-Latin script is followed by ``|`` and the Latin spelling. The e-mail
+address is built from the Latin spelling.
 """
 
 import unicodedata
@@ -12,10 +12,10 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Naming:
-    """The names and the phone number pattern from which people of one language are generated.
+    """The data from which people of one language are generated: names and a phone number pattern.
 
     Attributes:
-        phone: a pattern for phone numbers in which each ``#`` stands for a random digit.
+        phone: a pattern for phone numbers; each ``#`` is replaced by a random digit.
         civilities: titles in front of a name.
     """
 

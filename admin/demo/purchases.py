@@ -46,7 +46,7 @@ def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def id_of(account_id: str, purchase: dict[str, Any]) -> str:
-    """Return the id that the purchase gets when it is loaded into the account."""
+    """Return the id under which the account stores the purchase."""
     return purchase_id(account_id, DataSource(purchase["source"]), purchase["externalId"])
 
 

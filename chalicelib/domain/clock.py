@@ -1,4 +1,4 @@
-"""The only source of the current time. Tests patch `now`."""
+"""The only source of the current time in the service. Tests replace `now`."""
 
 from datetime import UTC, datetime
 

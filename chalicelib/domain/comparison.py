@@ -1,7 +1,7 @@
 """Evaluate the comparisons in field dependencies and workflow conditions.
 
 All operands are text. Two numbers are compared numerically; otherwise the operands are compared by
-code point, which also orders dates of the form ``YYYY-MM-DD``.
+code point, which orders dates of the form ``YYYY-MM-DD`` correctly.
 """
 
 import json
@@ -46,8 +46,9 @@ def evaluate(comparator: Comparator, actual: Sequence[str], expected: str) -> bo
 
     At least one actual value must satisfy the comparison. ``$ne`` and ``$nin`` negate ``$eq`` and
     ``$in``, so they are true if there are no actual values. ``$contains`` searches for a substring.
-    ``$exists`` with ``true`` requires at least one actual value; with ``false``, it requires that
-    there is none. ``$in`` and ``$nin`` expect a list in a format that `parse_list` accepts.
+    ``$exists`` with ``true`` requires at least one actual value; ``$exists`` with ``false``
+    requires that there are no actual values. ``$in`` and ``$nin`` expect a list in a format that
+    `parse_list` accepts.
     """
     match comparator:
         case Comparator.EQ:
@@ -92,8 +93,8 @@ def parse_list(text: str) -> list[str]:
 def as_number(text: str) -> Decimal | None:
     """Parse a decimal number. Return None if the text is not a decimal number.
 
-    Exponents, spaces and infinities are invalid. A text of more than 100 characters is not parsed
-    as a number, which limits the duration of a comparison.
+    Exponents, spaces and infinities are invalid. A text of more than 100 characters is never a
+    number; this limit keeps comparisons fast.
     """
     return Decimal(text) if len(text) <= _MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text) else None
 

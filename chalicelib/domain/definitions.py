@@ -1,4 +1,4 @@
-"""Parse the definitions that operators load into their models, then check them against rules."""
+"""Parse the definitions that operators load, then check the parsed definitions against rules."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -49,7 +49,7 @@ def parse_and_validate(
     """Parse a definition into its model, then check it with ``rule_errors``.
 
     Raises:
-        InvalidInput: the definition does not match the model, or it matches but violates a rule.
+        InvalidInput: the definition does not match the model, or it violates a rule.
             Lists every error of the failed step, at most `MAX_ERRORS`.
     """
     parsed = parse_definition(definition, model)

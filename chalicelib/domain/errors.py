@@ -60,7 +60,7 @@ class NotAllowed(FeedbackError):
 
 
 class NotFound(FeedbackError):
-    """The account has no such resource. The error is the same if another account has it.
+    """The account has no such resource. The error does not reveal whether another account has it.
 
     Attributes:
         resource: the name of the resource type: ``"purchase"``, ``"contact form"``.

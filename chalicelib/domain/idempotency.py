@@ -1,7 +1,8 @@
 """Idempotency keys.
 
 The id of the record that a request creates is derived from the idempotency key. The record also
-stores a hash of the request's input, so that a reuse of the key with different input is detected.
+stores a hash of the request's input. The service uses the hash to detect that a key is reused with
+different input.
 """
 
 import json
@@ -57,7 +58,7 @@ def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any)
     """Return the id and the input hash for the record that a request creates.
 
     Args:
-        owner_id: the account or the form that the key belongs to.
+        owner_id: the id of the account or the form in which the key is unique.
         operation: the name of the operation. If a key is used in two operations, the ids differ.
         key: the key from `read_key`.
         parsed_input: the parsed input as JSON values. The property order does not change the hash.

@@ -113,7 +113,7 @@ def unknown_reference(resource: str, *path: str | int) -> InputError:
 
 
 def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
-    """Return the position of each value that already occurs at an earlier position.
+    """Return the position of each value that equals a value at an earlier position.
 
     For ``["a", "b", "a"]``, the result is ``[2]``. None is never a duplicate.
     """
@@ -143,8 +143,7 @@ def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
 
 
 def _path(location: Sequence[str | int]) -> Sequence[str | int]:
-    # For an invalid name of a property, pydantic appends "[key]"; a JSON pointer ends with the
-    # name.
+    # If a property name is invalid, pydantic appends "[key]" to the path; a JSON pointer omits it.
     return location[:-1] if location and location[-1] == "[key]" else location
 
 

@@ -1,4 +1,4 @@
-"""Pagination: the page that a list request asks for and the pagination metadata of the response."""
+"""Pagination: the page that a list request specifies, and the metadata of the response."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
@@ -12,7 +12,7 @@ DEFAULT_LIMIT: Final = 10
 MAX_LIMIT: Final = 100
 MAX_PAGE: Final = 2**53 - 1
 BLOCK_SIZE: Final = 100
-"""The number of positions in a block. The index of a list has one key per block."""
+"""The number of list positions in a block. The list's index has one key per block."""
 
 
 def _whole_number(value: Any) -> int:

@@ -100,8 +100,8 @@ def _email_validator() -> ModuleType:
     # Imported on first use: only functions that accept e-mail addresses need it.
     import email_validator
 
-    # By default, the library rejects special-use domains such as .test. Its documentation
-    # recommends to clear this list in order to accept them.
+    # By default, the library rejects special-use domains such as .test. To accept them, its
+    # documentation recommends clearing this list.
     email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
     return email_validator
 
@@ -208,7 +208,8 @@ UuidText = Annotated[
         {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
     ),
 ]
-"""A UUID in a response. It is not validated again, because it was validated before it was saved."""
+"""A UUID in a response. It was validated before it was saved, so it is not validated again.
+"""
 
 
 @dataclass(frozen=True)

@@ -29,15 +29,18 @@ MAX_DEFERRAL: Final = timedelta(minutes=5)
 MAX_DELAY: Final = timedelta(hours=1)
 
 MAX_RUN: Final = timedelta(seconds=75)
-"""A start without an outcome counts as a failure after this time. It is longer than the time-out of
-each worker and shorter than the visibility time-out of its queue."""
+"""A start without an outcome counts as a failure after this time.
+
+The time is longer than the time-out of each worker and shorter than the visibility time-out of each
+queue.
+"""
 
 
 @dataclass(frozen=True)
 class DueWork:
     """An entry of the index of due work.
 
-    The index is eventually consistent, so the work record may have changed since.
+    The index is eventually consistent, so the work record may have changed after it was indexed.
 
     Attributes:
         owner_id: the record's partition key, for example the id of an import.
@@ -102,7 +105,7 @@ def first_due(now: datetime) -> int:
     """Return the due time of new work in epoch seconds.
 
     Normally, a worker receives the queue message and finishes the work before this time. If the
-    work is unfinished at this time, the sweeper requeues it.
+    work is unfinished at its due time, the sweeper requeues it.
     """
     return int((now + FIRST_DELAY).timestamp())
 

@@ -15,8 +15,8 @@ from chalicelib.time_limits import MIN_WORK_S, time_left_s
 def assign_positions(event: SQSEvent) -> Response:
     """Assign positions to the new customers of each account in the batch.
 
-    Of several messages for one account, only the latest is processed, because it covers a longer
-    time than the earlier messages.
+    If the batch contains several messages for one account, only the latest is processed, because it
+    covers all customers that the earlier messages cover.
     """
 
     def process(message: Message[ListingPointer]) -> None:
@@ -27,7 +27,7 @@ def assign_positions(event: SQSEvent) -> Response:
 
 
 def _covered_messages(messages: Sequence[Message[ListingPointer]]) -> Collection[ListingPointer]:
-    """Return the pointers of all messages but the latest of each account."""
+    """Return the pointers of all messages except the latest message of each account."""
     latest = {message.pointer.account_id: message.pointer for message in messages}
     return [
         message.pointer

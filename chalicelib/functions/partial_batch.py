@@ -2,7 +2,7 @@
 
 The response lists the failed messages. The queue redelivers them and, after ten receives, moves
 them to the dead-letter queue. A message fails only if it is invalid, if its outcome could not be
-recorded, or if too little time was left to start it: other failures are recorded in the work
+recorded, or if too little time was left to start it. Any other failure is recorded in the work
 record, which the sweeper requeues.
 """
 
@@ -52,16 +52,17 @@ def process_batch(
     """Process each message of a batch. Return a partial batch response that lists failed messages.
 
     On a FIFO queue, if a message fails, the later messages of its group fail too, to preserve their
-    order. If too little time is left, the remaining messages are not processed and fail. Before the
-    queue moves such a message to the dead-letter queue, it is dropped: the sweeper requeues its
-    work.
+    order. If too little time is left, the remaining messages are not processed and fail. At its
+    last receive, such a message is dropped instead: otherwise the queue would move it to the
+    dead-letter queue, although the sweeper requeues its work.
 
     Args:
         process: processes one message. If it raises an exception, the message fails.
-        prepare: runs first, with all valid messages. It returns the pointers whose work is done;
-            ``process`` is not called for them.
+        prepare: called first, with all valid messages. It returns the pointers of messages that
+            need no further processing; ``process`` is not called for these.
         run: applies a function to all messages. For a FIFO queue, it must do so in order.
-        min_time_s: the remaining time that ``process`` needs. With less time, no operation retries.
+        min_time_s: the remaining time that ``process`` needs. If less time is left, operations do
+            not retry.
     """
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=min_time_s):
         batch: list[tuple[Record, Message[PointerT] | None]] = [

@@ -15,8 +15,8 @@ def sweep(event: CloudWatchEvent) -> None:
     """Requeue overdue work of every kind until none is left or the function's time runs out.
 
     The kinds are swept concurrently, so that a failure or a backlog of one kind does not block the
-    others. Positions for unlisted customers are requested once for each account. If a kind fails,
-    its exception is raised again at the end.
+    others. Positions for unlisted customers are requested once for each account. If sweeping a kind
+    fails, the exception is raised after the other kinds are swept.
     """
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
         errors = map_concurrently(_sweep_kind, ALL_WORK, len(ALL_WORK))

@@ -29,9 +29,9 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
     a standard queue shares its capacity fairly between accounts. A FIFO queue drops a duplicate of
     a message from the last five minutes.
 
-    AWS requests: one per ten messages, plus up to two retries for rejected messages. A failed
-    request ends the call, and too little remaining time ends it too. The sweeper requeues the work
-    of all messages that were not sent.
+    AWS requests: one per ten messages, plus up to two retries for rejected messages. The function
+    stops sending when a request fails or too little time is left. The sweeper requeues the work of
+    all messages that were not sent.
     """
     sent = 0
     for start in range(0, len(pointers), _MESSAGES_PER_REQUEST):

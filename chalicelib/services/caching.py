@@ -12,8 +12,8 @@ from cachetools.keys import hashkey
 CACHE_TTL_S: Final = 55
 """The number of seconds after which a cached result expires.
 
-Changes must take effect within a minute. The other five seconds of the minute are for a request
-that is in progress when a result expires.
+Changes must take effect within a minute. A request that is in progress when a result expires can
+still use the result; the remaining five seconds of the minute allow for this.
 """
 
 Arguments = ParamSpec("Arguments")
@@ -67,9 +67,10 @@ def cached(
     A result of None is not cached, so a new record is visible as soon as it exists.
 
     Args:
-        at_most: the maximum number of cached results. The least recently used are removed first.
-        key: builds the cache key from the function's arguments. If it is the built-in function
-            `id`, the result must reference the argument. Otherwise, Python can delete the argument
+        at_most: the maximum number of cached results. The least recently used results are removed
+            first.
+        key: builds the cache key from the function's arguments. If ``key`` is the built-in function
+            `id`, the result must reference the argument; otherwise, Python can delete the argument
             and give its id to another object.
     """
 

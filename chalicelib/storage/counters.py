@@ -1,4 +1,4 @@
-"""The table of counters: the number of customers, contact forms and surveys of each account.
+"""The table of counters: the number of customers, contact forms, surveys and so on of each account.
 
 The transaction that adds a record also increments the account's total of this kind of record. The
 new total is the position of the new record in the list, so positions have no gaps. If two
@@ -6,24 +6,24 @@ transactions read the same total, only one of them succeeds.
 
 If creates contend for a counter, a worker assigns the positions. While it works, it reserves the
 counter, so that creates leave the assignment to it.
+
+Purchases and feedback have no list, so their counters are only added to. Each is the sum of 16
+rows, because concurrent transactions on a single row would conflict.
 """
 
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
+from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
-from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    retry_on_contention,
-    try_write,
-)
+from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
+_SHARDS: Final = 16
 
 
 class Listed(StrEnum):
@@ -34,8 +34,21 @@ class Listed(StrEnum):
     SURVEYS = "surveys"
 
 
+class Counted(StrEnum):
+    """The kinds of records that are counted but not listed."""
+
+    PURCHASES = "purchases"
+    FEEDBACK = "feedback"
+
+
 class CounterRow(Table):
-    """The table row that contains the number of an account's records of one kind."""
+    """The table row that contains the number of an account's records of one kind.
+
+    For a kind in `Counted`, ``account_id`` also contains a shard number, and each row contains a
+    part of the number.
+    """
+
+    is_contended = True
 
     class Meta:
         name = "counters"
@@ -68,17 +81,11 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
     """Reserve the counter for ten seconds. Return the total. One request.
 
     Raises:
-        Unavailable: contention on the counter persists.
+        Unavailable: the database throttles, or contention on the counter persists.
     """
     counter = CounterRow(account_id, kind.value)
-    reserve = CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))
-
-    def attempt() -> int:
-        if not try_write(lambda: counter.update([reserve])):
-            raise Contention(condition_failed=False)
-        return total_of(counter)
-
-    return retry_on_contention(attempt)
+    counter.update([CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))])
+    return total_of(counter)
 
 
 def increment_total(
@@ -96,3 +103,40 @@ def increment_total(
         actions=[CounterRow.total.set(read + by)],
         condition=unchanged,
     )
+
+
+def count(
+    write: TransactWrite, account_id: str, kind: Counted, record_id: str, by: int = 1
+) -> None:
+    """Add ``by`` to the number of the account's records of this kind in this transaction.
+
+    Args:
+        record_id: the id of a counted record. It selects one of the counter's rows.
+    """
+    shard = crc32(record_id.encode()) % _SHARDS
+    write.update(_shard_row(account_id, kind, shard), actions=[CounterRow.total.add(by)])
+
+
+def correct_count(account_id: str, kind: Counted, by: int) -> None:
+    """Add ``by`` to the number of the account's records of this kind. One request."""
+    _shard_row(account_id, kind, 0).update([CounterRow.total.add(by)])
+
+
+def load_counts(account_id: str) -> dict[Listed | Counted, int]:
+    """Return the number of the account's records of each kind. One consistent request."""
+    kinds: list[Listed | Counted] = [*Listed, *(kind for kind in Counted for _ in range(_SHARDS))]
+    keys = [(account_id, kind.value) for kind in Listed] + [
+        (_shard_key(account_id, shard), kind.value) for kind in Counted for shard in range(_SHARDS)
+    ]
+    counts: dict[Listed | Counted, int] = dict.fromkeys([*Listed, *Counted], 0)
+    for kind, row in zip(kinds, read_together(*((CounterRow, *key) for key in keys)), strict=True):
+        counts[kind] += total_of(row)
+    return counts
+
+
+def _shard_row(account_id: str, kind: Counted, shard: int) -> CounterRow:
+    return CounterRow(_shard_key(account_id, shard), kind.value)
+
+
+def _shard_key(account_id: str, shard: int) -> str:
+    return account_key(account_id, str(shard))

@@ -56,7 +56,7 @@ class CustomerRow(Table):
 
     A listed customer has ``position`` and ``list_block``. A customer that still needs a position
     has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
-    epoch milliseconds, because it is also the order in which customers are listed.
+    epoch milliseconds, because it also determines the order in which the customers are listed.
     """
 
     class Meta:
@@ -110,7 +110,7 @@ class CustomerPairRow(Table):
 
 
 class Created(NamedTuple):
-    """A customer that a create added or found.
+    """The result of a create: a new customer, or an existing customer with the same id.
 
     Attributes:
         input_hash: the hash of the input of the request that created the customer.
@@ -151,7 +151,7 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
-    """Load up to 100 customers of the account, by id. Omit missing ones. One consistent request."""
+    """Load up to 100 customers by id, without missing ones. One consistent request."""
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
@@ -221,7 +221,7 @@ def _insert(
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> bool:
-    """Add a customer, with a position unless the counter is contended. Return whether it has one.
+    """Add a customer. Return True if it has a position, False if the counter is contended.
 
     Raises:
         Contention: the customer or the pair exists, or another transaction writes one of them.
@@ -275,7 +275,8 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
 
     Args:
         keys: the keys of the customers, in list order.
-        total: the number of listed customers, as last read. If it is outdated, it is read again.
+        total: the number of listed customers, as last read. If the number is outdated, it is read
+            again.
 
     Raises:
         Unavailable: the database throttles, or contention persists.

@@ -6,11 +6,11 @@ only the worker with the current token can save the outcome.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from math import ceil
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
-from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
@@ -220,8 +220,8 @@ def save_outcome(
             return True
         except Contention as contended:
             if contended.condition_failed:
-                # Another worker claimed the execution, or an earlier try of this write succeeded
-                # but its response was lost.
+                # Another worker claimed the execution, or this write succeeded earlier but its
+                # response was lost.
                 return _is_settled(execution, last_attempt, outcome.state)
         except Unavailable:
             if not backoff.pause():
@@ -322,20 +322,8 @@ def _create_batch(executions: Sequence[Execution]) -> None:
             for execution in executions:
                 _add(write, execution)
     except Contention:
-        for execution in executions:
-            _create_one(execution)
-
-
-def _create_one(execution: Execution) -> None:
-    try:
-        _row(execution).save(_is_new())
-    except PutError as error:
-        if error.cause_response_code == "TransactionConflictException":
-            # Retry if only a conflict occurred: if the conflicting transaction is cancelled, the
-            # row is missing.
-            raise Contention(condition_failed=False) from error
-        if error.cause_response_code != "ConditionalCheckFailedException":
-            raise
+        for row in map(_row, executions):
+            try_write(partial(row.save, _is_new()))
 
 
 def _add(write: TransactWrite, execution: Execution) -> None:

@@ -57,8 +57,8 @@ class StoredFeedback:
     """A feedback record loaded from the table.
 
     Attributes:
-        input_hash: the hash of the request's input. It detects reuse of the idempotency key with
-            different input. None if the request had no key.
+        input_hash: the hash of the request's input. The hash detects reuse of the idempotency key
+            with different input. None if the request had no key.
         state: the state of processing.
     """
 
@@ -83,7 +83,7 @@ def find(feedback_id: str) -> StoredFeedback | None:
 
 
 def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
-    """Load up to 100 feedback records, by id. Omit missing ones. One consistent request."""
+    """Load up to 100 feedback records by id, without missing ones. One consistent request."""
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {row.feedback_id: _stored(row) for row in rows if row}
 

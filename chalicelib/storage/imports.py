@@ -2,7 +2,7 @@
 
 The chunks of an import are written before its header and have the same edition as the header.
 Writing the header accepts the import. If an import has no header, or its header has another edition
-than a chunk, the chunk is a leftover of a request that failed, and it is not imported.
+than a chunk, a failed request left the chunk behind, and the chunk is not imported.
 """
 
 from collections.abc import Iterable, Sequence
@@ -109,7 +109,7 @@ WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
 
 @dataclass(frozen=True)
 class LoadedChunk:
-    """A chunk, and the data of the account that a worker needs to import it.
+    """A chunk, and the account data that a worker needs to import the chunk.
 
     Attributes:
         row: the table row of the chunk.
@@ -127,7 +127,7 @@ class LoadedChunk:
 
     @property
     def is_leftover(self) -> bool:
-        """Whether the import was accepted with another edition. Leftovers are not imported."""
+        """Whether the import was accepted with another edition. Such a chunk is not imported."""
         return self.header is not None and self.header.edition != self.row.edition
 
 

@@ -1,7 +1,6 @@
 """The index of a list: one key for each block of 100 positions of an account.
 
-An account's new records therefore move from one index key to the next, instead of all writes going
-to a single key.
+Writes of an account's new records are therefore spread over many index keys.
 """
 
 from collections.abc import Iterator

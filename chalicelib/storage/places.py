@@ -28,6 +28,7 @@ class PlaceRow(Table):
     name = UnicodeAttribute()
     color = UnicodeAttribute(null=True)
     brand_id = UnicodeAttribute(null=True)
+    time_zone = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute(null=True)
     updated_at = UnicodeAttribute(null=True)
 
@@ -45,6 +46,7 @@ def save(account_id: str, place: Place) -> bool:
         name=place.name,
         color=place.color or None,
         brand_id=place.brand_id,
+        time_zone=place.time_zone,
     )
     return try_write(
         lambda: row.save(PlaceRow.kind.does_not_exist() | (PlaceRow.kind == place.kind.value))
@@ -61,6 +63,7 @@ def load_directory(account_id: str, *, consistent: bool = False) -> Directory:
             name=row.name,
             color=row.color or "",
             brand_id=row.brand_id,
+            time_zone=row.time_zone,
         )
         for row in rows
         if row.kind != _TAG
@@ -69,7 +72,7 @@ def load_directory(account_id: str, *, consistent: bool = False) -> Directory:
 
 
 def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:
-    """Load up to 100 tags of the account, by id. Omit missing ones. One consistent request."""
+    """Load up to 100 tags of the account by id, without missing ones. One consistent request."""
     rows = read_together(*((PlaceRow, account_id, _tag_key(tag_id)) for tag_id in tag_ids))
     return {tag.id: tag for tag in _tags(row for row in rows if row)}
 

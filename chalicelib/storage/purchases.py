@@ -6,7 +6,8 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage import customers
+from chalicelib.storage import counters, customers
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key
 from chalicelib.storage.dynamodb.transactions import transaction
@@ -47,9 +48,10 @@ def find(account_id: str, purchase_id: str, *, consistent: bool = False) -> Purc
 
 
 def save(account_id: str, purchase: Purchase, earlier: Purchase | None) -> None:
-    """Create a purchase or replace its earlier version, and update the customer's purchase count.
+    """Create a purchase or replace its earlier version, and update the purchase counts.
 
-    If the customer changes, the counts of both customers are updated in the same transaction.
+    A new purchase is added to the account's count. If the customer changes, the counts of both
+    customers are updated in the same transaction.
 
     Raises:
         Contention: the purchase has changed since it was loaded, or the customer does not exist.
@@ -62,6 +64,8 @@ def save(account_id: str, purchase: Purchase, earlier: Purchase | None) -> None:
     now = purchase.updated_at
     with transaction() as write:
         write.save(_row(account_id, purchase), unchanged)
+        if earlier is None:
+            counters.count(write, account_id, Counted.PURCHASES, purchase.id)
         if purchase.customer_id != before:
             if purchase.customer_id:
                 customers.count_purchase(

@@ -37,8 +37,8 @@ def count(key: str, ends_at: int) -> int:
         Unavailable: the count could not be incremented.
     """
     expires_at = ends_at + _RETENTION_AFTER_END_S
-    # Every submission sends this request, so it uses botocore directly: PynamoDB would use 9% of
-    # the time budget of a submission.
+    # Every submission sends this request, so this function uses botocore directly: PynamoDB would
+    # use 9% of the time budget of a submission.
     update = {
         "TableName": RateLimitRow.table_name(),
         "Key": {"key": {"S": key}},

@@ -1,4 +1,4 @@
-"""Parse query parameters. Unknown ones are ignored."""
+"""Parse query parameters. Unknown parameters are ignored."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

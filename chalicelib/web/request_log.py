@@ -57,7 +57,7 @@ def source_of(request: Request) -> str:
 
 
 def log_fields(**fields: str) -> None:
-    """Add fields, each one of `REQUEST_FIELDS`, to the log lines of the current request."""
+    """Add fields to the log lines of the current request. Only `REQUEST_FIELDS` are allowed."""
     logger.append_keys(**fields)
 
 

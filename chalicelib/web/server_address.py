@@ -11,8 +11,8 @@ _LOOPBACK: Final = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 def base_url(request: Request) -> str:
     """Return the base URL for the commands of the documentation page.
 
-    If the gateway reports no host, use the host in the `Host` header if it is a loopback address.
-    Do not use any other host in this header, because callers can forge it: return "…" instead.
+    If the gateway reports no host, use the host of the `Host` header, but only if it is a loopback
+    address. Callers can forge this header, so return "…" for any other host.
     """
     address = server_address(request)
     if "://" in address:
@@ -28,8 +28,7 @@ def server_address(request: Request) -> str:
     The URL comes from the gateway's request context, never from a header that callers can set.
     """
     context = request.context
-    # The path starts with the gateway's stage or the base path of a custom domain; the route
-    # follows.
+    # The path consists of the gateway's stage or the base path of a custom domain, then the route.
     prefix = str(context["path"]).removesuffix(str(context["resourcePath"]))
     if domain := context.get("domainName"):
         return f"https://{domain}{prefix}"

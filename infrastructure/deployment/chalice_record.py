@@ -1,6 +1,6 @@
-"""Chalice's record of the resources that it deployed, stored in the data stack's bucket.
+"""Load and save Chalice's record of deployed resources, a file in the data stack's bucket.
 
-Without the record, Chalice creates all resources again. The bucket is versioned.
+Without the record, the next deployment would create all resources again. The bucket is versioned.
 """
 
 from pathlib import Path

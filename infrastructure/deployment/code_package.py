@@ -1,8 +1,7 @@
 """Package the app with Chalice and add settings that Chalice does not support.
 
 Chalice packages all files of the app's folder and names the package after the hash of its content.
-It therefore runs in a copy that contains only the deployed files, so that the package does not
-contain byte code or other files.
+Therefore Chalice runs in a copy of the folder that contains only the files to deploy.
 """
 
 import json

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument(
         "--alarm-email",
-        help="the address that receives alarms; default: that of the previous deployment",
+        help="the address that receives alarms; default: the address of the previous deployment",
     )
     parser.add_argument(
         "--firewall",
@@ -71,10 +71,10 @@ def main(arguments: list[str]) -> int:
 
 
 def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | None = None) -> str:
-    """Deploy one stage and return the URL of its gateway. A failed deployment can be repeated.
+    """Deploy one stage and return the URL of its gateway. After a failure, call it again.
 
     Args:
-        alarm_email: the address that receives alarms. None keeps the current one.
+        alarm_email: the address that receives alarms. None keeps the current address.
         firewall: ``"yes"`` or ``"no"``. None keeps the current setting.
 
     Raises:

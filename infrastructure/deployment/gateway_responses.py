@@ -1,7 +1,7 @@
 """Configure the error responses that the gateway generates without invoking the function.
 
-Their bodies are problem details, like those of the function's error responses. For an unknown path
-or method, the status is 404 instead of the gateway's default 403.
+The bodies of these responses are problem details, as in the function's error responses. For an
+unknown path or method, the status is 404 instead of the gateway's default 403.
 """
 
 import json

@@ -14,7 +14,7 @@ _EVERY_METHOD = "*/*"
 
 
 def throttle(rest_api_id: str, api_stage: str, throttling: Throttling) -> None:
-    """Set the limits of the stage, for all methods and for the public submits. One AWS request."""
+    """Set the rate limits of the stage for all methods and for public submits. One AWS request."""
     operations = _limits(_EVERY_METHOD, throttling.rate, throttling.burst)
     for path in PUBLIC_SUBMITS:
         method = f"{path.replace('/', '~1')}/POST"
@@ -36,7 +36,7 @@ def associate_web_acl(web_acl_arn: str, rest_api_id: str, api_stage: str) -> Non
 
 
 def disassociate_web_acl(web_acl_arn: str) -> None:
-    """Disassociate a web ACL from all stages. CloudFormation cannot delete an associated one."""
+    """Disassociate a web ACL from all stages. CloudFormation cannot delete an associated ACL."""
     firewall = boto3.client("wafv2")
     stages = firewall.list_resources_for_web_acl(WebACLArn=web_acl_arn, ResourceType="API_GATEWAY")[
         "ResourceArns"

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 TIMEOUT_S = 1800
-# The name of the stack's tag with the content hash. A tag is deleted together with the stack.
+# The name of the tag of a stack that contains the content hash. CloudFormation deletes the tag
+# together with the stack.
 _CONTENT_TAG = "feedback-content"
 _NO_UPDATES = "No updates are to be performed"
 MAX_INLINE_BYTES = 51_200
@@ -111,7 +112,7 @@ def _upload(key: str, template: str) -> str:
     region = s3.meta.region_name
     bucket = f"feedback-templates-{boto3.client('sts').get_caller_identity()['Account']}-{region}"
     location: Any = {"LocationConstraint": region}
-    # us-east-1 is the default location and cannot be given.
+    # us-east-1 is the default location and must be omitted.
     configuration = {} if region == "us-east-1" else {"CreateBucketConfiguration": location}
     with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
         s3.create_bucket(Bucket=bucket, **configuration)

@@ -1,7 +1,7 @@
 """Start and stop the emulator's process, and detect whether it is running.
 
-The running emulator has a lock on a file in the state folder. Its process inherits the lock, so the
-operating system releases the lock when the process ends, even after a crash.
+The running emulator has a lock on a file in the state folder. The emulator's process inherits the
+lock, so the operating system releases the lock when the process ends, even after a crash.
 """
 
 import contextlib

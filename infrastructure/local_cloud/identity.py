@@ -13,7 +13,7 @@ def environment(port: int, stage: str) -> dict[str, str]:
     the emulator.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    # Disable the proxy for the loopback address, which a proxy cannot reach.
+    # Disable the proxy for the loopback address, because a proxy cannot reach this address.
     no_proxy = ",".join(filter(None, [inherited.get("NO_PROXY"), "127.0.0.1", "localhost"]))
     return inherited | {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",

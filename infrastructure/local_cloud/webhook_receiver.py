@@ -1,7 +1,7 @@
 """The webhook receiver of the demo. It verifies, prints and stores each webhook that it receives.
 
-It runs in a separate process next to the emulator. It keeps its port after a restart, so that the
-URL in the demo's workflows stays valid.
+The receiver runs in a separate process next to the emulator. It uses the same port after a restart,
+so that the URL in the demo's workflows stays valid.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Generate the OpenAPI document and the documentation page, or check that they are up to date."""
+"""Generate the OpenAPI document and the documentation page, or check that both are up to date."""
 
 import logging
 import os

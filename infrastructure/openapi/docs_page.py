@@ -59,7 +59,7 @@ def render(document: Schema) -> str:
 
 
 class DocsPage:
-    """Functions with which the template looks up parts of the OpenAPI document."""
+    """Functions that the template calls to look up parts of the OpenAPI document."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
@@ -156,14 +156,14 @@ def kind_of(schema: Schema) -> Markup:
 
 
 def prose(text: str) -> Markup:
-    """Return a description as HTML paragraphs, with `code` and **strong** words."""
+    """Convert a description to HTML paragraphs, including `code` and **strong** markup."""
     return Markup("").join(
         Markup("<p>{}</p>").format(inline(paragraph)) for paragraph in text.split("\n\n")
     )
 
 
 def inline(text: str) -> Markup:
-    """Return a description as HTML without paragraphs."""
+    """Convert a description to HTML without paragraph elements."""
     marked = Markup("")
     for piece in re.split(r"(`[^`]+`|\*\*[^*]+\*\*)", text):
         if piece.startswith("`"):

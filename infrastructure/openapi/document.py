@@ -50,7 +50,8 @@ _ERRORS: Final[dict[int, FeedbackError]] = {
     429: TooManyRequests(retry_after=1),
     503: Unavailable("The database is busy."),
 }
-"""The errors of the statuses whose example responses are built without sending a request."""
+"""Errors by status. The example responses with these statuses are built without sending a request.
+"""
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 _KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}
@@ -64,7 +65,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
 }
 """Schema and example by name of parameter.
 
-A parameter that is not listed is a UUID, and its example comes from a recorded request.
+Any other parameter is a UUID, and its example comes from a recorded request.
 """
 
 

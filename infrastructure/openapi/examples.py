@@ -1,4 +1,4 @@
-"""Record the examples of the OpenAPI document with requests that the app processes in process.
+"""Record the examples of the OpenAPI document by sending requests to the app in this process.
 
 The app uses demo data. The clock and new ids are fixed, so that every run records the same
 examples.
@@ -113,8 +113,8 @@ class Example:
 
     Attributes:
         bodies: request bodies by title.
-        response: the response body. If there are several request bodies, the operation returned it
-            for the last of them.
+        response: the response body. If there are several request bodies, it is the response to the
+            last one.
     """
 
     query: dict[str, str] = field(default_factory=dict)

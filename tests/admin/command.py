@@ -13,7 +13,7 @@ from chalicelib.services.accounts.manage import create_account
 def run(*arguments: str | Path) -> Any:
     """Run ``python -m admin`` with these arguments and return its exit code and output.
 
-    Unhandled exceptions are raised to the test.
+    An unhandled exception propagates to the test.
     """
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception and not isinstance(result.exception, SystemExit):

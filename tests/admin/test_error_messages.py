@@ -1,4 +1,4 @@
-"""The command line prints errors of the service and of AWS as one line."""
+"""Test that the command line prints an error of the service or of AWS as one line."""
 
 from collections.abc import Iterator
 

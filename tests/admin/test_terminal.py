@@ -1,4 +1,4 @@
-"""The command line escapes control characters in the data that it prints."""
+"""Test that the command line escapes control characters in the data that it prints."""
 
 from unicodedata import category
 

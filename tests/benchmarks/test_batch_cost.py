@@ -1,4 +1,4 @@
-"""The benchmark's in-process importer completes an import and counts its AWS requests."""
+"""Test that the benchmark's in-process importer completes an import and counts the AWS requests."""
 
 from benchmarks.batch_cost import batch_of, import_in_process
 from benchmarks.consumed_capacity import consumed_capacity

@@ -1,4 +1,4 @@
-"""The billed sizes of DynamoDB rows."""
+"""Tests of the computation of the row sizes that DynamoDB bills."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""All contenders send the same AWS requests and return the same responses."""
+"""Test that all contenders send the same AWS requests and return the same responses."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The benchmark's network simulation counts and delays every request."""
+"""Test that the benchmark's network simulation counts and delays every request."""
 
 import time
 from types import SimpleNamespace

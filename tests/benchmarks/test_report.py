@@ -1,4 +1,4 @@
-"""The benchmark report in Markdown."""
+"""Tests of the benchmark report, a Markdown file."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""The row-by-row importer creates customers and fills only unset fields of existing ones."""
+"""Test that the row-by-row importer creates customers and fills only unset fields of customers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The comparison operators, each with at least one true and one false result."""
+"""Tests of the comparison operators: each has at least one true and one false result."""
 
 import pytest
 from hypothesis import given
@@ -100,7 +100,7 @@ def test_text_that_is_not_json_array_of_strings_is_split_at_commas(text: str) ->
     assert parse_list(text) == [item.strip() for item in text.split(",")]
 
 
-def test_and_requires_all_results_to_be_true_and_or_requires_one() -> None:
+def test_conjunction_needs_all_results_and_disjunction_needs_one_result() -> None:
     assert Combination.AND.of([True, True])
     assert not Combination.AND.of([True, False])
     assert Combination.OR.of([False, True])

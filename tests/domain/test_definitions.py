@@ -1,4 +1,4 @@
-"""Parsing of definitions in two stages: schema validation, then rule validation."""
+"""Tests of parsing definitions in two stages: schema validation, then rule validation."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""The record id and the input hash that are derived from a request with an idempotency key."""
+"""Tests of the record id and the input hash that an idempotency key and a request determine."""
 
 from typing import Any
 

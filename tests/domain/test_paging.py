@@ -1,4 +1,4 @@
-"""The position range, the page numbers and the totals of list responses."""
+"""Tests of pagination: the positions on a page, the page numbers and the totals."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The shard of an unfinished work record, and the due time of the record's next attempt."""
+"""Tests of the index shard and the due time of unfinished work records."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -20,7 +20,7 @@ ACCOUNTS = [derived_id("account", str(n)) for n in range(200)]
 OWNERS = [derived_id("owner", str(n)) for n in range(200)]
 
 
-def test_open_shards_are_all_assigned_shards_without_parked_shard() -> None:
+def test_open_shards_contain_every_assigned_shard_but_not_parked_shard() -> None:
     used = {shard_of(account, owner, "0") for account in ACCOUNTS for owner in OWNERS}
     assert used == set(open_shards())
     assert len(open_shards()) == 16

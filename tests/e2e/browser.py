@@ -1,4 +1,4 @@
-"""A headless Chromium, and a server for pages whose origin differs from that of the gateway."""
+"""Run a headless Chromium, and serve web pages on an origin that differs from the gateway's."""
 
 import shutil
 import subprocess
@@ -39,7 +39,7 @@ def open_page() -> Iterator[Page]:
 
 @contextmanager
 def serve(html: str) -> Iterator[str]:
-    """Serve an HTML page on a new origin and yield its URL."""
+    """Serve an HTML page on a new origin and yield the URL of the page."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

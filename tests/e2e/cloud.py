@@ -1,4 +1,4 @@
-"""The address, the AWS clients and the function processes of a running local cloud."""
+"""Access a running local cloud: its address, its AWS clients and its function processes."""
 
 import subprocess
 import urllib.parse
@@ -60,7 +60,7 @@ class Cloud:
         return local_identity.environment(self.port, stage)
 
     def client(self, service: str) -> Any:
-        """Return a boto3 client of this cloud that has all permissions."""
+        """Return a boto3 client for this cloud. The client has all permissions."""
         return boto3.client(
             service,  # type: ignore[call-overload]
             endpoint_url=self.endpoint,
@@ -95,5 +95,5 @@ class Cloud:
 
     @cached_property
     def http(self) -> httpx.Client:
-        """An HTTP client of the gateway, without credentials."""
+        """An HTTP client that calls the gateway without credentials."""
         return httpx.Client(base_url=self.base_url, timeout=TIMEOUT_S, trust_env=False)

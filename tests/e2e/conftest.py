@@ -38,7 +38,7 @@ def cloud() -> Any:
 
 @pytest.fixture(scope="module")
 def forms(cloud: Cloud) -> PublicForms:
-    """Return a client of the public forms of the demo account."""
+    """Return a client for the public forms of the demo account."""
     return PublicForms(cloud)
 
 

@@ -1,4 +1,4 @@
-"""Faults that the local cloud injects into DynamoDB."""
+"""Make the local cloud inject faults into DynamoDB requests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +12,10 @@ from tests.e2e.cloud import TIMEOUT_S, Cloud
 
 @contextmanager
 def injected_faults(cloud: Cloud, **rates: float) -> Iterator[dict[str, int]]:
-    """Inject faults with these rates during the block.
+    """Inject faults with these rates while the block runs.
 
-    The block gets a dict. When the block ends, the number of injected faults of each kind is added
-    to the dict.
+    Yield an empty dict. When the block ends, the dict receives the number of injected faults by
+    kind.
     """
     counts: dict[str, int] = {}
     _set(cloud, rates)

@@ -1,8 +1,9 @@
-"""A webhook receiver that a test can kill. It runs as a process: ``python -m … PORT LOG``.
+"""A webhook receiver that tests run as a separate process and kill: ``python -m … PORT LOG``.
 
-It writes each request to the log before it responds. The path of the URL selects the response:
-``/flaky`` fails the first attempt of a third of the webhooks, ``/silent`` never responds and logs
-the end of the connection as ``/silent/ended``, and every other path responds with 200.
+The receiver writes each request to the log before it responds. The URL path selects the response:
+``/flaky`` responds with an error to the first attempt of a third of the webhooks, ``/silent`` never
+responds and logs the end of the connection as ``/silent/ended``, and every other path responds with
+200.
 """
 
 import json
@@ -35,7 +36,7 @@ class Receiver(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """The handler of one webhook request."""
+    """Handle one webhook request."""
 
     server: Receiver
 

@@ -1,4 +1,4 @@
-"""A partner's client that imports customers through the gateway."""
+"""A client with which a partner imports customers through the gateway."""
 
 import os
 import re
@@ -22,12 +22,12 @@ SQS redelivers the messages of a killed function after 180 seconds.
 
 @dataclass(frozen=True)
 class Importer:
-    """A partner's client with its own new account."""
+    """A client of a partner with a new account."""
 
     http: httpx.Client
 
     def post(self, path: str, body: Any) -> Any:
-        """Send a request and return the response body. Send it again after a server error."""
+        """Send a request and return the response body. After a server error, retry the request."""
         headers = {"Idempotency-Key": os.urandom(8).hex()}
         for _ in range(8):
             response = self.http.post(path, json=body, headers=headers)
@@ -60,7 +60,8 @@ class Importer:
     def wait_until_listed(self, count: int) -> None:
         """Wait until the list has ``count`` customers.
 
-        If a process was killed, the sweeper requests the positions of its customers minutes later.
+        If a process is killed after it creates customers, the sweeper lists them some minutes
+        later.
         """
         deadline = time.monotonic() + MAX_WAIT_S
         while (total := self.list_page(1)["meta"]["totalItems"]) < count:
@@ -70,7 +71,7 @@ class Importer:
     def all_customers(self) -> list[dict[str, Any]]:
         """Return all customers in list order.
 
-        Check that their number equals the total in the pages.
+        Check that the number of customers equals the total that every page reports.
         """
         first = self.list_page(1)
         pages = range(2, first["meta"]["totalPages"] + 1)

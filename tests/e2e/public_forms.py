@@ -20,7 +20,7 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class PublicForms:
-    """A client that reads the public and the partner views of the demo's forms."""
+    """A client that reads the public and the partner views of the demo account's forms."""
 
     cloud: Cloud
 

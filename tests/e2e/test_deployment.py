@@ -1,4 +1,4 @@
-"""A complete deployment of a second stage to the emulator."""
+"""Tests of a complete deployment of a second stage to the emulator."""
 
 import json
 import subprocess

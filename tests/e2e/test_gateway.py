@@ -1,4 +1,4 @@
-"""Responses that the gateway forwards from the app, and errors that it generates itself."""
+"""Tests of the gateway: it forwards responses from the app and generates error responses itself."""
 
 import pytest
 

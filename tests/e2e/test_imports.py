@@ -1,4 +1,4 @@
-"""Imports through the gateway: duplicate batches, concurrent imports, and killed functions."""
+"""Tests of imports through the gateway: duplicates, concurrent imports and killed functions."""
 
 import os
 import signal

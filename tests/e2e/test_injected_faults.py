@@ -1,4 +1,4 @@
-"""Put load on the service while DynamoDB throttles, transactions conflict and indexes lag."""
+"""Load test with injected faults: throttling, transaction conflicts and outdated indexes."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Submissions through the gateway with real HTTP clients and browsers."""
+"""Tests of submissions that HTTP clients and a browser send through the gateway."""
 
 import html
 import json

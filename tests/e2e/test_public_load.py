@@ -25,11 +25,15 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Fractions of `SUBMISSIONS`. When a fraction is accepted, the test kills function processes."""
-KILLED_AT_ONCE = 4
-"""Number of processes of each function to kill at once.
+"""Fractions of `SUBMISSIONS`.
 
-The emulator replaces a process in 1 to 2 s.
+The test kills function processes each time that the share of accepted submissions reaches one of
+these fractions.
+"""
+KILLED_AT_ONCE = 4
+"""Number of processes of each function that the test kills at once.
+
+The emulator replaces a killed process within 2 seconds.
 """
 
 # Sweep with a clock that is six minutes ahead, because the work of a killed process becomes due
@@ -47,11 +51,11 @@ sweep(FEEDBACK)
 
 @dataclass
 class Load:
-    """The results of all submitting clients.
+    """The results of all clients that submit feedback.
 
     Attributes:
         accepted: number of accepted submissions by form id.
-        retried: number of failed requests that a client sent again, by error.
+        retried: number of requests that a client retried, by error.
         killed: number of killed processes by function.
     """
 
@@ -72,7 +76,7 @@ class OpenForm:
 
 @contextmanager
 def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Kill processes of both functions when each fraction in `KILLED_AT` has been accepted."""
+    """Kill processes of both functions each time that a fraction in `KILLED_AT` is reached."""
     finished = threading.Event()
 
     def kill() -> None:

@@ -1,4 +1,4 @@
-"""Run the commands of the README unchanged."""
+"""Test that the commands in the README work without changes."""
 
 import json
 import os
@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOT
 
 
 def run(cloud: Cloud, part: str) -> str:
-    """Run the only code block of the README that contains this text, and return its output."""
+    """Run the README's only code block that contains this text. Return the output."""
     (block,) = (block for block in BLOCKS if part in block)
     demo = cloud.demo
     environment = os.environ | {

@@ -1,4 +1,4 @@
-"""The command that prints the log lines of a request."""
+"""Test of the command that prints the log lines of a request."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Responses of the deployed service to generated requests conform to its OpenAPI document."""
+"""Test that responses of the deployed service conform to the OpenAPI document."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Access to the local cloud from foreign hosts and web pages, and its size limits."""
+"""Test that the local cloud rejects oversized requests and requests from foreign hosts or pages."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ def test_public_endpoint_accepts_other_origins_but_rejects_other_hosts(
     assert request(cloud, path, headers).status_code == (403 if "Host" in headers else 200)
 
 
-# Each attempt is a request that a page can send without a preflight request, or navigates to a URL.
+# The page sends requests that need no preflight request, and navigates to URLs.
 _ATTEMPTS = """async ([endpoint, name]) => {
     const simple = {method: 'POST', mode: 'no-cors', body: '{}'};
     const send = (path, options) =>

@@ -1,4 +1,4 @@
-"""End-to-end delivery of webhooks, also while the receiver and functions are killed."""
+"""Tests of webhook delivery, including tests that kill the receiver and the functions."""
 
 import base64
 import contextlib
@@ -124,8 +124,8 @@ def sweep_ahead_of_time(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bo
     """Make pending executions due, so that retries do not wait for their delays, then run a sweep.
 
     Args:
-        stalled: whether to make executions without a retry delay due as well. Such an execution is
-            stalled if its message was lost because a function was killed.
+        stalled: whether to make stalled executions due as well. A stalled execution waits for no
+            retry: its queue message was lost because a function was killed.
     """
     table = cloud.client("dynamodb")
     is_due = "attribute_exists(account_id)" if stalled else "not_before > :now"

@@ -1,4 +1,4 @@
-"""Partial batch responses: the messages that a function reports as failed."""
+"""Tests of partial batch responses, which list the messages that failed."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

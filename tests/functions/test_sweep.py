@@ -1,4 +1,4 @@
-"""The sweep function sweeps one kind of work after the other until little time remains."""
+"""Tests of the sweep function, which requeues overdue work until little time remains."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ EVENT = dict.fromkeys(
 
 
 class Context:
-    """A Lambda context that reports enough remaining time for ``calls`` calls, then too little."""
+    """A Lambda context that reports enough remaining time ``calls`` times, then too little."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
@@ -132,6 +132,8 @@ def test_record_that_changes_during_sweep_is_skipped(
 
 
 def test_20_records_are_requeued_in_four_requests(account: str) -> None:
+    make_overdue(account, 1)
+    sweep_kind(WEBHOOKS)  # The process reads the URL of each queue once.
     make_overdue(account, 20)
     with counted_calls() as calls:
         sweep_kind(WEBHOOKS)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 SECONDS: Final = float(os.environ.get("FUZZ_SECONDS") or 10)
-"""Time budget of the whole run. The `PROPERTIES` tests share it equally."""
+"""Time budget of the fuzz tests. Each of the `PROPERTIES` tests gets an equal share."""
 SEED: Final = int(os.environ.get("FUZZ_SEED") or time.time())
 PROPERTIES: Final = 6
 MAX_CPU_S: Final = 5.0
@@ -38,9 +38,10 @@ json_values: Final = st.recursive(
 
 
 def objects(known: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
-    """Return a strategy for objects with known properties and unknown properties.
+    """Return a strategy that generates JSON objects with known and unknown properties.
 
-    A known property has its own strategy or any JSON value. Some results are not objects.
+    The value of a known property comes from the property's strategy or is any JSON value. The
+    strategy sometimes generates other JSON values than objects.
     """
     some = st.fixed_dictionaries(
         {}, optional={name: st.one_of(value, json_values) for name, value in known.items()}

@@ -1,4 +1,4 @@
-"""`make` creates its environments with any supported Python. Stubs replace Python, pip and uv."""
+"""Tests of the virtual environments that `make` creates. Stubs replace Python, pip and uv."""
 
 import os
 import shutil
@@ -56,9 +56,9 @@ class Machine:
     stubs: Path
 
     def make(self, target: str = ".venv/.requirements", **variables: str) -> tuple[int, str]:
-        """Run make.
+        """Run make. Return the exit status and standard error.
 
-        Return its exit status, and standard error without the lines that make itself writes.
+        Lines that make itself writes to standard error are omitted.
         """
         result = subprocess.run(
             [shutil.which("make") or "make", target],
@@ -80,7 +80,7 @@ class Machine:
 
     @property
     def calls(self) -> list[str]:
-        """Return the command lines with which make has called the pip and uv stubs so far."""
+        """Return the command line of each call of the pip and uv stubs so far."""
         log = self.project / "log"
         return log.read_text().splitlines() if log.exists() else []
 

@@ -1,4 +1,4 @@
-"""Properties that every table, queue and alarm of the data stack must have."""
+"""Tests of the properties that every table, queue and alarm of the data stack must have."""
 
 import json
 import re
@@ -228,7 +228,7 @@ def test_second_deployment_of_data_stack_changes_nothing() -> None:
 
 @pytest.mark.usefixtures("aws")
 @pytest.mark.parametrize("region", ["eu-west-1", "us-east-1"])
-def test_template_above_cloudformation_limit_is_uploaded(
+def test_template_over_cloudformation_size_limit_is_uploaded_to_bucket(
     region: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)

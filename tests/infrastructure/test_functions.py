@@ -1,4 +1,4 @@
-"""The function manifest is complete, grants minimal permissions and matches the app."""
+"""Test that the function manifest is complete, grants minimal permissions and matches the app."""
 
 import json
 import re
@@ -152,7 +152,7 @@ def test_no_function_has_permission_to_create_log_groups() -> None:
 
 
 def longest_call_s(client: Any) -> float:
-    """Return the duration of a call in which all attempts time out, with the pauses between them.
+    """Return the duration of a call in which all attempts time out, including pauses.
 
     Botocore pauses for one second after the first attempt and doubles each further pause.
     """
@@ -179,7 +179,7 @@ def test_function_timeout_leaves_time_for_slowest_call(function: Function) -> No
 
 
 @pytest.mark.parametrize("name", ["import_customers", "process_feedback"])
-def test_maximum_run_is_between_function_timeout_and_visibility_timeout(name: str) -> None:
+def test_started_work_fails_after_function_timeout_and_before_visibility_timeout(name: str) -> None:
     (function,) = (function for function in FUNCTIONS if function.name == name)
     assert function.queue
     queue = generate.function_resources()[f"{function.queue.name.split('.')[0].title()}Queue"]

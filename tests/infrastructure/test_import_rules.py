@@ -1,4 +1,4 @@
-"""The import rules in pyproject.toml: the project satisfies each, and each detects a violation."""
+"""Test that the project satisfies each import rule, and that each rule detects a violation."""
 
 from copy import deepcopy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command that prints the log lines of a request."""
+"""Tests of the command that prints the log lines of a request."""
 
 import json
 import time

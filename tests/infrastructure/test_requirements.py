@@ -1,4 +1,4 @@
-"""Requirements are pinned with hashes, and no requirements file contains a package registry."""
+"""Test that requirements are pinned with hashes and that their files name no package registry."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ LOCKED: Final = re.compile(r"[a-z0-9][a-z0-9-]*==[0-9][0-9a-z.]*( --hash=sha256:
 
 
 def requirements(text: str) -> list[str]:
-    """Return the requirements in a file, each joined to one line."""
+    """Return the requirements in a file, each as one line."""
     return re.sub(r" \\\n *", " ", text).splitlines()
 
 

@@ -1,4 +1,4 @@
-"""Certificates of test receivers: signed by a test authority, or self-signed."""
+"""Create certificates for test receivers, either signed by a test authority or self-signed."""
 
 import ssl
 from datetime import UTC, datetime, timedelta

@@ -20,7 +20,7 @@ class Receiver:
     Attributes:
         requests: the bytes read from each connection.
         connections: the number of accepted connections.
-        ended: set at the end of the test, so that behaviours that wait return.
+        ended: an event that is set at the end of the test, so that a waiting behaviour returns.
     """
 
     port: int
@@ -48,7 +48,7 @@ class Receiver:
         return self.requests[-1]
 
     def trickle(self, connection: socket.socket, data: bytes, pause_s: float = 0.01) -> None:
-        """Send the data byte by byte until the test ends or the peer closes the connection."""
+        """Send the data byte by byte until the test ends or the client closes the connection."""
         for byte in data:
             if self.ended.wait(pause_s):
                 return

@@ -1,4 +1,4 @@
-"""Webhook requests to faulty receivers, over real sockets."""
+"""Tests of webhook requests that are sent to faulty receivers over real sockets."""
 
 import gzip
 import itertools
@@ -537,7 +537,7 @@ def test_connection_that_receiver_does_not_accept_is_reported_as_connect_timeout
         ("fd00:ec2::254",),
     ],
 )
-def test_host_with_any_private_address_is_never_connected(
+def test_no_connection_is_opened_to_host_with_any_private_address(
     addresses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connections: list[object] = []

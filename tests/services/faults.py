@@ -27,7 +27,10 @@ class InjectedFault(StrEnum):
 
 
 class Killed(BaseException):
-    """The process was killed. A `BaseException`, so that the service does not catch it."""
+    """The process was killed.
+
+    The class derives from `BaseException`, so that the service does not catch the exception.
+    """
 
 
 _NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
@@ -45,7 +48,7 @@ class Requests:
 def inject_fault(
     patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
-    """Record the AWS requests in the block, and make the request with this index fail."""
+    """Record the AWS requests that the block sends, and make the request with this index fail."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])
 
@@ -67,10 +70,10 @@ def inject_fault(
 def before_request(
     patch: pytest.MonkeyPatch, number: int, action: Callable[[], object]
 ) -> Iterator[Requests]:
-    """Record the AWS requests in the block, and run the action before the request with this index.
+    """Record the AWS requests that the block sends. Run the action before one of these requests.
 
-    The action simulates another process: its own requests are not recorded, and the permissions of
-    the block do not apply to it.
+    The index selects the request. The action simulates another process. The requests of the action
+    are not recorded, and the permissions of the block do not restrict the action.
     """
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])
@@ -115,6 +118,8 @@ def _fail(
     if fault is InjectedFault.CONFLICT and operation == "TransactWriteItems":
         reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
         raise _error(operation, "TransactionCanceledException", CancellationReasons=reasons)
+    if fault is InjectedFault.CONFLICT and operation in ("DeleteItem", "PutItem", "UpdateItem"):
+        raise _error(operation, "TransactionConflictException")
     if fault is InjectedFault.PARTIAL_SUCCESS and operation in _PARTIAL_OPERATIONS:
         return _PARTIAL_OPERATIONS[operation](arguments, send)
     return send(arguments)

@@ -9,7 +9,7 @@ from chalicelib.domain import clock
 
 
 class Time:
-    """The real time plus an offset that the test sets."""
+    """A clock that returns the real time plus an offset that the test sets."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()
@@ -19,7 +19,7 @@ class Time:
 
 
 def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    """Replace the service's clock with one that the test can move. Disable the retry delays."""
+    """Replace the service's clock with a clock that the test can move. Disable the retry delays."""
     movable_time, real = Time(), clock.now
     monkeypatch.setattr(clock, "now", lambda: movable_time.now(real))
     monkeypatch.setattr("chalicelib.backoff.time.sleep", lambda _: None)

@@ -1,4 +1,4 @@
-"""Queues for tests: receive messages and pass them to the function that the queue triggers.
+"""Receive messages from a queue and pass them to the function that the queue triggers.
 
 The function has only the permissions of its policy.
 """
@@ -40,9 +40,9 @@ class FunctionQueue:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def deliver(self, bodies: Sequence[str], receive_count: int = 1) -> list[str]:
-        """Invoke the function with the messages in one event.
+        """Invoke the function with all messages in one event. Return the messages that failed.
 
-        Return the messages that it reports as failed.
+        The function reports failed messages in its response.
         """
         event: dict[str, Any] = {
             "Records": [

@@ -1,4 +1,4 @@
-"""Cached results expire by wall-clock time."""
+"""Test that cached results expire by wall-clock time."""
 
 import time
 

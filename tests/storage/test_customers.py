@@ -1,4 +1,4 @@
-"""The repository of customers on moto."""
+"""Tests of the customer repository with moto."""
 
 from datetime import UTC, datetime
 

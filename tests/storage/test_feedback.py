@@ -1,4 +1,4 @@
-"""The repository of feedback: creation with and without a transaction."""
+"""Tests of the feedback repository: creation with and without a transaction."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""An HTTP client with a partner's credentials that calls the app in process."""
+"""An HTTP client for tests. It calls the app in the test process with a partner's credentials."""
 
 import json
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ class Partner:
     def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Response:
         """Send a request and return the response.
 
-        A body of type bytes is sent unchanged, others as JSON.
+        A body of type bytes is sent unchanged. Any other body is sent as JSON.
         """
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self._send("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))

@@ -31,7 +31,7 @@ REVIEW_PAGE = "https://reviews.example.com/new?place=1"
 
 
 def fields() -> dict[str, str]:
-    """Return a new field id for each key that `questions` uses."""
+    """Return a dict with a new field id for each field key in `questions`."""
     return {key: new_id() for key in ("what", "note", "mail", "phone", "nps")}
 
 

@@ -1,4 +1,4 @@
-"""The AWS requests that each endpoint sends without contention and with warm caches."""
+"""Test which AWS requests each endpoint sends without contention and with warm caches."""
 
 from collections.abc import Callable
 

@@ -1,6 +1,9 @@
-"""The log line that the app writes for each request."""
+"""Tests of the log line that the app writes for each request."""
 
 import json
+import logging
+import subprocess
+import sys
 from io import StringIO
 from typing import Any
 
@@ -104,3 +107,12 @@ def test_log_lines_contain_request_id_of_problem_response(
     assert [line["message"] for line in lines] == ["queue unavailable", "request"]
     assert {line["request_id"] for line in lines} == {response.json["requestId"]}
     assert "request_id" not in later
+
+
+def test_app_keeps_log_level_if_standard_output_is_replaced() -> None:
+    code = (
+        "import io, sys; from chalicelib.log import logger; sys.stdout = io.StringIO(); "
+        "import app; sys.exit(logger.getEffectiveLevel())"
+    )
+    imported = subprocess.run([sys.executable, "-c", code], check=False)
+    assert imported.returncode == logging.INFO

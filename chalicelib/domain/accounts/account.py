@@ -23,7 +23,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Credential:
-    """A partner's API key and the hash of the secret that belongs to it.
+    """A partner's API key and the hash of the key's secret.
 
     Attributes:
         api_key: the public identifier that partners send as ``X-API-KEY``.
@@ -59,7 +59,7 @@ class SigningSecrets:
     by_start: tuple[tuple[datetime, str], ...]
 
     def active(self, at: datetime) -> str | None:
-        """Return the secret that signs webhooks at this time, or None if there is none."""
+        """Return the secret that signs webhooks at this time, or None if no secret is active."""
         return next((secret for start, secret in reversed(self.by_start) if start <= at), None)
 
     def __repr__(self) -> str:

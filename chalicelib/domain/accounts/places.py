@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
+from chalicelib.domain.accounts.regions import TimeZoneName
 from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
@@ -15,7 +16,7 @@ from chalicelib.domain.schema import Identifier, Input, Resource
 
 
 class PlaceKind(StrEnum):
-    """Kind of a place: brand or store. Also the type of a survey target."""
+    """Kind of a place: brand or store. A survey target has the same kinds."""
 
     BRAND = "BRAND"
     STORE = "STORE"
@@ -27,6 +28,7 @@ class Place(Resource):
     Attributes:
         brand_id: the brand of a store; None for a brand.
         color: a hexadecimal colour, ``""`` if unset.
+        time_zone: the time zone of a store. None means the time zone of the account.
     """
 
     id: str
@@ -34,6 +36,7 @@ class Place(Resource):
     name: str
     color: str = ""
     brand_id: str | None = None
+    time_zone: str | None = None
 
 
 class BrandDefinition(Input):
@@ -47,9 +50,10 @@ class BrandDefinition(Input):
 
 
 class StoreDefinition(BrandDefinition):
-    """The definition of a store. Its brand must belong to the account."""
+    """The definition of a store. The store's brand must belong to the account."""
 
     brand_id: Identifier
+    time_zone: TimeZoneName | None = None
 
 
 def place_id_conflict() -> InputError:

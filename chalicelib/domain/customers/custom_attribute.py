@@ -52,9 +52,9 @@ class CustomAttributeDefinition(Input):
     id: Identifier | None = None
 
     def value_of(self, owner_id: str, now: datetime) -> CustomAttributeValue:
-        """Build the attribute value that is saved with its owner, a customer or a purchase.
+        """Build an attribute value of a customer or a purchase from its definition.
 
-        An omitted id is derived from the owner's id and the attribute's name.
+        An omitted id is derived from the id of the customer or purchase and the attribute's name.
         """
         return CustomAttributeValue(
             **self.model_dump(by_alias=False, exclude={"id"}),

@@ -103,7 +103,8 @@ ImportMetadata = Annotated[
     | None,
     BeforeValidator(_set_metadata),
 ]
-"""A map of strings without its null and empty values. A map without other values becomes None."""
+"""A map of strings. Validation removes null and empty values and replaces an empty map with None.
+"""
 
 
 def _identifier_fields(kind: Any) -> dict[str, Any]:
@@ -118,7 +119,7 @@ def _identifier_fields(kind: Any) -> dict[str, Any]:
 
 
 class _Person(Resource):
-    """The fields that customers and their definitions share, without the external identifiers."""
+    """The fields that customers and customer definitions share, except external identifiers."""
 
     id: Identifier
     created_at: Timestamp
@@ -233,7 +234,7 @@ class Customer(_IdentifiedPerson):
     def type(self) -> CustomerType | None:
         """The type, computed from the numbers of purchases and feedback records.
 
-        If both numbers are 0, the type from the customer's definition.
+        If both numbers are 0, this is the type from the customer's definition.
         """
         if self.purchase_count and self.feedback_count:
             return CustomerType.BOTH
@@ -288,8 +289,8 @@ class CustomerBody(_IdentifierInput):
     )
     metadata: ImportMetadata = Field(
         default=None,
-        description="Your own data. Responses contain it as `metadata.import`. Empty values count"
-        " as absent. Names that are equal after trimming are errors.",
+        description="Your own data. Responses contain this data as `metadata.import`. Empty values"
+        " count as absent. Names that are equal after trimming are errors.",
     )
     sms_optin: bool | None = Field(default=None, description=_SMS_OPTIN)
     email_optin: bool | None = Field(default=None, description=_EMAIL_OPTIN)

@@ -54,7 +54,9 @@ class BatchBody(Input):
     """A batch of customers. Each row is validated separately."""
 
     batch: Annotated[list[Any], ItemsDescribedAs(CustomerBody)] = Field(
-        min_length=1, max_length=MAX_ROWS, description="The rows. They are processed in this order."
+        min_length=1,
+        max_length=MAX_ROWS,
+        description="The rows, in the order in which they are processed.",
     )
 
 
@@ -122,7 +124,8 @@ class ImportHeader:
 
     Attributes:
         edition: a random id that the header and its chunks share. Chunks of this import that have
-            another edition were stored by a request that did not complete. They are not imported.
+            another edition were stored by a request that did not complete. Such chunks are not
+            imported.
         input_hash: hash of the batch. Requests with the same idempotency key must have the same
             hash.
     """
@@ -158,10 +161,11 @@ class ChunkPointer:
     """The content of the queue message that triggers the import of a chunk.
 
     Attributes:
-        pairs: digests of the pairs of e-mail and phone number in the chunk. Because they are in the
-            message, one database request can read both the chunk and the records of the pairs.
-        queued_at: time of queueing in epoch milliseconds. It makes the deduplication id unique if
-            the same chunk is queued again.
+        pairs: digests of the pairs of e-mail and phone number in the chunk. Because the message
+            contains the digests, one database request can read both the chunk and the records of
+            the pairs.
+        queued_at: time of queueing in epoch milliseconds. This time makes the deduplication id
+            unique if the same chunk is queued again.
     """
 
     account_id: str
@@ -172,7 +176,10 @@ class ChunkPointer:
 
 
 def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
-    """Split the row groups, in order, into chunks. A chunk fits into a transaction and a record."""
+    """Split the row groups into chunks without changing their order.
+
+    Each chunk is small enough for one DynamoDB transaction and one chunk record.
+    """
     chunks: list[tuple[RowGroup, ...]] = []
     chunk: list[RowGroup] = []
     actions = size = 0

@@ -23,7 +23,11 @@ class ListingPointer:
 
     @property
     def covers_until(self) -> datetime:
-        """The time until which the sender may create customers without sending another request."""
+        """The time until which a worker must search for the account's new customers.
+
+        The sender sends at most one request per second. This request therefore also covers the
+        customers that the sender creates in the next second, plus the delay of the index.
+        """
         requested = datetime.fromtimestamp(self.requested_at / 1000, UTC)
         return requested + REQUEST_INTERVAL + _INDEX_LAG
 

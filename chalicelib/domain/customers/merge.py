@@ -46,7 +46,7 @@ class GroupRow:
 class RowGroup:
     """The rows with the same pair of e-mail and phone number, in row order.
 
-    A row without a pair forms a group of its own.
+    A row without a pair is the only row of its group.
 
     Attributes:
         pair: the digest of the pair, or None.
@@ -109,11 +109,11 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
 
 
 def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
-    """Return the rows of a group. If their text is too long, remove duplicate fields.
+    """Return the rows of a group. If the rows' text is too long, remove duplicate fields.
 
-    A field is a duplicate if an earlier row of the group sets the same field. Without duplicates,
-    thousands of rows have about the size of one customer. Removing a duplicate changes the outcome
-    only if the earlier row fails, because no later row sets the field then.
+    A field is a duplicate if an earlier row of the group sets the same field. Thousands of rows
+    without duplicates are together about as large as one customer. Removing a duplicate changes the
+    result only if the earlier row fails: the field then remains unset.
     """
     if sum(text_length(row.fields) for row in rows) <= _MAX_GROUP_LENGTH:
         return tuple(rows)

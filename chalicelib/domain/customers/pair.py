@@ -17,7 +17,7 @@ class CustomerPair:
 
     @property
     def digest(self) -> str:
-        """Return a SHA-256 digest of the pair, for use as a key that contains no personal data."""
+        """Return a SHA-256 digest of the pair, so that table keys contain no personal data."""
         return sha256(f"{len(self.email)}:{self.email}{self.phone_number}".encode()).hexdigest()
 
 

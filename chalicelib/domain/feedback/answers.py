@@ -36,7 +36,7 @@ class SubmittedAnswer(Input):
 
 
 class Answer(Resource):
-    """A valid answer to a visible field. Its values are in the form's original language."""
+    """A valid answer to a visible field. The values are in the form's original language."""
 
     field_id: str
     key: str
@@ -60,7 +60,8 @@ class ValidatedAnswers:
 class _Value(NamedTuple):
     text: str
     position: int
-    """Index in the submitted list of values. Empty values, which are ignored, are also counted."""
+    """Index in the submitted list of values. The index also counts empty values, which are ignored.
+    """
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Questionnaire:
 
         Raises:
             InvalidInput: an answer is invalid. The exception lists at most `MAX_ERRORS` errors.
-                Their pointers start with ``/fields``.
+                The pointers of these errors start with ``/fields``.
         """
         errors = list(islice(self._field_id_errors(submitted), MAX_ERRORS))
         positions = self._first_positions(submitted)

@@ -118,7 +118,7 @@ class Feedback(Resource):
 
 @dataclass(frozen=True)
 class FeedbackPointer:
-    """The content of a queue message: the ids of a feedback record and its account."""
+    """The content of a queue message: the ids of a feedback record and of the record's account."""
 
     account_id: str
     feedback_id: str

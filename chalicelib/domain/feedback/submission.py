@@ -15,7 +15,7 @@ MAX_TOTAL_VALUES: Final = 10_000
 
 
 def _check_total(fields: Any) -> Any:
-    """Reject too many answers or values before Pydantic validates them.
+    """Reject a submission with too many answers or values before Pydantic validates it.
 
     Pydantic validates every value of a list before it reports an error, so this check limits the
     cost of validation.

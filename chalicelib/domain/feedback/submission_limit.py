@@ -46,7 +46,7 @@ class SubmissionWindow:
 
 
 def _source(address: str) -> str:
-    """Return the unit whose submissions are counted together: IPv4 address or IPv6 /64 network.
+    """Return the IPv4 address or IPv6 /64 network whose submissions are counted together.
 
     A single subscriber usually controls all addresses of a /64 network.
     """

@@ -1,4 +1,4 @@
-"""Check whether a form accepts a request, depending on its settings, tracker, store and brand."""
+"""Check whether a form accepts a request with this tracker, store and brand."""
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -52,7 +52,7 @@ def require_places(
 ) -> None:
     """Check that the store and the brand belong to the account and to each other.
 
-    For a contact form, both must also belong to its brand.
+    For a contact form, both must also belong to the form's brand.
 
     Raises:
         InvalidInput: the store or the brand is unknown, or the store is not a store of the brand.

@@ -31,7 +31,7 @@ class PartnerContactForm(_BrandedForm, PartnerForm):
 
         Args:
             saved: the JSON of the saved contact form.
-            directory: contains the current name of the form's brand.
+            directory: the account's directory, which contains the current name of the form's brand.
         """
         form = cls.model_validate_json(saved)
         return form.model_copy(

@@ -1,4 +1,4 @@
-"""Table of field types. Each row defines the valid answers of a type and how the service uses them.
+"""Table of field types. Each row defines the valid answers of a type and the use of these answers.
 
 To add a type, add a row. No other module contains code for a specific type.
 """
@@ -21,7 +21,7 @@ RespondentIdentifier = Literal["email", "phone_number"]
 
 @dataclass(frozen=True)
 class AnswerError:
-    """The code and detail of an input error. The caller adds the pointer."""
+    """The code and detail of the error for an invalid answer. The caller adds the pointer."""
 
     code: str
     detail: str
@@ -32,7 +32,8 @@ class AnswerFormat:
     """The required format of an answer's value.
 
     Attributes:
-        description: noun phrase for the API reference and the error message.
+        description: description of the format for the API reference and the error message, such as
+            "a date".
         is_valid: returns whether a text has the format.
         error_code: code of the input error for a text without this format.
     """

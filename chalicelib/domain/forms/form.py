@@ -23,7 +23,7 @@ from chalicelib.domain.language import Language
 
 
 class Form(DatedPart):
-    """Properties that the partner view and the saved form share."""
+    """Form properties that the partner view and the saved form share."""
 
     name: str = Field(description="Internal name of the form.", examples=["After your visit"])
     description: str | None = Field(

@@ -15,8 +15,8 @@ class Part(Resource):
     Validation is strict, because form definitions from operators also contain these models.
     """
 
-    # Pydantic builds no separate validators, which would slow down cold starts: most parts are only
-    # parsed within a form.
+    # Defer building the validators: most parts are only parsed as part of a form, and building a
+    # separate validator for each would slow down cold starts.
     model_config = ConfigDict(
         strict=True, defer_build=True, json_schema_serialization_defaults_required=True
     )

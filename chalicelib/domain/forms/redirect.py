@@ -8,8 +8,8 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | None:
     """Return the survey's enabled target for the store or, if there is none, for the brand.
 
-    If the context has a target because the request names no store and no brand, return it. Return
-    None if no target matches.
+    If the request names no store and no brand, the context contains the survey's only target;
+    return this target. Return None if no target matches.
     """
     if context.target:
         return context.target

@@ -60,7 +60,7 @@ class Target(DatedPart):
 
 def _current_name(saved: str, target: ValidationInfo) -> str:
     names: Directory | None = target.context
-    # Pydantic adds only valid values to `data`, so the target id is missing if it is invalid.
+    # Pydantic adds only valid values to `data`, so `data` lacks an invalid target id.
     return names.name_of(target.data.get("target_id", "")) if names else saved
 
 
@@ -182,7 +182,8 @@ class PartnerSurvey(_Sending, PartnerForm):
 
         Args:
             saved: the JSON of the saved survey.
-            directory: contains the current names of the survey's targets.
+            directory: the account's directory, which contains the current names of the survey's
+                targets.
         """
         survey = cls.model_validate_json(saved, context=directory)
         return survey.model_copy(update={"submission_count": submission_count})

@@ -132,7 +132,7 @@ def outcome_of(
     """Return the outcome of an attempt. Only a status from 200 to 299 is a success.
 
     Args:
-        used: the number of attempts used, including this one.
+        used: the number of attempts since the last replay, including this attempt.
         allowed: the maximum number of attempts.
         retry_after: the ``Retry-After`` header of the response, if present.
     """

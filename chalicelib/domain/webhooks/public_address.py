@@ -1,7 +1,7 @@
 """Determine whether an IP address is public. Webhooks are sent to public addresses only.
 
-The tables contain the address ranges of IANA's special-purpose registries and a few more ranges. An
-address that is not clearly public is rejected, since no webhook receiver should use it.
+The tables contain the address ranges of IANA's special-purpose registries and a few more ranges. If
+it is doubtful whether an address is public, the address is rejected.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network

@@ -103,5 +103,6 @@ def _parse_http_date(http_date: str) -> datetime | None:
         timestamp = parsedate_to_datetime(http_date)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    # HTTP dates are in GMT, but the parser returns no time zone for dates in the obsolete formats.
+    # HTTP dates are in GMT. For the obsolete date formats, the parser returns a date without a time
+    # zone.
     return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)

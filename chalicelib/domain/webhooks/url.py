@@ -124,7 +124,8 @@ def _literal(host: str) -> str:
 
 
 def _to_ascii(host: str) -> str:
-    # The library is imported on first use, because its tables load slowly and few URLs need them.
+    # The library is imported on first use, because its tables load slowly and few URLs need the
+    # library.
     import idna
 
     try:

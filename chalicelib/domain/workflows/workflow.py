@@ -178,5 +178,5 @@ def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: s
 
 
 def body_size(workflow: Workflow, action: Action) -> int:
-    """Return the size of the action's body in bytes, which is the same for every feedback."""
+    """Return the size of the action's webhook body in bytes, which is the same for all feedback."""
     return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))

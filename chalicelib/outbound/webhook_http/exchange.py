@@ -34,7 +34,8 @@ BODY_LIMIT_BYTES: Final = 16 * 1024
 
 _RESPONSE_LIMIT_BYTES: Final = 128 * 1024
 """Size limit of the complete response: status lines, headers, framing and body. http.client has no
-such limit."""
+such limit.
+"""
 
 _MAX_RETRY_AFTER_CHARACTERS: Final = 100
 
@@ -179,8 +180,8 @@ class _Attempt:
             raise AttemptFailed(WebhookFailure.BAD_ANSWER, type(error).__name__) from None
         retry_after = response.getheader("Retry-After")
         self.retry_after = retry_after[:_MAX_RETRY_AFTER_CHARACTERS] if retry_after else None
-        # If Lambda stops the function before the outcome is saved, the request is repeated although
-        # it succeeded. The time limit for the body is therefore short.
+        # The time limit for the body is short: if Lambda stops the function before the outcome is
+        # saved, a successful request is repeated.
         stream.start_body(self.network.body_s)
         decoded = _read_body(response)
         self.excerpt = decoded.decode("utf-8", "replace")[:EXCERPT_CHARACTERS]
@@ -307,7 +308,7 @@ def _is_final(status: int) -> bool:
 
 
 def _read_body(response: HTTPResponse) -> bytes:
-    """Return the decoded body as far as it arrives before the deadline, up to the size limit."""
+    """Return the decoded body that arrives before the deadline, up to the size limit."""
     decode = _decoder(response.getheader("Content-Encoding", ""))
     decoded = b""
     length = response.length

@@ -15,7 +15,7 @@ from chalicelib.storage import places
 
 
 def save_brand(account_id: str, definition: Any) -> Place:
-    """Create the brand, or replace the one with the same id.
+    """Create the brand, or replace the existing one with the same id.
 
     Raises:
         InvalidInput: the definition is invalid, or its id is the id of a store.
@@ -27,7 +27,7 @@ def save_brand(account_id: str, definition: Any) -> Place:
 
 
 def save_store(account_id: str, definition: Any) -> Place:
-    """Create the store, or replace the one with the same id.
+    """Create the store, or replace the existing one with the same id.
 
     Raises:
         InvalidInput: the definition is invalid, or its id is the id of a brand.
@@ -41,6 +41,7 @@ def save_store(account_id: str, definition: Any) -> Place:
             name=store.name,
             color=store.color,
             brand_id=store.brand_id,
+            time_zone=store.time_zone,
         ),
     )
 

@@ -12,7 +12,7 @@ def save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag])
     """Create new tags, and update existing tags whose colour changed. Do not write other tags.
 
     Args:
-        existing: the tags of ``tags`` that are already stored, by id.
+        existing: the stored tags with the same ids as ``tags``, by id.
 
     Raises:
         InvalidInput: the account would have too many tags. Nothing is saved.

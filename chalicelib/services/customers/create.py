@@ -21,8 +21,8 @@ def create_customer(
     customer that the first request created.
 
     Two AWS requests without contention. While the account's counter is contended, the customer is
-    created without a list position, and a worker is requested to assign one: three AWS requests,
-    or four for the first such customer.
+    created without a list position, and a message requests a worker to assign one. This takes three
+    AWS requests, or four for the first such customer.
 
     Raises:
         InputTooLarge: the customer exceeds its size limit.

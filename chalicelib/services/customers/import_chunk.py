@@ -122,8 +122,8 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
 
 
 def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
-    # A chunk without a header is discarded only an hour after it was written, because the
-    # request that accepts the import may still write the header.
+    # Keep a chunk without a header for an hour, because the request that accepts the import may
+    # still write the header.
     written_at = datetime.fromisoformat(chunk.row.created_at)
     if chunk.is_leftover or now - written_at > _DISCARD_AFTER:
         imports.discard(chunk)

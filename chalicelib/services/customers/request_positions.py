@@ -1,4 +1,4 @@
-"""Request positions for customers that were created without one."""
+"""Request list positions for customers that were created without a position."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -16,10 +16,12 @@ _last_requests: Final[dict[str, datetime]] = {}
 
 
 def request_positions(account_id: str) -> None:
-    """Queue a request for the account, unless this process sent one less than a second ago.
+    """Queue a request to assign positions to the account's new customers. At most one AWS request.
 
-    The worker waits long enough to also find the customers of requests that were not sent. If
-    queueing fails, the sweeper queues a request. At most one AWS request.
+    If this process sent a request for the account less than a second ago, send no request.
+
+    The worker of the earlier request waits long enough to find the new customers too.
+    If queueing fails, the sweeper queues a request.
     """
     now = clock.now()
     last = _last_requests.get(account_id)
@@ -33,7 +35,7 @@ def request_positions(account_id: str) -> None:
 
 
 def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) -> int:
-    """Queue one request for each account with customers that are overdue. Return their number."""
+    """Queue one request for each account with overdue customers. Return the number of requests."""
     now = clock.now()
     requested: set[str] = set()
     for account_id in customers.find_accounts_with_overdue(now):

@@ -17,11 +17,11 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 def save_customer(account_id: str, definition: Any) -> Customer:
-    """Create the customer, or replace the one with the same id.
+    """Create the customer, or replace the existing customer with the same id.
 
-    The tags of the definition belong to the account: new ones are created, and their colours apply
-    to all customers with these tags. Replacing a customer does not change its position in the list,
-    its feedback and purchase counts or its creation time.
+    Tags belong to the account: new tags of the definition are created, and the colours in the
+    definition apply to all customers with these tags. Replacing a customer does not change its
+    position in the list, its feedback and purchase counts or its creation time.
 
     Raises:
         InvalidInput: the definition is invalid, or the account would have too many tags.

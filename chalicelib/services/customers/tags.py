@@ -1,4 +1,4 @@
-"""Add the account's current tags to customers, which are stored with the ids of their tags."""
+"""Add the current tags to customers. A stored customer contains only the ids of its tags."""
 
 from collections.abc import Iterable
 

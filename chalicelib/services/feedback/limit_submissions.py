@@ -11,8 +11,8 @@ from chalicelib.storage import rate_limits
 def limit_submissions(form_id: str, address: str) -> None:
     """Count a submission and check that the count is within the limit.
 
-    If the counter is unavailable, accept the submission: exceeding the limit is better than losing
-    feedback. One AWS request; none if no limit is configured.
+    If the counter is unavailable, accept the submission, so that no feedback is lost. One AWS
+    request; none if no limit is configured.
 
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.
@@ -32,7 +32,7 @@ def limit_submissions(form_id: str, address: str) -> None:
 
 
 def count_rejected(error: FeedbackError, form_id: str, address: str) -> None:
-    """Count a rejected submission, unless ``error`` tells the respondent to retry.
+    """Count a rejected submission, unless ``error`` is `TooManyRequests` or `Unavailable`.
 
     All submissions of a source address with an unknown form or without a valid form id
     (``form_id`` is ``""``) share one count. One AWS request; none if no limit is configured.

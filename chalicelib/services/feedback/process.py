@@ -17,10 +17,12 @@ from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.outbound.queues import send
 from chalicelib.queues import WEBHOOKS
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.workflows.cached_workflows import workflows_of
-from chalicelib.storage import customers, executions, feedback
+from chalicelib.storage import counters, customers, executions, feedback
 from chalicelib.storage.contact_forms import contact_forms
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
@@ -28,7 +30,7 @@ from chalicelib.storage.surveys import surveys
 MAX_BATCH_SIZE: Final = 25
 """Maximum number of feedback records that are processed in one transaction.
 
-A DynamoDB transaction allows 100 writes, and each feedback record needs up to three.
+A DynamoDB transaction allows 100 writes, and each feedback record needs up to four.
 """
 
 _TABLES: Final[dict[FormKind, FormTable]] = {
@@ -41,7 +43,8 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 25 executions to create, and one per ten executions to queue.
+    per 25 executions to create, and one per ten executions to queue. Workflows and settings that
+    are not cached need one more for each account.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but
@@ -104,10 +107,13 @@ def _with_customer(record: Feedback) -> Feedback:
     """Return the feedback record with the id of the respondent's customer.
 
     If the record has no customer yet, find or create the customer by e-mail and phone number. If
-    the record has neither of them, return it unchanged.
+    the record has neither of them, or the account does not identify respondents, return the record
+    unchanged.
     """
     pair = record.pair
     if record.customer_id or pair is None:
+        return record
+    if not account_settings(record.account_id).identify_respondents:
         return record
     customer_id, is_listed = customers.find_or_create(record.account_id, record.respondent(), pair)
     if not is_listed:
@@ -118,8 +124,10 @@ def _with_customer(record: Feedback) -> Feedback:
 def _count(identified: Sequence[Feedback]) -> None:
     now = clock.now()
     by_form = Counter((record.kind, record.form_id) for record in identified)
+    by_account: dict[str, list[str]] = defaultdict(list)
     by_customer: dict[tuple[str, str], list[Feedback]] = defaultdict(list)
     for record in identified:
+        by_account[record.account_id].append(record.id)
         if record.customer_id:
             by_customer[record.account_id, record.customer_id].append(record)
     # If the customer was deleted in the meantime, only the form's submission count is increased.
@@ -127,6 +135,8 @@ def _count(identified: Sequence[Feedback]) -> None:
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
             _TABLES[kind].count_submissions(write, form_id, submissions)
+        for account_id, ids in by_account.items():
+            counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
         for account_id, customer_id in existing:
             records = by_customer[account_id, customer_id]
             customers.count_feedback(

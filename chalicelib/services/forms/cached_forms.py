@@ -66,7 +66,7 @@ class CachedForm(Generic[Saved]):
 
 
 def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
-    """Return the contact form with this id, from any account. No AWS request if it is cached.
+    """Return the contact form with this id, from any account. No AWS request if the form is cached.
 
     Raises:
         NotFound: the contact form does not exist.
@@ -78,7 +78,7 @@ def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
 
 
 def get_survey(survey_id: str) -> CachedForm[SavedSurvey]:
-    """Return the survey with this id, from any account. No AWS request if it is cached.
+    """Return the survey with this id, from any account. No AWS request if the form is cached.
 
     Raises:
         NotFound: the survey does not exist.

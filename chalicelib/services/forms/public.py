@@ -53,11 +53,13 @@ def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicConta
 def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicSurvey:
     """Return the public view of the survey.
 
-    If the survey is cached: no AWS request without a tracker, two with a tracker. Views without a
-    tracker are cached too, and identical requests return the same object.
+    If the survey is cached, a request without a tracker sends no AWS request; a request with a
+    tracker sends two. Views without a tracker are cached too, and identical requests return the
+    same object.
 
     Raises:
-        InvalidInput: the store or the brand does not belong to the account, or not to each other.
+        InvalidInput: the store or the brand does not belong to the account, or the store does not
+            belong to the brand.
         NotAllowed: the survey is private and the request has no tracker.
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the tracker is already used.

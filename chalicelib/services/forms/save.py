@@ -19,7 +19,7 @@ Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 
 def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
-    """Create the contact form, or replace the one with the same id.
+    """Create the contact form, or replace the existing contact form with the same id.
 
     Raises:
         InvalidInput: the definition is invalid.
@@ -35,7 +35,7 @@ def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
 
 
 def save_survey(account_id: str, definition: Any) -> SavedSurvey:
-    """Create the survey, or replace the one with the same id.
+    """Create the survey, or replace the existing survey with the same id.
 
     Raises:
         InvalidInput: the definition is invalid.

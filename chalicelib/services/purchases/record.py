@@ -1,4 +1,4 @@
-"""Record a purchase from a definition. Recording it again updates the same purchase."""
+"""Record a purchase from a definition. Recording the same purchase again updates it."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 def record_purchase(account_id: str, definition: Any) -> Purchase:
-    """Create the purchase, or update the one with the same source and external id.
+    """Create the purchase, or update the existing purchase with the same source and external id.
 
     If the definition contains a customer id, the purchase belongs to that customer. If it contains
     a customer object, the purchase belongs to the oldest customer with the same e-mail and phone,

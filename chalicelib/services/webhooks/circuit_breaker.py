@@ -1,4 +1,4 @@
-"""Circuit breaker for webhook hosts that repeatedly time out. Processes do not share circuits.
+"""Circuit breaker for webhook hosts that repeatedly time out. Each process has separate circuits.
 
 There is one circuit per account and host. While the circuit is open, webhooks of the account to the
 host are deferred without an attempt, so that an unresponsive receiver does not delay other

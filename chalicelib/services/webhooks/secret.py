@@ -16,9 +16,9 @@ class NewSecret:
 
     Attributes:
         secret: the secret. The command line shows it only once.
-        replaced: the number of scheduled secrets that the new secret replaces. Workers cache
-            secrets. Therefore a replaced secret that would have become active within the next
-            minute can still sign webhooks for up to a minute.
+        replaced: the number of scheduled secrets that the new secret replaces. Because workers
+            cache secrets, a replaced secret that was due to become active within a minute can still
+            sign webhooks for up to a minute.
     """
 
     secret: str = field(repr=False)

@@ -38,11 +38,11 @@ MAX_CONCURRENCY: Final = 10
 _REQUEST_S: Final = 10.0 + MIN_CALL_S
 """The time that must be left to start an attempt.
 
-It covers the webhook request, up to ten seconds, and saving the outcome.
+The webhook request takes up to ten seconds. The rest of the time is for saving the outcome.
 """
 
 MIN_DELIVERY_S: Final = MAX_CALL_S + _REQUEST_S
-"""The time that must be left to claim an execution: for the claim and the attempt."""
+"""The time that must be left to claim an execution and make the attempt."""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 

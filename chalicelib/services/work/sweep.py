@@ -20,9 +20,9 @@ _WAVE: Final = 2 * MAX_CONCURRENCY * _GROUP
 def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) -> int:
     """Requeue overdue work of one kind. Return the number of requeued records.
 
-    The shards take turns, so that a backlog in one shard does not delay the others. Each record is
-    rescheduled before it is queued, so that concurrent sweeps do not queue it twice. If time runs
-    out, the remaining records stay overdue for the next sweep.
+    The function alternates between the shards, so that a backlog in one shard does not delay
+    others. Each record is rescheduled before it is queued, so that concurrent sweeps do not queue
+    it twice. If time runs out, the remaining records stay overdue for the next sweep.
 
     AWS requests: one per shard and 100 records to list them, and four per 20 records to reschedule
     and queue them, in up to `MAX_CONCURRENCY` threads.

@@ -14,7 +14,7 @@ from chalicelib.storage import places, workflows
 
 
 def save_workflow(account_id: str, definition: Any) -> Workflow:
-    """Create the workflow, or replace the one with the same id.
+    """Create the workflow, or replace the existing workflow with the same id.
 
     Raises:
         InvalidInput: the definition is invalid.

@@ -8,7 +8,7 @@ and the measured savings.
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 from uuid import uuid4
 
 from botocore.exceptions import ClientError, HTTPClientError
@@ -30,10 +30,13 @@ _TRANSIENT_ERRORS: Final = frozenset(
         "RequestLimitExceeded",
         "ServiceUnavailable",
         "ThrottlingException",
+        "TransactionConflictException",
         "TransactionInProgressException",
     }
 )
-_THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
+THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
+"""The reason codes of a write in a cancelled transaction that DynamoDB throttled."""
+
 _MAX_BATCH_PUTS: Final = 25
 
 
@@ -48,7 +51,8 @@ class SharedConnection(Connection):
     def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
         """Send a request, without PynamoDB's signals and without ``ReturnConsumedCapacity``.
 
-        If DynamoDB throttles the request, send it again while there is time for retries.
+        If DynamoDB throttles the request, or if a transaction is writing the row of a single write,
+        send the request again while there is time for retries.
 
         Raises:
             Unavailable: DynamoDB throttles or fails until the time for retries ends, or it does not
@@ -62,7 +66,7 @@ class SharedConnection(Connection):
             try:
                 return self._make_api_call(operation_name, operation_kwargs)
             except ClientError as error:
-                if not _is_transient(error):
+                if not _is_transient(error, operation_kwargs):
                     raise
                 backoff = backoff or Backoff()
                 if not backoff.pause():
@@ -72,15 +76,25 @@ class SharedConnection(Connection):
         raise Unavailable("Too little time is left.")
 
 
-def _is_transient(error: ClientError) -> bool:
+def _is_transient(error: ClientError, request: dict[str, Any]) -> bool:
     """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
     One such error is a transaction that DynamoDB cancelled because of throttling. Botocore does not
-    retry it.
+    retry it. If DynamoDB throttled only contended tables, the caller must read their rows again.
     """
-    reasons = {reason.code for reason in getattr(error, "cancellation_reasons", ()) if reason}
-    if reasons:
-        return reasons <= _THROTTLING_REASONS
+    failed = [
+        (reason.code, next(iter(write.values()))["TableName"])
+        for reason, write in zip(
+            getattr(error, "cancellation_reasons", ()),
+            request.get("TransactItems", ()),
+            strict=False,
+        )
+        if reason
+    ]
+    if failed:
+        contended = {table.table_name() for table in Table.__subclasses__() if table.is_contended}
+        is_throttled = {code for code, _ in failed} <= THROTTLING_REASONS
+        return is_throttled and not {table for _, table in failed} <= contended
     return error.response["Error"]["Code"] in _TRANSIENT_ERRORS
 
 
@@ -105,9 +119,15 @@ class Table(Model):
     """The base class of table models.
 
     A subclass sets only ``Meta.name``, for example ``"customers"``. `table_name` adds the stage.
+
+    Attributes:
+        is_contended: whether many transactions write the same row. If DynamoDB throttles only such
+            rows, a retry of the same transaction is useless, because another transaction changes
+            the row in the meantime.
     """
 
     Meta: Any
+    is_contended: ClassVar[bool] = False
 
     @classmethod
     def _get_connection(cls) -> TableConnection:

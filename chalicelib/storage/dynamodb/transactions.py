@@ -11,24 +11,25 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Unavailable
-from chalicelib.storage.dynamodb.table import Table, connection
+from chalicelib.storage.dynamodb.table import THROTTLING_REASONS, Table, connection
 
 CONDITION_FAILED: Final = "ConditionalCheckFailed"
-"""The reason code of a write whose condition failed."""
+"""DynamoDB's reason code for a write of a transaction whose condition failed."""
 
-_CONFLICTS: Final = frozenset({"ConditionalCheckFailedException", "TransactionConflictException"})
+_CONDITION_FAILED_ERROR: Final = "ConditionalCheckFailedException"
+_CONTENTION_REASONS: Final = THROTTLING_REASONS | {CONDITION_FAILED, "TransactionConflict"}
 
 Result = TypeVar("Result")
 
 
 class Contention(Exception):
-    """A transaction was cancelled because of a failed condition or a conflicting transaction.
+    """A transaction was cancelled: a condition failed, or other transactions write the same rows.
 
     Nothing was written. The caller must read the rows again before it retries.
 
     Attributes:
         condition_failed: whether a condition failed. False if there was only a conflict with
-            another transaction.
+            another transaction, or if DynamoDB throttled only contended tables.
         failed_writes: pairs of a write, in the form of the request, and the reason code of its
             failure. Empty if unknown.
     """
@@ -53,7 +54,8 @@ def transaction() -> Iterator[TransactWrite]:
     """Collect the writes of the block and commit them in one transaction.
 
     Raises:
-        Contention: a condition failed, or another transaction writes the same rows.
+        Contention: a condition failed, another transaction writes the same rows, or DynamoDB
+            throttles only contended tables.
         Unavailable: DynamoDB throttles or does not respond.
     """
     try:
@@ -61,10 +63,7 @@ def transaction() -> Iterator[TransactWrite]:
             yield write
     except TransactWriteError as error:
         codes = {reason.code for reason in error.cancellation_reasons if reason}
-        if error.cause_response_code == "TransactionConflictException" or codes & {
-            CONDITION_FAILED,
-            "TransactionConflict",
-        }:
+        if codes & _CONTENTION_REASONS:
             raise Contention(
                 condition_failed=CONDITION_FAILED in codes,
                 failed_writes=_failed_writes(write, error),
@@ -101,13 +100,16 @@ def put_new(write: TransactWrite, model: type[Table], values: Mapping[str, Any])
 def create(model: type[Table], values: Mapping[str, Any]) -> bool:
     """Write a new row without a transaction, in one request. Omit attributes whose value is None.
 
-    Return False if the key already exists or a transaction is writing the row.
+    Return False if the key already exists.
+
+    Raises:
+        Unavailable: DynamoDB throttles, or transactions are writing the row.
     """
     put = _put_of_new(model, values)
     try:
         connection().dispatch("PutItem", put)
     except VerboseClientError as error:
-        if error.response["Error"]["Code"] in _CONFLICTS:
+        if error.response["Error"]["Code"] == _CONDITION_FAILED_ERROR:
             return False
         raise
     return True
@@ -129,14 +131,15 @@ def _put_of_new(model: type[Table], values: Mapping[str, Any]) -> dict[str, Any]
 
 
 def try_write(write: Callable[[], object]) -> bool:
-    """Run a conditional write of one row and return True.
+    """Run a conditional write of one row and return True. Return False if the condition fails.
 
-    Return False if the condition fails or a transaction is writing the row.
+    Raises:
+        Unavailable: DynamoDB throttles, or transactions are writing the row.
     """
     try:
         write()
     except (PutError, UpdateError) as error:
-        if error.cause_response_code in _CONFLICTS:
+        if error.cause_response_code == _CONDITION_FAILED_ERROR:
             return False
         raise
     return True
@@ -147,6 +150,9 @@ def update_or_read(row: Table, actions: list[Action], condition: Condition) -> b
 
     If the condition fails, load the current values into ``row`` and return False. If the row does
     not exist, leave ``row`` unchanged and return False.
+
+    Raises:
+        Unavailable: DynamoDB throttles, or transactions are writing the row.
     """
     update = row.get_update_kwargs_from_instance(
         actions, condition, return_values_on_condition_failure="ALL_OLD"
@@ -154,7 +160,7 @@ def update_or_read(row: Table, actions: list[Action], condition: Condition) -> b
     try:
         response = connection().dispatch("UpdateItem", {**update, "ReturnValues": "ALL_NEW"})
     except VerboseClientError as error:
-        if error.response["Error"]["Code"] not in _CONFLICTS:
+        if error.response["Error"]["Code"] != _CONDITION_FAILED_ERROR:
             raise
         # Only botocore's exception contains the current item; PynamoDB's exception does not.
         cause: Any = getattr(error.__cause__, "response", {})

@@ -57,7 +57,8 @@ class WorkRow(Table):
     A subclass defines its table keys and ``part``. If the table has a sort key, ``part`` is the
     sort key. Otherwise, ``part`` is a constant.
 
-    Only unfinished records have ``work_shard`` and ``due_at``, the keys of the index `due`.
+    Only unfinished records have ``work_shard`` and ``due_at``, which are the keys of the index
+    `due`.
 
     ``started_at`` is the time in epoch seconds at which a worker started a redelivered record. The
     outcome removes it.
@@ -141,9 +142,10 @@ class WorkRecords(Generic[Pointer]):
     def overdue(self, now: datetime, at_once: int) -> Iterator[DueWork]:
         """Yield unfinished records that are due.
 
-        The shards take turns: each yields up to ``at_once`` records, then the next shard follows.
-        The index is eventually consistent, so it can list records that have ended or were
-        rescheduled. Each index entry is read once, so these records do not block other records.
+        The method alternates between the shards: it yields up to ``at_once`` records of one shard,
+        then continues with the next shard. The index is eventually consistent, so it can list
+        records that have ended or were rescheduled. Each index entry is read once, so these records
+        do not block other records.
         """
         is_due = self._row.due_at <= int(now.timestamp())
         shards = [self._in_shard(shard, is_due, at_once) for shard in open_shards()]
@@ -268,6 +270,10 @@ class WorkRecords(Generic[Pointer]):
                         reason=row.reason or "",
                         parked_at=datetime.fromisoformat(row.ended_at),
                     )
+
+    def count_parked(self) -> int:
+        """Return the number of parked records. One request per MB of index entries."""
+        return self._row.due.count(PARKED_SHARD)
 
     def parked_parts(self, owner_id: str) -> list[str]:
         """Return the sort keys of the owner's parked work records."""

@@ -97,7 +97,7 @@ def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
 
 
 def _of_row(index: int, error: InputError) -> InputError:
-    """Return the error with a pointer to its row instead of its field.
+    """Return the error with a pointer to the row instead of a pointer to the field.
 
     The pointer to a field contains the field name, which the client can make long. Pointers to rows
     limit the size of the response.

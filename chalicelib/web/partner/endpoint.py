@@ -106,7 +106,8 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
 
 
 def _api_key_of(http: Request) -> str:
-    # A text without the format of a key can be a secret in the wrong header.
+    # A text that does not have the format of an API key can be a secret that was sent in the wrong
+    # header.
     key = http.headers.get(KEY_HEADER, "")
     return key if is_api_key(key) else ""
 

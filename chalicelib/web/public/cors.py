@@ -1,7 +1,7 @@
 """CORS headers and preflight responses: every origin may call the public endpoints.
 
-The Lambda function, not the gateway, responds to preflight requests, because in-process tests
-cannot check the gateway's configuration.
+The Lambda function responds to preflight requests, so that in-process tests can check the
+responses. Tests could not check the configuration of the gateway.
 """
 
 from typing import Final

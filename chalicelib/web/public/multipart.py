@@ -76,9 +76,9 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
 
 
 def _with_empty_contents(raw: bytes, boundary: bytes) -> bytes:
-    """Add an empty content to parts that consist only of headers (RFC 2046, section 5.1.1).
+    """Add an empty body to parts that consist only of headers (RFC 2046, section 5.1.1).
 
-    The parser would otherwise read the next part as the content of such a part.
+    Without this change, the parser would read the next part as the body of such a part.
     """
     delimiter = b"--" + boundary
     if b"\r\n\r\n" + delimiter not in raw:

@@ -92,8 +92,8 @@ def submit_contact_form(request: PublicRequest) -> Response:
     parameters={
         "survey": "Identifier of the survey.",
         "tracker": "Tracker from the survey link.",
-        "store": "The store that the respondent gives feedback on. It must belong to the brand, if"
-        " there is one.",
+        "store": "The store that the respondent gives feedback on. If the request also contains"
+        " a brand, the store must belong to this brand.",
         "brand": "The brand that the respondent gives feedback on. If there is no store either and"
         " the survey has exactly one enabled target, the default is the brand of this target.",
         **_VIEW_PARAMETERS,

@@ -75,8 +75,8 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # If the part is a duplicate, an error was already added. Do not also report the field as
-        # missing if its first part is empty.
+        # A duplicate part is already reported. Do not report the same part as missing too, which
+        # can happen if the first of the duplicates is empty.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )

@@ -11,8 +11,8 @@ _MAX_CACHED_TEXTS: Final = 256
 class _CachedText(NamedTuple):
     """The JSON of a view.
 
-    The cache key of a text is the `id` of its view. While the text is cached, the reference to the
-    view prevents Python from giving the same `id` to another object.
+    The cache key of a text is the Python `id` of its view. While the text is cached, the reference
+    to the view keeps the view alive, so that Python cannot give the same `id` to another object.
     """
 
     view: PublicForm

@@ -1,5 +1,5 @@
 """The strict layer of the local cloud: access rules, AWS limits and injected faults.
 
-It runs in the emulator's process and environment, so it imports only the standard library and the
-emulator.
+The layer runs in the emulator's process and environment, so it imports only the standard library
+and the emulator.
 """

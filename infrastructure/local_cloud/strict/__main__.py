@@ -62,7 +62,7 @@ def limit_functions() -> None:
 
 
 def delay_indexes(faults: Faults) -> None:
-    """Make queries of indexes return lagging items in their previous state."""
+    """Make index queries return the previous state of items while the index lags."""
     lag = IndexLag(faults)
     emit, query = dynamodb._emit_stream_event, dynamodb._query
 
@@ -117,7 +117,7 @@ def throttle_batches(faults: Faults) -> None:
 
 @contextmanager
 def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
-    """Replace items of a table in the block. The emulator runs one operation at a time."""
+    """Replace items of a table while the block runs. The emulator runs one operation at a time."""
 
     def replace(replacements: dict[Any, Any]) -> dict[Any, Any]:
         return {

@@ -1,4 +1,4 @@
-"""Faults of DynamoDB that the emulator never shows, injected at configurable rates."""
+"""Inject DynamoDB faults at configurable rates, because the emulator has no such faults."""
 
 import random
 import time
@@ -29,8 +29,8 @@ class FaultRates:
     Attributes:
         throttling: rejected operations, and batches with unprocessed items.
         conflicts: writes and transactions that conflict with another transaction.
-        index_lag: written items that indexes show in their previous state for ``index_lag_s``.
-        slow: operations that are executed, but whose response takes ``slow_s`` longer.
+        index_lag: written items whose previous state indexes return for ``index_lag_s`` seconds.
+        slow: operations that are executed, but whose response is delayed by ``slow_s`` seconds.
     """
 
     throttling: float = 0
@@ -142,14 +142,15 @@ class IndexLag:
     def record_write(self, table: str, key: Key, previous: Item | None) -> None:
         """Record a write and decide whether the indexes lag.
 
-        If they lag, they show ``previous`` for a while; None means that the item did not exist.
+        Lagging indexes return ``previous`` for a while. If ``previous`` is None, the item did not
+        exist.
         """
         if key not in self.previous_items(table) and self._faults.occurs("index_lag"):
             until = self._now() + self._faults.rates.index_lag_s
             self._items[table][key] = (until, previous)
 
     def previous_items(self, table: str) -> dict[Key, Item | None]:
-        """Return the items of a table for which indexes lag, each in its previous state, by key."""
+        """Return the previous state of each item of a table for which indexes lag, by key."""
         now = self._now()
         lagging = {key: item for key, item in self._items.get(table, {}).items() if item[0] > now}
         self._items[table] = lagging

@@ -1,4 +1,4 @@
-"""ASGI middleware around the emulator."""
+"""The strict layer: ASGI middleware around the emulator."""
 
 import asyncio
 import json
@@ -21,7 +21,10 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 FAULTS_PATH: Final = "/_local/faults"
-"""``GET`` returns the rates and the number of injected faults, ``PUT`` replaces the rates."""
+"""The path of the fault rates. ``GET`` returns the rates and the number of injected faults.
+
+``PUT`` replaces the rates.
+"""
 _AWS_JSON: Final = b"application/x-amz-json-1.0"
 
 

@@ -67,7 +67,10 @@ def message_error(operation: str, request: Mapping[str, Any]) -> AwsError | None
 
 
 def is_too_large_for_function(event: Mapping[str, Any], body: bytes) -> bool:
-    """Return whether the gateway rejects a request, because its body or its event is too large."""
+    """Return whether the gateway rejects a request because the body or the event is too large.
+
+    The event is the Lambda event that the gateway builds from the request.
+    """
     return (
         len(body) > GATEWAY_BYTES
         or len(json.dumps(event, ensure_ascii=False).encode(errors="replace")) > LAMBDA_BYTES
@@ -77,7 +80,7 @@ def is_too_large_for_function(event: Mapping[str, Any], body: bytes) -> bool:
 def limited_result(result: dict[str, Any]) -> dict[str, Any]:
     """Return the result of an invocation, or an error result if the response is too large.
 
-    The Python 3.11 runtime escapes non-ASCII characters: a Cyrillic letter takes six bytes.
+    The Python 3.11 runtime escapes non-ASCII characters, so a Cyrillic letter takes six bytes.
     """
     if result.get("error") or len(json.dumps(result.get("body"))) <= LAMBDA_BYTES:
         return result

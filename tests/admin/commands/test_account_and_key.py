@@ -1,9 +1,12 @@
 """Tests of the commands ``account`` and ``key``."""
 
+import json
 import logging
 
 import pytest
+from botocore.exceptions import NoCredentialsError
 
+from admin import identity
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.authenticate import authenticate
@@ -21,7 +24,7 @@ def issue_key(account: str, *options: str) -> tuple[str, str]:
     return key, secret
 
 
-def test_account_create_prints_only_id() -> None:
+def test_account_create_prints_only_account_id() -> None:
     result = run("account", "create", " Café [Minuit] ")
     account = accounts.find(result.stdout.strip())
     assert account
@@ -72,7 +75,7 @@ def test_account_list_prints_all_accounts() -> None:
     assert "Maison Lumen الرباط" in listed
 
 
-def test_issued_key_authenticates_its_account() -> None:
+def test_issued_key_authenticates_requests_of_its_account() -> None:
     account = new_account()
     assert authenticate(*issue_key(account)) == account
 
@@ -107,6 +110,7 @@ def test_revoked_key_is_rejected_and_stays_listed() -> None:
     [
         (("key", "issue", new_id()), "Error: There is no account with this id.\n"),
         (("key", "list", new_id()), "Error: There is no account with this id.\n"),
+        (("account", "show", new_id()), "Error: There is no account with this id.\n"),
         (("key", "revoke", "fk_0"), "Error: There is no API key with this id.\n"),
     ],
 )
@@ -115,3 +119,76 @@ def test_unknown_account_or_key_is_reported_in_one_line(
 ) -> None:
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (1, line)
+
+
+def test_account_set_changes_all_settings_and_audits_changes() -> None:
+    account = new_account("Lumen")
+    result = run(
+        *("account", "set", account, "--name", "Maison Lumen", "--no-identify-respondents"),
+        *("--default-region", "FR", "--time-zone", "Europe/Paris", "--retention-days", "730"),
+        *("--sending-hours", "09:00-20:00 monday,saturday"),
+    )
+    assert result.exit_code == 0, result.stderr
+    shown = json.loads(run("account", "show", account, "--json").stdout)
+    assert shown["settings"] == {
+        "name": "Maison Lumen",
+        "identifyRespondents": False,
+        "defaultRegion": "FR",
+        "timeZone": "Europe/Paris",
+        "sendingHours": {"start": "09:00", "end": "20:00", "weekdays": ["MONDAY", "SATURDAY"]},
+        "retentionDays": 730,
+    }
+    assert len(shown["changes"]) == 6
+    assert all(change["operator"].startswith("arn:aws:") for change in shown["changes"])
+    assert {
+        "setting": "name",
+        "old": "Lumen",
+        "new": "Maison Lumen",
+    }.items() <= next(c for c in shown["changes"] if c["setting"] == "name").items()
+
+
+def test_account_set_off_restores_defaults() -> None:
+    account = new_account()
+    options = ("--default-region", "--time-zone", "--sending-hours", "--retention-days")
+    values = ("FR", "Europe/Paris", "09:00-20:00", "730")
+    for given in (values, ("off",) * 4):
+        arguments = [text for pair in zip(options, given, strict=True) for text in pair]
+        assert run("account", "set", account, *arguments).exit_code == 0
+    lines = [line.split() for line in run("account", "show", account).stdout.splitlines()]
+    assert ["timeZone", "UTC"] in lines
+    assert ["sendingHours", "off"] in lines
+    assert ["sendingHours", "09:00-20:00", "off"] in [line[-3:] for line in lines]
+    settings = json.loads(run("account", "show", account, "--json").stdout)["settings"]
+    assert settings["timeZone"] == "UTC"
+    assert [settings[key] for key in ("defaultRegion", "sendingHours", "retentionDays")] == [
+        None,
+        None,
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "line"),
+    [
+        ((), 2, "Set at least one setting."),
+        (("--retention-days", "soon"), 2, "'--retention-days'"),
+        (("--retention-days", "0"), 1, "Error: /retentionDays: Must be at least 1.\n"),
+        (("--sending-hours", "9h"), 1, "Error: /sendingHours/start: Must be a time"),
+        (("--time-zone", "Paris"), 1, "Error: /timeZone: Must be an IANA time zone"),
+    ],
+)
+def test_account_set_reports_invalid_value(
+    options: tuple[str, ...], status: int, line: str
+) -> None:
+    result = run("account", "set", new_account(), *options)
+    assert result.exit_code == status
+    assert line in result.stderr
+
+
+def test_operator_is_os_user_without_sts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise NoCredentialsError
+
+    monkeypatch.setattr(identity.boto3, "client", failing)
+    monkeypatch.setattr(identity.getpass, "getuser", lambda: "anna")
+    assert identity.operator_identity() == "OS user anna"

@@ -152,7 +152,7 @@ def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
     assert places.load_directory(account).places == ()
 
 
-def test_references_into_unreadable_file_are_not_reported_as_unknown(
+def test_reference_is_not_reported_as_unknown_if_a_file_is_unreadable(
     tmp_path: Path, file: Path
 ) -> None:
     broken = tmp_path / "places.yaml"

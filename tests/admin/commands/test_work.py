@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 
 
 def park_import(account: str) -> str:
-    """Create an import whose only chunk is parked, and return its id."""
+    """Create an import whose only chunk is parked. Return the id of the import."""
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Validation of all definitions that one ``load`` command reads."""
+"""Tests of the validation of all definitions that one ``load`` command reads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -77,7 +77,7 @@ def test_definitions_with_resolvable_references_have_no_errors() -> None:
 def test_schema_errors_of_all_definitions_are_reported_without_rule_errors() -> None:
     assert errors_of(
         brand(name=""),
-        store(brandId=NOWHERE, color=7),
+        store(brandId=NOWHERE, color=7, timeZone="Paris"),
         purchase(date="soon", storeId=NOWHERE, customerId=NOWHERE, customer={"firstName": "A"}),
         contact_form(name=3, brandId=NOWHERE, fields=[{"key": "a", "type": "SLIDER"}]),
         {"kind": "workflow", "id": new_id(), "actions": [{"key": "a", "url": "ftp://x.example"}]},
@@ -86,6 +86,7 @@ def test_schema_errors_of_all_definitions_are_reported_without_rule_errors() -> 
     ) == [
         (0, "/name", "required"),
         (1, "/color", "wrong_type"),
+        (1, "/timeZone", "invalid"),
         (2, "/date", "invalid_timestamp"),
         (3, "/name", "wrong_type"),
         (3, "/fields/0/type", "not_allowed"),

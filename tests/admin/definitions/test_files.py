@@ -1,4 +1,4 @@
-"""Reading definitions from files."""
+"""Tests of reading definitions from YAML and CSV files."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The content of the demo data, and its validation. These tests write nothing."""
+"""Tests of the content of the demo data. They validate the data without storing it."""
 
 import json
 import unicodedata

@@ -1,4 +1,4 @@
-"""The distribution of rows to chunks, and the progress of an import, computed from its chunks."""
+"""Tests of the distribution of rows to chunks and of the progress of an import."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -82,7 +82,9 @@ def test_group_that_exceeds_action_limit_starts_new_chunk() -> None:
         ([30_001] * 20, [9, 9, 2]),
     ],
 )
-def test_chunk_size_in_bytes_is_limited(sizes_bytes: list[int], sizes: list[int]) -> None:
+def test_group_that_exceeds_byte_limit_starts_new_chunk(
+    sizes_bytes: list[int], sizes: list[int]
+) -> None:
     groups = [group(n, size_bytes=size) for n, size in enumerate(sizes_bytes)]
     assert chunk_sizes(groups) == sizes
 

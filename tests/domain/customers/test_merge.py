@@ -1,4 +1,4 @@
-"""The merge of imported rows into customers, compared with a simple reference implementation."""
+"""Tests that compare the merge of imported rows with a simple reference implementation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,7 +40,7 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 @dataclass
 class ReferenceImporter:
-    """A simple importer that creates and fills customers row by row, as a reference."""
+    """A reference implementation of the importer, which creates and fills customers row by row."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Validation of submissions: formats, limits, hidden fields, translations, ratings."""
+"""Tests of the validation of answers: formats, limits, hidden fields, translations and ratings."""
 
 from itertools import pairwise
 from typing import Any
@@ -184,7 +184,7 @@ def test_optional_field_with_min_replies_accepts_no_answer() -> None:
     assert values(validate(form)) == {}
 
 
-def test_required_field_must_be_answered() -> None:
+def test_missing_answer_to_required_field_is_rejected() -> None:
     form = form_of(field("a", required=True), field("b"))
 
     assert values(validate(form, ("a", "x"))) == {"a": ["x"]}
@@ -431,7 +431,7 @@ def test_first_email_and_phone_number_identify_respondent() -> None:
 
 
 @pytest.mark.parametrize("count", [MAX_VALUES, MAX_VALUES + 1])
-def test_number_of_values_per_answer_is_limited(count: int) -> None:
+def test_answer_with_too_many_values_is_rejected(count: int) -> None:
     answer = {"id": NOWHERE, "values": ["x"] * count}
 
     if count <= MAX_VALUES:

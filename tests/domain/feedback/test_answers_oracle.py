@@ -1,4 +1,4 @@
-"""Answer validation, compared with a simple, slow oracle on generated forms and submissions."""
+"""Tests that compare answer validation with a simple, slow reference implementation (oracle)."""
 
 from collections.abc import Callable
 from fractions import Fraction

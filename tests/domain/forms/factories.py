@@ -63,7 +63,7 @@ def depends(field: str, on: str, *values: Any, **overrides: Any) -> dict[str, An
 
     Args:
         field: the key of the dependent field.
-        on: the key of the field that it depends on.
+        on: the key of the field whose answer is compared.
         values: the expected values. A text is compared with ``$eq``; a pair sets the operator, for
             example ``("$gt", "7")``. Defaults to ``"Yes"``.
     """

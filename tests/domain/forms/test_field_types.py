@@ -1,4 +1,4 @@
-"""Only the field type table contains code that depends on a specific field type."""
+"""Test that only the field type table contains code for specific field types."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The selection of the language in which a public view is returned."""
+"""Tests of the selection of the language of a public view."""
 
 import pytest
 from hypothesis import given

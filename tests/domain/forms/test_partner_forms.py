@@ -1,4 +1,4 @@
-"""Every field of the partner views of forms and surveys."""
+"""Tests of every field in the partner views of forms and surveys."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The URL to which the respondent is redirected after a submission."""
+"""Tests of the selection of the URL that a respondent is redirected to after a submission."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The outcome of a delivery attempt, by response status and attempt number."""
+"""Tests of the outcome of a delivery attempt for each response status and attempt number."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""The validation of custom webhook headers, and their merge with system headers."""
+"""Tests of validating custom webhook headers and merging them with system headers."""
 
 import pytest
 from hypothesis import given
@@ -55,7 +55,7 @@ def test_system_header_overrides_equivalent_custom_header() -> None:
         ("X-Own", "X.Own", False),
     ],
 )
-def test_comparison_of_header_names_ignores_case_and_equates_dash_and_underscore(
+def test_header_names_that_differ_in_case_or_dash_and_underscore_are_equivalent(
     name: str, other: str, same: bool
 ) -> None:
     assert (normalize_header_name(name) == normalize_header_name(other)) is same
@@ -103,7 +103,7 @@ def test_valid_header_value_is_accepted(value: str) -> None:
     validate_headers({"Authorization": value, "x_!#$%&'*+.^`|~": value})
 
 
-def test_header_name_is_limited_to_100_characters() -> None:
+def test_header_name_over_100_characters_is_rejected() -> None:
     validate_headers({"X" * 100: "b"})
     with pytest.raises(InvalidHeader, match="1 to 100"):
         validate_headers({"X" * 101: "b"})

@@ -1,4 +1,4 @@
-"""The check for public IP addresses, compared with IANA's registries and Python's ``ipaddress``."""
+"""Tests that compare `is_public` with IANA's address registries and Python's ``ipaddress``."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 

@@ -1,4 +1,4 @@
-"""The delay before the next attempt after a failed webhook."""
+"""Tests of the delay between a failed webhook attempt and the next attempt."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

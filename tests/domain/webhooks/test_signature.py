@@ -1,6 +1,6 @@
-"""The signing and verification of webhooks, compared with OpenSSL's command line.
+"""Tests of signing and verifying webhooks.
 
-The expected signatures were created with
+The expected signatures were created with this OpenSSL command:
 ``printf '%s.%s' "$timestamp" "$body" | openssl dgst -sha256 -hmac "$secret" -r`` (OpenSSL 3.0.19).
 """
 
@@ -87,7 +87,7 @@ def test_signature_of_other_secret_or_timestamp_is_rejected() -> None:
 @pytest.mark.parametrize(
     "timestamp", ["", " 1700000000", "1700000000.0", "-1", "+1", "1e9", "now", "١٧", "1" * 5000]
 )
-def test_timestamp_that_is_not_number_is_rejected(timestamp: str) -> None:
+def test_non_numeric_timestamp_is_rejected(timestamp: str) -> None:
     with pytest.raises(BadTimestamp):
         verify("s", timestamp, sign("s", NOW, b""), b"", NOW)
 

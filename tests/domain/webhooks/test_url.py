@@ -1,4 +1,4 @@
-"""The validation of webhook URLs."""
+"""Tests of the validation of webhook URLs."""
 
 import pytest
 from hypothesis import given
@@ -95,11 +95,13 @@ def test_http_and_private_addresses_require_allow_private(url: str) -> None:
     ],
 )
 @pytest.mark.parametrize("allow_private", [False, True])
-def test_invalid_url_is_rejected_regardless_of_allow_private(url: str, allow_private: bool) -> None:
+def test_invalid_url_is_rejected_with_and_without_allow_private(
+    url: str, allow_private: bool
+) -> None:
     assert url_error(url, allow_private=allow_private)
 
 
-def test_url_is_limited_to_2048_characters() -> None:
+def test_url_over_2048_characters_is_rejected() -> None:
     longest = "https://a.example/".ljust(2048, "a")
     assert url_error(longest, allow_private=False) is None
     assert url_error(f"{longest}a", allow_private=False) == ("Must be at most 2048 characters.")

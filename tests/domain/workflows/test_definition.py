@@ -1,4 +1,4 @@
-"""Validation of workflow definitions, and the construction of workflows from valid definitions."""
+"""Tests of validating workflow definitions and building workflows from valid definitions."""
 
 from typing import Any
 
@@ -159,7 +159,7 @@ def test_header_names_that_differ_only_in_case_and_underscore_are_duplicates() -
     assert errors_of(actions=actions) == [("/actions/0/headers/x_a", "duplicate")]
 
 
-def test_custom_headers_named_like_system_headers_are_accepted() -> None:
+def test_custom_header_with_name_of_system_header_is_accepted() -> None:
     headers = {"user-agent": "x", "X-SERVICE-WEBHOOK-SIGNATURE": "y", "content-type": "z"}
     assert workflow(actions=[action_definition(headers=headers)]).actions[0].headers == headers
 
@@ -243,7 +243,7 @@ def test_deeply_nested_definition_is_rejected(invalid: dict[str, Any]) -> None:
         ("store", "$exists", "true", None),
     ],
 )
-def test_condition_value_is_validated_by_subject(
+def test_condition_value_that_is_invalid_for_subject_is_rejected(
     subject: str, operator: str, value: str, input_error: str | None
 ) -> None:
     condition = {"subject": subject, "operator": operator, "value": value}

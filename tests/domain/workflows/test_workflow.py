@@ -1,4 +1,4 @@
-"""The conditions under which a feedback starts a workflow, and the body of its webhook."""
+"""Tests of the conditions of a workflow and of the body of its webhooks."""
 
 import json
 from typing import Any

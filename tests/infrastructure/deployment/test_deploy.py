@@ -1,4 +1,4 @@
-"""Deployments of a stage to moto, with Chalice in this process."""
+"""Tests that deploy a stage to moto. Chalice runs in the test process."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
 def test_repeated_deployment_updates_same_resources() -> None:
-    # Moto loses parameters that have their default value.
+    # Moto loses the parameters of a stack whose values are the defaults.
     first_url = deploy.deploy("test", alarm_email="team@example.org", firewall="no")
     assert deploy.deploy("test", alarm_email="team@example.org") == first_url
     assert deploy.deploy("test") == first_url
@@ -93,7 +93,7 @@ def assert_stage_is_throttled() -> None:
 
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
-def test_record_is_saved_when_chalice_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deployment_record_is_saved_when_chalice_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: str, folder: Path) -> None:
         deployed = folder / ".chalice" / "deployed"
         deployed.mkdir()

@@ -1,4 +1,4 @@
-"""When Chalice packages the requirements, it verifies their hashes."""
+"""Test that Chalice verifies the hashes of the requirements that it packages."""
 
 import zipfile
 from hashlib import sha256
@@ -41,6 +41,6 @@ def test_requirement_with_matching_hash_is_packaged(tmp_path: Path, wheel: Path)
     assert (packaged / "sample.py").exists()
 
 
-def test_requirement_with_another_hash_is_rejected(tmp_path: Path, wheel: Path) -> None:
+def test_requirement_with_wrong_hash_is_rejected(tmp_path: Path, wheel: Path) -> None:
     with pytest.raises(PackageDownloadError, match="DO NOT MATCH THE HASHES"):
         package(tmp_path, "0" * 64)

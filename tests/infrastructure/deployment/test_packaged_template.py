@@ -1,4 +1,4 @@
-"""The SAM template that Chalice generates, after the settings that Chalice lacks are added."""
+"""Tests of the SAM template: Chalice generates it, and the project adds settings."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Start and stop of the emulator process. A small HTTP server replaces the emulator."""
+"""Tests of starting and stopping the emulator. A small HTTP server replaces the emulator."""
 
 import os
 import signal

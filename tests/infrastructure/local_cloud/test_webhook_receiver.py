@@ -1,4 +1,4 @@
-"""The demo's webhook receiver, run as a separate process."""
+"""Tests of the demo's webhook receiver, which runs as a separate process."""
 
 import base64
 import json

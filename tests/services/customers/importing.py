@@ -30,7 +30,7 @@ def run_import(account_id: str, import_id: str) -> ImportProgress:
 def all_customers(account_id: str) -> list[Customer]:
     """Return the account's customers in list order.
 
-    Check that their number equals the listed total.
+    Check that the number of customers equals the total that the list reports.
     """
     first = list_customers(account_id, PageRequest(limit=100))
     customers = list(first.items)

@@ -1,4 +1,4 @@
-"""Every customer is listed, even if creates of an account interleave or their process is killed."""
+"""Test that every created customer is listed, even if creates interleave or a process is killed."""
 
 import contextlib
 from collections.abc import Callable
@@ -7,6 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -24,7 +26,7 @@ from chalicelib.services.customers.request_positions import request_overdue_posi
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, customers
-from chalicelib.storage.counters import Listed
+from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.policies import allowed
@@ -45,8 +47,8 @@ pytestmark = pytest.mark.usefixtures("time")
 
 CREATE_REQUESTS = [
     "BatchGetItem",  # the counter, the customer and its pair
-    "TransactWriteItems",  # with a position: another create was first
-    "TransactWriteItems",  # without a position
+    "TransactWriteItems",  # try to create the customer with a position; another create was first
+    "TransactWriteItems",  # create the customer without a position
     "SendMessageBatch",
 ]
 LISTING_REQUESTS = [
@@ -65,7 +67,7 @@ def create(account: str, *, key: str | None = None, **fields: Any) -> Customer:
 
 
 def reserve(account: str) -> None:
-    """Reserve the counter for ten seconds. Until then, creates do not assign positions."""
+    """Reserve the counter for ten seconds. In this time, creates do not assign positions."""
     counters.reserve(account, Listed.CUSTOMERS, clock.now())
 
 
@@ -242,6 +244,32 @@ def test_replace_keeps_position_that_worker_assigns_concurrently(
     with before_request(monkeypatch, 1, lambda: customers.assign_positions(account, [key], 0)):
         save_customer(account, customer_definition(id=customer.id))
     assert [c.id for c in listed(account)] == [customer.id]
+
+
+def test_create_while_counter_is_throttled_leaves_position_to_worker(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def throttle_counter(client: BaseClient, operation: str, arguments: Any) -> Any:
+        writes = [next(iter(write.values())) for write in arguments.get("TransactItems", ())]
+        codes = [
+            "ThrottlingError" if write["TableName"] == CounterRow.table_name() else "None"
+            for write in writes
+        ]
+        if "ThrottlingError" not in codes:
+            return real(client, operation, arguments)
+        error: Any = {
+            "Error": {"Code": "TransactionCanceledException", "Message": ""},
+            "CancellationReasons": [{"Code": code} for code in codes],
+        }
+        raise ClientError(error, operation)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", throttle_counter)
+        customer = create(account)
+    assert all_customers(account) == []
+    assert [c.id for c in sweep_and_list(account, time)] == [customer.id]
 
 
 # The worker

@@ -1,4 +1,4 @@
-"""Import of a batch, from its acceptance to the resulting customers."""
+"""Tests of the import of a batch, from its acceptance to the resulting customers."""
 
 import pytest
 

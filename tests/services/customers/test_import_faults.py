@@ -1,4 +1,4 @@
-"""Each AWS request of an import fails once, with each kind of fault. The result does not change."""
+"""Test that the result of an import does not change if any one of its AWS requests fails."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -68,7 +68,7 @@ def deliver_all(account: str) -> None:
 
 
 def finish(account: str, import_id: str, time: Time) -> None:
-    """Until the import ends, move the clock ahead by an hour, sweep, and deliver the messages."""
+    """Move the clock ahead by an hour, sweep and deliver messages until the import ends."""
     for _ in range(30):
         if read_import(account, import_id).completed_at:
             return
@@ -241,7 +241,7 @@ def test_throttled_request_does_not_count_as_failure_of_chunk(
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
-def test_chunk_behind_chunk_that_kills_worker_counts_no_failure(
+def test_failure_is_not_counted_for_chunk_that_follows_chunk_that_kills_worker(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killing = accept_batch(account, {"batch": [{"firstName": "A"}]})
@@ -299,7 +299,7 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
         patch.setattr(BaseClient, "_make_api_call", fail_first_update)
         sweep(IMPORTS)
     assert failed_updates
-    assert len(IMPORT_QUEUE.queued_messages(account)) == 3
+    assert len(IMPORT_QUEUE.queued_messages(account)) == 4
 
 
 def test_failed_sweep_queues_chunks_that_it_has_already_rescheduled(

@@ -1,4 +1,4 @@
-"""The processing of feedback updates counts and customers exactly once, also after a redelivery."""
+"""Test that feedback updates counts and customers exactly once, even after a redelivery."""
 
 import json
 from typing import Any
@@ -8,6 +8,7 @@ import pytest
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.parsing import parse
+from chalicelib.services.accounts.settings import account_settings, change_account_settings
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback
@@ -98,6 +99,34 @@ def test_tracker_determines_customer_regardless_of_answers(seeded: SeededAccount
     process_queued_feedback(seeded)
     assert respondents(seeded) == []
     assert seeded.customer.feedback_count == 1
+
+
+def test_only_trackers_link_feedback_if_account_does_not_identify_respondents(
+    seeded: SeededAccount,
+) -> None:
+    change_account_settings(seeded.account_id, {"identifyRespondents": False}, "anna")
+    typed = answer_contact_form(seeded, mail=seeded.customer.email or "", nps="1")
+    answer_survey(seeded, mail="zoe@example.test")
+    answer_survey(seeded, seeded.tracker(), nps="9")
+    process_queued_feedback(seeded)
+    stored = feedback.find(typed.id)
+    assert stored
+    assert (stored.state, stored.feedback.customer_id) == ("DONE", None)
+    assert respondents(seeded) == []
+    customer = seeded.customer
+    assert (customer.feedback_count, customer.average_feedback_rating) == (1, "9")
+    assert seeded.counts == (1, 1, 1)
+
+
+def test_identifying_respondents_costs_one_request_for_settings(seeded: SeededAccount) -> None:
+    for name in ("zoe", "anna"):
+        answer_contact_form(seeded, mail=f"{name}@example.test")
+    messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    assert workflows_of(seeded.account_id) == ()
+    with counted_calls() as calls:
+        FEEDBACK_QUEUE.deliver(messages)
+    assert calls["dynamodb.GetItem"] == 1
+    assert account_settings(seeded.account_id).identify_respondents
 
 
 def test_new_customer_omits_phone_number_over_length_limit(seeded: SeededAccount) -> None:

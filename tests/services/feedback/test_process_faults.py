@@ -1,4 +1,4 @@
-"""Each AWS request of a submission and its processing fails once, with each kind of fault."""
+"""Test that the result of a submission does not change if any one of its AWS requests fails."""
 
 import contextlib
 import json
@@ -13,6 +13,7 @@ from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
 from chalicelib.queues import MAX_RECEIVES
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
     submit_contact_form,
@@ -85,7 +86,7 @@ def deliver_all(seeded: SeededAccount) -> None:
 
 
 def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
-    """Until the feedback is processed, move the clock ahead, sweep, and deliver the messages."""
+    """Move the clock ahead, sweep and deliver messages until the feedback is processed."""
     for _ in range(30):
         stored = feedback.find(feedback_id)
         if stored and stored.state == "DONE":
@@ -109,13 +110,14 @@ def test_submission_and_processing_send_expected_aws_requests(
 
 
 def fill_caches(seeded: SeededAccount) -> None:
-    """Load the account's forms and workflows into the caches."""
+    """Load the account's forms, workflows and settings into the caches."""
     for form in (
         get_contact_form(seeded.contact_form_id),
         get_survey(seeded.private_survey_id),
     ):
         assert form.directory.places
     assert workflows_of(seeded.account_id) == ()
+    assert account_settings(seeded.account_id).identify_respondents
 
 
 @pytest.mark.parametrize("fault", InjectedFault)

@@ -83,7 +83,7 @@ def read_only_execution(seeded: SeededAccount) -> tuple[ExecutionState, bool, li
 
 
 def add_workflow(account_id: str, *actions: dict[str, Any], **fields: Any) -> Any:
-    """Create a webhook secret and a workflow for the account, and return the workflow."""
+    """Create a webhook secret and a workflow for the account. Return the workflow."""
     rotate_webhook_secret(account_id)
     if actions:
         fields["actions"] = list(actions)

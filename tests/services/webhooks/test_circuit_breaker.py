@@ -1,4 +1,4 @@
-"""The circuit breaker opens for a minute after three consecutive timeouts of an account's host."""
+"""Tests of the circuit breaker, which opens for a minute after three successive timeouts."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -52,7 +52,7 @@ def test_circuit_of_one_account_does_not_affect_another() -> None:
     assert breaker.open_until("account", "host", NOW)
 
 
-def test_circuit_breaker_clears_all_hosts_at_host_limit(
+def test_circuit_breaker_closes_all_circuits_at_maximum_number_of_hosts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(circuit_breaker, "_MAX_HOSTS", 2)

@@ -1,4 +1,4 @@
-"""Claims of executions: each execution has one claim at a time, and an outcome requires a claim."""
+"""Tests of claims: only the worker with an execution's claim can record an outcome."""
 
 import json
 from dataclasses import replace

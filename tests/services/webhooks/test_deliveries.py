@@ -1,4 +1,4 @@
-"""Webhooks that an operator sends to test a workflow action."""
+"""Test of the webhook that an operator sends to test a workflow action."""
 
 import pytest
 

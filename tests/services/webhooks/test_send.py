@@ -1,4 +1,4 @@
-"""The delivery of webhooks: one execution for each feedback and action, with retries."""
+"""Tests of webhook delivery: one execution for each feedback and action, retried after failures."""
 
 import json
 from datetime import timedelta
@@ -269,7 +269,7 @@ def test_disabled_workflow_stops_pending_execution(
     assert trigger_webhooks(seeded) == []
 
 
-def test_open_circuit_defers_only_unresponsive_host(
+def test_open_circuit_defers_only_webhooks_to_unresponsive_host(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     add_workflow(seeded.account_id)

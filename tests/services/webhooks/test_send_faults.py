@@ -1,7 +1,7 @@
-"""Each AWS request of a webhook delivery fails once, with each kind of fault.
+"""Test that executions succeed exactly once if any one AWS request of a webhook delivery fails.
 
-Every execution still succeeds exactly once. After a recorded success, no webhook is sent. If a
-webhook may have been received twice, the second attempt is marked as a repeat.
+No webhook is sent after a recorded success. If a receiver may have received a webhook twice, the
+second attempt is marked as a repeat.
 """
 
 from datetime import timedelta

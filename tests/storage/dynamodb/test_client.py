@@ -1,4 +1,4 @@
-"""The DynamoDB client parses responses like botocore, and calls the same endpoint as botocore."""
+"""Test that the DynamoDB client parses responses and selects endpoints as botocore does."""
 
 import json
 from base64 import b64encode
@@ -41,7 +41,7 @@ def parse(parser: JSONParser, operation: str, body: Any, status: int = 200) -> A
 
 
 @given(ITEMS)
-def test_get_item_response_is_parsed_as_by_botocore(item: dict[str, Any]) -> None:
+def test_parsed_get_item_response_equals_result_of_botocore(item: dict[str, Any]) -> None:
     body = {"Item": item, "ConsumedCapacity": {"TableName": "t", "CapacityUnits": 0.5}}
     parsed, expected = (
         parse(parser, "GetItem", body) for parser in (DynamoDbParser(), JSONParser())
@@ -50,14 +50,14 @@ def test_get_item_response_is_parsed_as_by_botocore(item: dict[str, Any]) -> Non
 
 
 @given(st.lists(ITEMS, max_size=3))
-def test_query_response_is_parsed_as_by_botocore(items: list[dict[str, Any]]) -> None:
+def test_parsed_query_response_equals_result_of_botocore(items: list[dict[str, Any]]) -> None:
     page = {"Items": items, "Count": len(items), "LastEvaluatedKey": {"key": {"S": "x"}}}
     batch = {"Responses": {"t": items}, "UnprocessedKeys": {"t": {"Keys": items}}}
     for operation, body in (("Query", page), ("BatchGetItem", batch)):
         assert parse(DynamoDbParser(), operation, body) == parse(JSONParser(), operation, body)
 
 
-def test_error_response_is_parsed_as_by_botocore() -> None:
+def test_parsed_error_response_equals_result_of_botocore() -> None:
     body = {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": "cancelled",
@@ -75,7 +75,7 @@ def test_error_response_is_parsed_as_by_botocore() -> None:
     }  # fmt: skip
 
 
-def test_response_that_is_not_json_is_parsed_as_by_botocore() -> None:
+def test_parsed_non_json_response_equals_result_of_botocore() -> None:
     response = {"body": b"<html>", "headers": {}, "status_code": 503}
     shape = SERVICE.operation_model("GetItem").output_shape
     assert DynamoDbParser().parse(response, shape) == JSONParser().parse(response, shape)

@@ -1,4 +1,4 @@
-"""Throttled requests are retried with backoff while there is time."""
+"""Test that throttled requests are retried with backoff until the retry time is used up."""
 
 from typing import Any
 
@@ -10,8 +10,9 @@ from chalicelib import backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.table import put_all, read_together
-from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
 from tests.services.faults import InjectedFault, inject_fault
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Record the pauses instead of sleeping. Each pause has its maximum length."""
+    """Record the pauses between retries instead of sleeping. Each pause has its maximum length."""
     recorded: list[float] = []
     monkeypatch.setattr(backoff.time, "sleep", recorded.append)
     monkeypatch.setattr(backoff.random, "uniform", lambda _, longest: longest)
@@ -62,8 +63,10 @@ def fail_requests(patch: pytest.MonkeyPatch, error: ClientError, times: int) -> 
 
 
 def save_counter(account: str) -> None:
+    """Save a counter, and another row, in one transaction."""
     with transaction() as write:
         write.save(CounterRow(account, Listed.CUSTOMERS.value, total=3))
+        write.save(CustomerPairRow(account, customer_id=account))
 
 
 def total_of(account: str) -> Any:
@@ -94,7 +97,7 @@ def test_transaction_conflict_is_raised_without_retry(monkeypatch: pytest.Monkey
 def test_retries_end_when_retry_time_is_used_up(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float], limit_s: float
 ) -> None:
-    fail_requests(monkeypatch, cancelled("ThrottlingError"), times=1_000)
+    fail_requests(monkeypatch, cancelled("None", "ThrottlingError"), times=1_000)
     with invocation(None, retry_s=limit_s), pytest.raises(Unavailable):
         save_counter(new_id())
     assert limit_s - 0.4 <= sum(pauses) <= limit_s
@@ -104,7 +107,7 @@ def test_retries_end_when_little_time_is_left(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     context = Context(MIN_CALL_S + 0.5)
-    sent = fail_requests(monkeypatch, cancelled("ThrottlingError"), times=1_000)
+    sent = fail_requests(monkeypatch, cancelled("None", "ThrottlingError"), times=1_000)
 
     def sleep(pause_s: float) -> None:
         context.left_s -= pause_s
@@ -144,3 +147,55 @@ def test_unprocessed_items_of_batch_are_written_again_after_a_pause(
         put_all(rows)
     assert (requests.operations, pauses) == (["BatchWriteItem"] * 3, [0.01])
     assert {total_of(account) for account in accounts} == {1}
+
+
+CONFLICT: Any = ClientError(
+    {"Error": {"Code": "TransactionConflictException", "Message": ""}}, "UpdateItem"
+)
+
+
+def count_fourth(account: str) -> bool:
+    return try_write(
+        lambda: CounterRow(account, Listed.CUSTOMERS.value).update(
+            [CounterRow.total.set(4)], condition=CounterRow.total == 3
+        )
+    )
+
+
+def test_conditional_write_is_retried_after_transaction_conflict(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    account = new_id()
+    save_counter(account)
+    fail_requests(monkeypatch, CONFLICT, times=3)
+    assert count_fourth(account)
+    assert (total_of(account), pauses) == (4, [0.01, 0.02, 0.04])
+
+
+def test_conditional_write_reports_failed_condition_after_transaction_conflict(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    account = new_id()
+    fail_requests(monkeypatch, CONFLICT, times=1)
+    assert not count_fourth(account)
+    assert total_of(account) is None
+
+
+def test_conditional_write_fails_if_transaction_conflict_persists(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    account = new_id()
+    save_counter(account)
+    fail_requests(monkeypatch, CONFLICT, times=1_000)
+    with pytest.raises(Unavailable):
+        count_fourth(account)
+
+
+def test_throttling_of_counter_only_is_contention(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    sent = fail_requests(monkeypatch, cancelled("ThrottlingError", "None"), times=1)
+    with pytest.raises(Contention) as raised:
+        save_counter(new_id())
+    assert (raised.value.condition_failed, raised.value.is_only_on(CounterRow)) == (False, True)
+    assert (len(sent), pauses) == (1, [])

@@ -1,4 +1,4 @@
-"""Table models build rows from DynamoDB items in the same way as PynamoDB does."""
+"""Test that table models build rows from DynamoDB items in the same way as PynamoDB."""
 
 import zlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""The commands of the documentation page succeed as pasted, with the demo data."""
+"""Test that the commands on the documentation page succeed unchanged with the demo data."""
 
 import json
 import shlex

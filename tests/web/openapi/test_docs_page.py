@@ -1,4 +1,4 @@
-"""The documentation page is complete and accessible and loads nothing from other hosts."""
+"""Test that the documentation page is complete, accessible and independent of other hosts."""
 
 import base64
 import hashlib

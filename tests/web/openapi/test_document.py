@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, complete, and consistent with the models."""
+"""Test that the OpenAPI document is valid, complete and consistent with the models."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Responses of the app to generated requests conform to its OpenAPI document, in process."""
+"""Test that the app's responses to generated requests conform to the OpenAPI document."""
 
 from collections.abc import Iterable
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""The URL of the deployment in the OpenAPI document and on the documentation page."""
+"""Tests of the service URL in the OpenAPI document and on the documentation page."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ EVENT: dict[str, Any] = {
 
 
 def body_of(path: str, context: dict[str, str]) -> str:
-    """Invoke the function with an event that has this gateway context. Return the response body."""
+    """Invoke the API function with this gateway context in the event. Return the response body."""
     from app import app
 
     event = {**EVENT, "requestContext": {"resourcePath": path, "httpMethod": "GET", **context}}

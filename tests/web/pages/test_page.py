@@ -1,4 +1,4 @@
-"""HTML pages: escaping of HTML, and the Content-Security-Policy header."""
+"""Tests of HTML pages: escaping of HTML and the Content-Security-Policy header."""
 
 import base64
 import hashlib

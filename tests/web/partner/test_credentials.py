@@ -1,4 +1,4 @@
-"""The service checks credentials before anything else in a request."""
+"""Test that the service checks credentials before it checks other parts of a request."""
 
 import pytest
 from chalice.test import Client

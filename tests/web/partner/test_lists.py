@@ -1,4 +1,4 @@
-"""List endpoints: validation of the page request, and the `meta` object of the response."""
+"""Tests of list endpoints: validation of the page request and the `meta` object of the response."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Endpoints that read one resource: responses, access control and errors."""
+"""Tests of the endpoints that read one resource: responses, access control and errors."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tags of customers. All customers of an account share the account's tags."""
+"""Tests of customer tags. All customers of an account share the account's tags."""
 
 from collections.abc import Iterator
 from datetime import timedelta

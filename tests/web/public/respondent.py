@@ -36,7 +36,7 @@ class PublicClient:
 
     Attributes:
         address: the source IP address of the requests.
-        base64: whether bodies are Base64-encoded, as the gateway sends binary media types.
+        base64: whether to encode bodies as Base64, as the gateway does for binary media types.
     """
 
     address: str = "203.0.113.7"

@@ -1,4 +1,4 @@
-"""Multipart bodies: every encoding that clients use, and malformed bodies."""
+"""Tests of multipart bodies: every encoding that clients use, and malformed bodies."""
 
 import contextlib
 import json
@@ -176,7 +176,9 @@ def test_form_id_part_is_required(seeded: SeededAccount) -> None:
         (f'multipart/form-data; boundary="{BOUNDARY}"', 204),
     ],
 )
-def test_content_type_is_validated(seeded: SeededAccount, content_type: str, status: int) -> None:
+def test_content_type_must_be_multipart_in_utf_8_with_valid_boundary(
+    seeded: SeededAccount, content_type: str, status: int
+) -> None:
     body = multipart([("id", seeded.contact_form_id), ("fields", json.dumps(seeded.answers()))])
     response = CLIENT.submit(SUBMIT_CONTACT, body, content_type=content_type)
     assert response.status == status

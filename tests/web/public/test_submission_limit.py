@@ -1,4 +1,4 @@
-"""The submission limit per source and form."""
+"""Tests of the rate limit for submissions per source address and form."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Submissions: validation, trackers and idempotency keys."""
+"""Tests of submissions: validation, trackers and idempotency keys."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Public views of forms: content, cache and CORS headers, and AWS requests."""
+"""Tests of public views: content, cache headers, CORS headers and AWS requests."""
 
 import pytest
 from chalice.test import Client

@@ -69,7 +69,7 @@ def build_form(
 
 
 def retain_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:
-    """Return the parts with the timestamps that they retain from ``earlier``.
+    """Return the parts of a form with the timestamps that the parts retain from ``earlier``.
 
     A part that also exists in ``earlier`` retains its creation time. If the part has not changed,
     it also retains the time of its last change.

@@ -1,7 +1,7 @@
 """The definition of a form: the properties that contact forms and surveys share.
 
 Fields and groups have a `key`, an `id`, or both. An omitted id is derived from the key, so loading
-a definition twice gives the same ids. A reference to a field or a group is its id or its key. An
+a definition twice gives the same ids. A definition refers to a field or a group by id or by key. An
 omitted property has the default value that the API reference documents.
 """
 
@@ -30,7 +30,7 @@ LanguageName = Annotated[Language, Field(strict=False)]
 
 
 class KeyedPart(Input):
-    """A part of a form definition that other parts refer to by its id or its key."""
+    """A part of a form definition, such as a field. Other parts refer to it by id or key."""
 
     id: Identifier | None = None
     key: str | None = Field(default=None, min_length=1, max_length=100)

@@ -1,4 +1,4 @@
-"""Resolve references between the parts of a form definition by their ids and keys."""
+"""Resolve references between the parts of a form definition. A reference is an id or a key."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Names:
 
     Attributes:
         ids: the id of each part: the id in the definition, or an id derived from the key.
-        keys: the key of each part. A part without a key has its id as the key.
+        keys: the key of each part; for a part without a key, the part's id.
     """
 
     ids: Sequence[str]

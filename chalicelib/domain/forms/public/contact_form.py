@@ -10,7 +10,7 @@ from chalicelib.domain.language import Language
 
 
 class PublicContactForm(PublicForm):
-    """A contact form as respondents see it."""
+    """A contact form in the public view."""
 
     general_style: GeneralStyle = Field(description="Style of the form.")
     brand_name: list[str] = Field(

@@ -25,7 +25,7 @@ _Part = TypeVar("_Part", bound=Part)
 
 
 class PublicPlace(Part):
-    """A brand or a store as respondents see it."""
+    """A brand or store in the public view of a form."""
 
     id: UuidText = Field(description="Identifier of the brand or store.")
     name: str = Field(description="Current name.", examples=["Lyon Bellecour"])
@@ -54,10 +54,13 @@ class PublicFieldDependency(Part):
 
 
 class PublicField(FieldTraits):
-    """A field as respondents see it."""
+    """A field in the public view of a form."""
 
     id: UuidText = Field(description="Unique identifier.")
-    key: str = Field(description="Stable name of the field.", examples=["what"])
+    key: str = Field(
+        description="Key of the field. Unlike the label, the key is the same in every language.",
+        examples=["what"],
+    )
     group: str = Field(
         description="Identifier of the field's group; empty if the field belongs to no group."
     )
@@ -74,10 +77,13 @@ class PublicField(FieldTraits):
 
 
 class PublicFieldGroup(Part):
-    """A group of fields as respondents see it."""
+    """A group of fields in the public view of a form."""
 
     id: UuidText = Field(description="Unique identifier.")
-    key: str = Field(description="Stable name of the group.", examples=["visit"])
+    key: str = Field(
+        description="Key of the group. Unlike the name, the key is the same in every language.",
+        examples=["visit"],
+    )
     name: str = Field(description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
         ge=0, le=MAX_INDEX, description="Position among the groups.", examples=[0]

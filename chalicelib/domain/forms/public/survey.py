@@ -17,7 +17,7 @@ from chalicelib.domain.language import Language
 
 
 class PublicSurvey(PublicForm):
-    """A survey as respondents see it."""
+    """A survey in the public view."""
 
     general_style: SurveyStyle = Field(description="Style of the survey.")
     pre_redirect: bool = Field(

@@ -1,4 +1,4 @@
-"""Validation of form definitions, and the construction of forms from valid definitions."""
+"""Tests of the validation of form definitions and of building forms from valid definitions."""
 
 from datetime import datetime
 from typing import Any
@@ -274,7 +274,9 @@ def test_field_with_invalid_key_group_or_values_is_rejected(
         ),
     ],
 )
-def test_reply_limits_must_be_satisfiable(limits: dict[str, Any], expected: list[str]) -> None:
+def test_reply_limits_that_no_answer_satisfies_are_rejected(
+    limits: dict[str, Any], expected: list[str]
+) -> None:
     errors = contact_form_errors(fields=[select("a", "x", "y", kind="MULTI_SELECT", **limits)])
 
     assert errors == [(pointer, "out_of_range") for pointer in expected]
@@ -503,7 +505,7 @@ def test_survey_targets_must_be_unique_brands_and_stores_of_account(
         ({"supportEmail": {}}, [("/supportEmail/email", "required")]),
     ],
 )
-def test_sending_options_of_survey_are_validated(
+def test_invalid_sending_options_of_survey_are_rejected(
     overrides: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert survey_errors(**overrides) == expected
@@ -543,7 +545,7 @@ def test_sending_options_of_survey_are_validated(
         ({"postRedirectThreshold": -1}, [("/postRedirectThreshold", "out_of_range")]),
     ],
 )
-def test_redirect_options_of_survey_are_validated(
+def test_invalid_redirect_options_of_survey_are_rejected(
     overrides: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert survey_errors(**overrides) == expected

@@ -1,4 +1,4 @@
-"""The search for edges on cycles of a graph, compared with a naive search."""
+"""Tests that compare `edges_on_cycles` with a naive search for cycles."""
 
 from hypothesis import given
 from hypothesis import strategies as st

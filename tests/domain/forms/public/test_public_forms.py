@@ -1,4 +1,4 @@
-"""Every field of the public views of forms and surveys, and the translations of their texts."""
+"""Tests of every field and every translated text in the public views of forms and surveys."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Faults that the strict layer injects into DynamoDB requests."""
+"""Tests of the faults that the strict layer injects into DynamoDB requests."""
 
 import random
 from typing import Any

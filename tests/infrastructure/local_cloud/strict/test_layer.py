@@ -1,4 +1,4 @@
-"""The strict layer around an app that records its requests."""
+"""Tests of the strict layer around an app that records the requests that it receives."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ KIB = 1024
 
 @dataclass
 class Recorder:
-    """An app that records request bodies and sends a fixed response."""
+    """An ASGI app that records request bodies and sends a fixed response."""
 
     response: dict[str, Any] = field(default_factory=dict)
     bodies: list[bytes] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Response:
 
 @dataclass
 class Client:
-    """Sends requests to the layer without a network connection."""
+    """A client that passes requests to the layer without a network connection."""
 
     app: Recorder
     faults: Faults

@@ -1,4 +1,4 @@
-"""Size limits of functions and of the gateway."""
+"""Tests of the size limits of Lambda functions and of the gateway."""
 
 import pytest
 

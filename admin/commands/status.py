@@ -1,0 +1,29 @@
+"""The command ``status``: show the queues and the parked work of the stage."""
+
+from dataclasses import asdict
+
+from admin.terminal import JsonOption, results, show_json, show_table
+from chalicelib.services.work.status import read_status
+
+
+def status(as_json: JsonOption = False) -> None:
+    """Show the messages in the queues and the number of parked work records of the stage.
+
+    The numbers are approximate and up to a minute old. The age of the oldest message comes from
+    CloudWatch; it is "-" if CloudWatch has no value for the last ten minutes.
+
+    Example: python -m admin --stage prod status --json
+    """
+    current = read_status()
+    if as_json:
+        show_json(asdict(current))
+        return
+    show_table(
+        ["Queue", "Waiting", "In process", "Delayed", "Dead letters", "Oldest message (s)"],
+        [
+            ["-" if value is None else str(value) for value in asdict(queue).values()]
+            for queue in current.queues
+        ],
+    )
+    results().print()
+    show_table(["Work", "Parked"], [[kind, str(n)] for kind, n in current.parked.items()])

@@ -1,0 +1,133 @@
+"""The settings of an account, and the record of their changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, time
+from enum import StrEnum
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from chalicelib.domain.accounts.regions import CountryCode, TimeZoneName
+from chalicelib.domain.definitions import parse_definition
+from chalicelib.domain.schema import Input
+
+MAX_RETENTION_DAYS: Final = 3_650
+"""Maximum value of `AccountSettings.retention_days`: about ten years."""
+
+
+class Weekday(StrEnum):
+    """A day of the week, in the order of `datetime.weekday`."""
+
+    MONDAY = "MONDAY"
+    TUESDAY = "TUESDAY"
+    WEDNESDAY = "WEDNESDAY"
+    THURSDAY = "THURSDAY"
+    FRIDAY = "FRIDAY"
+    SATURDAY = "SATURDAY"
+    SUNDAY = "SUNDAY"
+
+
+def _local_time(value: Any) -> Any:
+    if isinstance(value, time):
+        return value
+    try:
+        return datetime.strptime(value, "%H:%M").time()  # noqa: DTZ007 - a time of any time zone
+    except (TypeError, ValueError):
+        raise PydanticCustomError(
+            "invalid", "Must be a time of the form 09:00, from 00:00 to 23:59."
+        ) from None
+
+
+LocalTime = Annotated[
+    time,
+    BeforeValidator(_local_time),
+    PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["09:00"]}),
+]
+"""A time of day without seconds."""
+
+
+class SendingHours(Input):
+    """The times of the week at which surveys are sent, in the time zone of the store.
+
+    Attributes:
+        start: the first minute of the day at which surveys are sent.
+        end: the end of the period. No survey is sent from this minute on.
+        weekdays: the days on which surveys are sent. By default, all days.
+    """
+
+    start: LocalTime
+    end: LocalTime
+    weekdays: list[Annotated[Weekday, Field(strict=False)]] = Field(
+        default_factory=lambda: list(Weekday), min_length=1
+    )
+
+    @model_validator(mode="after")
+    def _check_rules(self) -> Self:
+        if self.start >= self.end:
+            raise PydanticCustomError("invalid", "The start must be before the end.")
+        if len(set(self.weekdays)) < len(self.weekdays):
+            raise PydanticCustomError("duplicate", "The weekdays must be unique.")
+        return self
+
+
+class AccountSettings(Input):
+    """The settings of an account.
+
+    Attributes:
+        identify_respondents: whether typed e-mail addresses and phone numbers link feedback to
+            customers. If False, only trackers do.
+        default_region: the country of phone numbers without a country code.
+        time_zone: the time zone of stores that have none, and of reports.
+        sending_hours: the times at which surveys are sent. None means at any time.
+        retention_days: the age in days at which the answers of feedback are anonymized. None means
+            never.
+    """
+
+    name: str = Field(min_length=1, max_length=255)
+    identify_respondents: bool = True
+    default_region: CountryCode | None = None
+    time_zone: TimeZoneName = "UTC"
+    sending_hours: SendingHours | None = None
+    retention_days: int | None = Field(default=None, ge=1, le=MAX_RETENTION_DAYS)
+
+
+@dataclass(frozen=True)
+class SettingChange:
+    """One changed setting, for the audit.
+
+    Attributes:
+        setting: the setting's name in camelCase, such as ``timeZone``.
+        operator: the identity of the operator who changed the setting.
+        old: the JSON value before the change.
+        new: the JSON value after the change.
+    """
+
+    changed_at: datetime
+    setting: str
+    operator: str
+    old: Any
+    new: Any
+
+
+def change_settings(
+    current: AccountSettings, changes: Mapping[str, Any], operator: str, now: datetime
+) -> tuple[AccountSettings, list[SettingChange]]:
+    """Return the new settings and the settings that differ from the current ones.
+
+    Args:
+        changes: JSON values by name in camelCase. None restores the default.
+
+    Raises:
+        InvalidInput: a value is invalid.
+    """
+    before = current.model_dump(mode="json")
+    changed = parse_definition({**before, **changes}, AccountSettings)
+    after = changed.model_dump(mode="json")
+    return changed, [
+        SettingChange(now, name, operator, before[name], value)
+        for name, value in after.items()
+        if value != before[name]
+    ]

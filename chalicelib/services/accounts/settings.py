@@ -1,0 +1,62 @@
+"""Read and change the settings of accounts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.domain import clock
+from chalicelib.domain.accounts import settings
+from chalicelib.domain.accounts.settings import AccountSettings, SettingChange
+from chalicelib.domain.errors import NotFound
+from chalicelib.services.caching import cached
+from chalicelib.storage import account_changes, accounts
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+
+
+@cached(at_most=256)
+def account_settings(account_id: str) -> AccountSettings:
+    """Return the account's settings, cached for up to a minute. One AWS request.
+
+    An account that does not exist has the default settings, with its id as name.
+    """
+    return accounts.find_settings(account_id) or AccountSettings(name=account_id)
+
+
+def current_settings(account_id: str) -> AccountSettings:
+    """Return the account's current settings (consistent read). One AWS request.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    current = accounts.find_settings(account_id, consistent=True)
+    if current is None:
+        raise NotFound("account")
+    return current
+
+
+def change_account_settings(
+    account_id: str, changes: Mapping[str, Any], operator: str
+) -> list[SettingChange]:
+    """Change settings of the account and return those whose value changed.
+
+    Args:
+        changes: JSON values by name in camelCase. None restores the default.
+        operator: the identity of the operator, for the audit.
+
+    Raises:
+        InvalidInput: a value is invalid. Nothing is changed.
+        NotFound: the account does not exist.
+    """
+
+    def attempt() -> list[SettingChange]:
+        current = current_settings(account_id)
+        changed, differences = settings.change_settings(current, changes, operator, clock.now())
+        if differences:
+            accounts.replace_settings(account_id, current, changed, differences)
+        return differences
+
+    return retry_on_contention(attempt)
+
+
+def last_changes(account_id: str, limit: int) -> list[SettingChange]:
+    """Return the last changes of the account's settings, newest first. One AWS request."""
+    return account_changes.load_last(account_id, limit)

@@ -1,0 +1,54 @@
+"""The table of changes to accounts' settings. Changes are kept for as long as the account."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.accounts.settings import SettingChange
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage.dynamodb.attributes import JsonAttribute
+from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.transactions import put_new
+
+
+class AccountChangeRow(Table):
+    """The table row of one changed setting. The sort key is the time and the setting's name."""
+
+    class Meta:
+        name = "account-changes"
+
+    account_id = UnicodeAttribute(hash_key=True)
+    change = UnicodeAttribute(range_key=True)
+    operator = UnicodeAttribute()
+    old = JsonAttribute()
+    new = JsonAttribute()
+
+
+def add(write: TransactWrite, account_id: str, changes: Iterable[SettingChange]) -> None:
+    """Add changes of settings to the transaction."""
+    for change in changes:
+        values = {
+            "account_id": account_id,
+            "change": f"{format_timestamp(change.changed_at)}#{change.setting}",
+            "operator": change.operator,
+            "old": change.old,
+            "new": change.new,
+        }
+        put_new(write, AccountChangeRow, values)
+
+
+def load_last(account_id: str, limit: int) -> list[SettingChange]:
+    """Load the last changes of the account's settings, newest first. One AWS request."""
+    rows = AccountChangeRow.query(
+        account_id, consistent_read=True, scan_index_forward=False, limit=limit
+    )
+    return [_change(row) for row in rows]
+
+
+def _change(row: AccountChangeRow) -> SettingChange:
+    changed_at, _, setting = row.change.partition("#")
+    return SettingChange(
+        datetime.fromisoformat(changed_at), setting, row.operator, row.old, row.new
+    )

@@ -1,0 +1,80 @@
+"""Settings are stored with their changes, and functions cache them for a minute."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.errors import InvalidInput, NotFound
+from chalicelib.domain.ids import new_id
+from chalicelib.services import caching
+from chalicelib.services.accounts.manage import create_account, require_account
+from chalicelib.services.accounts.settings import (
+    account_settings,
+    change_account_settings,
+    current_settings,
+    last_changes,
+)
+from chalicelib.storage import accounts
+from tests.services.moved_time import Time
+
+
+def test_unknown_account_has_default_settings(account: str) -> None:
+    assert account_settings(account).identify_respondents
+    with pytest.raises(NotFound):
+        change_account_settings(new_id(), {"timeZone": "Asia/Tokyo"}, "anna")
+
+
+def test_changes_are_audited_newest_first(account: str, time: Time) -> None:
+    create_account("Lumen", account)
+    change_account_settings(account, {"retentionDays": 30, "name": "Maison Lumen"}, "anna")
+    time.ahead += timedelta(seconds=1)
+    change_account_settings(account, {"retentionDays": None}, "bob")
+    assert [
+        (change.operator, change.setting, change.old, change.new)
+        for change in last_changes(account, 3)
+    ] == [
+        ("bob", "retentionDays", 30, None),
+        ("anna", "retentionDays", None, 30),
+        ("anna", "name", "Lumen", "Maison Lumen"),
+    ]
+    assert require_account(account).name == "Maison Lumen"
+
+
+def test_invalid_change_changes_nothing(account: str) -> None:
+    create_account("Lumen", account)
+    with pytest.raises(InvalidInput):
+        change_account_settings(account, {"retentionDays": 30, "timeZone": "Mars"}, "anna")
+    assert current_settings(account).retention_days is None
+    assert last_changes(account, 1) == []
+
+
+def test_concurrent_change_is_not_lost(account: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_account("Lumen", account)
+    replace = accounts.replace_settings
+
+    def replace_after_another_change(*arguments: Any) -> None:
+        monkeypatch.setattr(accounts, "replace_settings", replace)
+        change_account_settings(account, {"defaultRegion": "MA"}, "bob")
+        replace(*arguments)
+
+    monkeypatch.setattr(accounts, "replace_settings", replace_after_another_change)
+    change_account_settings(account, {"timeZone": "Asia/Tokyo"}, "anna")
+    settings = current_settings(account)
+    assert (settings.default_region, settings.time_zone) == ("MA", "Asia/Tokyo")
+
+
+def test_settings_are_cached_for_up_to_a_minute(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_account("Lumen", account)
+    now = caching.wall_clock_s()
+    monkeypatch.setattr(caching, "wall_clock_s", lambda: now)
+    with counted_calls() as calls:
+        account_settings(account)
+        account_settings(account)
+    assert dict(calls) == {"dynamodb.GetItem": 1}
+    change_account_settings(account, {"identifyRespondents": False}, "anna")
+    monkeypatch.setattr(caching, "wall_clock_s", lambda: now + 60)
+    assert not account_settings(account).identify_respondents
