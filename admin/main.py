@@ -9,6 +9,7 @@ import typer
 from admin.commands import account as account_commands
 from admin.commands import deliveries as delivery_commands
 from admin.commands import key as key_commands
+from admin.commands import support_email as support_email_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
@@ -31,6 +32,8 @@ app.add_typer(workflow_commands.app, name="workflow")
 app.add_typer(delivery_commands.app, name="deliveries")
 app.add_typer(webhook_secret_commands.app, name="webhook-secret")
 app.add_typer(work_commands.app, name="work")
+app.add_typer(support_email_commands.app, name="support-email")
+app.add_typer(support_email_commands.sender_app, name="mail-sender")
 app.command()(load)
 app.command()(demo)
 app.command()(status)
