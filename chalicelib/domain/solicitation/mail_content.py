@@ -44,7 +44,9 @@ _LABELS: Final[Mapping[FieldType, _OptionLabels]] = {
     FieldType.NPS: _SCALE,
     FieldType.RATING: _SCALE,
     FieldType.CSAT_STAR: lambda _: {str(n): f"{n} ★" for n in range(1, 6)},
-    FieldType.CSAT_SMILEY: lambda _: dict(zip("12345", _SMILEYS, strict=True)),
+    FieldType.CSAT_SMILEY: lambda _: {
+        str(n): f"{n} {smiley}" for n, smiley in enumerate(_SMILEYS, start=1)
+    },
     FieldType.BINARY: lambda words: {
         "satisfied": f"👍 {words.satisfied}",
         "unsatisfied": f"👎 {words.unsatisfied}",
@@ -70,11 +72,10 @@ class MailLinks:
 
 @dataclass(frozen=True)
 class MailImage:
-    """An image with its size in pixels; 0 if unknown."""
+    """An image with its width in pixels; 0 if unknown."""
 
     url: str
     width: int
-    height: int
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ def _image(image: Image | None, max_width: int, max_height: int = 0) -> MailImag
         max_width / image.width if image.width else 1.0,
         max_height / image.height if max_height and image.height else 1.0,
     )
-    return MailImage(image.url, int(image.width * scale), int(image.height * scale))
+    return MailImage(image.url, int(image.width * scale))
 
 
 def _style(survey: SavedSurvey) -> MailStyle:
