@@ -70,7 +70,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/cfn-lint .local/check/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on a temporary local cloud, or on a running cloud (E2E_DEMO=…)
-	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest tests/e2e
+	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest --durations=15 tests/e2e
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest tests/fuzz
 
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)

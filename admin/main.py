@@ -14,6 +14,7 @@ from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
+from admin.commands.doctor import doctor
 from admin.commands.load import load
 from admin.commands.status import status
 from admin.error_messages import OneLineErrors
@@ -36,6 +37,7 @@ app.add_typer(support_email_commands.app, name="support-email")
 app.add_typer(support_email_commands.sender_app, name="mail-sender")
 app.command()(load)
 app.command()(demo)
+app.command()(doctor)
 app.command()(status)
 
 

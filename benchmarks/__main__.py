@@ -31,7 +31,10 @@ _WIDTH: Final = 110
 
 
 def main() -> None:
-    """Run the requested benchmarks, print each section, and write the complete report to a file."""
+    """Run the requested benchmarks, print each section, and write the complete report to a file.
+
+    Exit with status 1 if a benchmark exceeds its limits.
+    """
     options = _parser().parse_args()
     # On SIGTERM, exit normally so that the child processes of the benchmarks are stopped.
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -60,6 +63,10 @@ def main() -> None:
     if output:
         output.write_text(document(sections, _machine(), datetime.now(UTC).date()))
         console.print(f"Written to {output}.")
+    failures = [failure for section in sections for failure in section.failures]
+    for failure in failures:
+        console.print(f"Limit exceeded: {failure}")
+    sys.exit(1 if failures else 0)
 
 
 def _machine() -> str:

@@ -35,6 +35,7 @@ from chalicelib.services.forms.cached_forms import get_contact_form, get_survey
 from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import forget_connection
+from chalicelib.web.json_body import MAX_CONTAINERS
 
 ROUNDS: Final = 3
 _BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -209,6 +210,10 @@ def _partner_cases(headers: dict[str, str]) -> Iterator[Case]:
     for name, row in (
         ("valid: 4 MB", lambda n: f'{{"email":"customer-{n}@example.com",{full[1:]}'),
         ("valid: small values", lambda n: f'{{"metadata":{{{_properties(36, text=True)}}}}}'),
+        (
+            "valid: different names in each row",
+            lambda n: f'{{"metadata":{{{_properties(50, first=50 * n, text=True)}}}}}',
+        ),
         ("wrong types", lambda n: str(n)),
         ("unknown fields in each row", lambda n: f"{{{_properties(40)}}}"),
         ("invalid values in each row", lambda n: f'{{"email":1,"metadata":{{{_properties(39)}}}}}'),
@@ -222,7 +227,14 @@ def _partner_cases(headers: dict[str, str]) -> Iterator[Case]:
         yield case(_BATCH, name, _filled('{"batch":[', row, "]}", many, 10_000), partial="true")
     yield case(_BATCH, "one row of unknown fields", _filled('{"batch":[{', _property, "}]}", many))
     yield case(_BATCH, "too many rows", _filled('{"batch":[', lambda _: "{}", "]}", many))
-    yield case(_BATCH, "4 MB of arrays", _filled('{"batch":[[', lambda _: "[]", "]]}", many))
+    for name, item, count in (
+        ("most allowed arrays", lambda n: f"[{n}]", MAX_CONTAINERS - 10),
+        ("most allowed objects", lambda n: f'{{"{n:x}":1}}', MAX_CONTAINERS - 10),
+        ("4 MB of strings", lambda n: f'"{n:x}"', None),
+        ("4 MB of numbers", lambda n: f"{n}.5", None),
+        ("4 MB of arrays", lambda _: "[]", None),
+    ):
+        yield case(_BATCH, name, _filled('{"batch":[[', item, "]]}", many, count))
 
 
 def _submission_cases(path: str, form_id: str) -> Iterator[Case]:
@@ -253,8 +265,9 @@ def _submission_cases(path: str, form_id: str) -> Iterator[Case]:
     yield case("2,400 parts of answers", *((f"fields[{n}][id]", "") for n in range(2_400)))
 
 
-def _properties(count: int, *, text: bool = False) -> str:
-    return ",".join(_property(number, '"x"' if text else "1") for number in range(count))
+def _properties(count: int, *, first: int = 0, text: bool = False) -> str:
+    numbers = range(first, first + count)
+    return ",".join(_property(number, '"x"' if text else "1") for number in numbers)
 
 
 def _property(number: int, value: str = "1") -> str:

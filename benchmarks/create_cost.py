@@ -243,7 +243,7 @@ def _listing_worker() -> Iterator[None]:
 
 
 def _allow_connections(number: int) -> None:
-    """Allow this process ``number`` connections to DynamoDB.
+    """Let this process open up to ``number`` connections to DynamoDB.
 
     On AWS, each concurrent create runs in its own function, which has its own connection.
     """

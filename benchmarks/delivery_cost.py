@@ -1,4 +1,4 @@
-"""Measure the delivery of webhooks, and compare it with minimal scripts that sign and post."""
+"""Measure the cost of webhook deliveries. Compare it with minimal scripts that sign and send."""
 
 import contextlib
 import json

@@ -15,7 +15,8 @@ from botocore.httpsession import URLLib3Session
 def network(added_ms: float = 0) -> Iterator[Counter[str]]:
     """Count and delay AWS requests while the context is active. Yield the counts by operation.
 
-    Patches the botocore method that sends HTTP requests, so that retries are counted and delayed.
+    The context patches the botocore method that sends HTTP requests. It therefore counts and delays
+    retries too.
     """
     requests: Counter[str] = Counter()
     send = URLLib3Session.send

@@ -1,4 +1,4 @@
-"""Measure the first and the last page of a short list and of a very long list of customers."""
+"""Measure the time to read the first and the last page of a short and of a very long list."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ class PageCost:
 
 
 def measure(customers: int = CUSTOMERS) -> Section:
-    """Measure the first and the last page of a short and of a long list on a temporary local cloud.
+    """Measure the first and the last page of a short and of a long customer list on a local cloud.
 
     Args:
         customers: the number of customers in the long list.

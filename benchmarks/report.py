@@ -39,10 +39,12 @@ class Section:
 
     Attributes:
         parts: the paragraphs and tables, in the order in which they appear.
+        failures: descriptions of the exceeded limits. If there are any, the benchmark fails.
     """
 
     title: str
     parts: Sequence[str | Table]
+    failures: Sequence[str] = ()
 
     def markdown(self) -> str:
         """Return the section as Markdown."""

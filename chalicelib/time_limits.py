@@ -29,7 +29,8 @@ After the request, at least one second is left to return a response.
 """
 
 MIN_WORK_S: Final = MAX_CALL_S + MIN_CALL_S
-"""The time that must be left to start processing a record. It includes storing the outcome."""
+"""The time that must be left to start processing a record. This time includes storing the outcome.
+"""
 
 REQUEST_RETRY_S: Final = 3.0
 """The time for retries of an operation while a client waits for the response."""

@@ -7,7 +7,7 @@ from botocore.compat import HTTPHeaders
 
 
 def destination_of(client: Any, method: str, **arguments: Any) -> tuple[str, str]:
-    """Return the URL that this client calls, and the region and service for which it signs."""
+    """Return the URL that this client calls, and the region and service in the signature."""
     requests: list[AWSPreparedRequest] = []
 
     def respond(request: AWSPreparedRequest, **_: Any) -> AWSResponse:

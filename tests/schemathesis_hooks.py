@@ -75,7 +75,7 @@ def _has_surrounding_white_space(value: Any) -> bool:
 
 
 def _is_invalid_only_in_ignored_parts(case: Any) -> bool:
-    """Return whether a case is invalid only because of unknown query parameters or headers.
+    """Return whether a generated request is invalid only because of unknown parameters or headers.
 
     The service ignores unknown query parameters, and the tests replace the credential headers.
     """

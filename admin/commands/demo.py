@@ -94,7 +94,7 @@ def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
 
 
 def _save_workflows(url: str) -> None:
-    """Save the demo workflows that do not exist yet or that send webhooks to another URL."""
+    """Save the demo workflows that do not exist yet or whose webhook URL differs from ``url``."""
     urls = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
     for definition in main_workflows(url):
         if urls.get(definition["id"]) != url:

@@ -91,9 +91,9 @@ def _check_rules(definition: Definition, references: RunReferences, now: datetim
             customer = parse_definition(content, CustomerDefinition)
             build_customer(customer, merge_tags(account_id, customer.tags, {}, now), now)
         case Kind.CONTACT_FORM:
-            build_contact_form(parse_contact_form_definition(content, directory), now)
+            build_contact_form(parse_contact_form_definition(content, directory), directory, now)
         case Kind.SURVEY:
-            build_survey(parse_survey_definition(content, directory), now)
+            build_survey(parse_survey_definition(content, directory), directory, now)
         case Kind.WORKFLOW:
             allow_private = settings().private_webhooks
             build_workflow(

@@ -1,16 +1,25 @@
 """Pagination: the page that a list request specifies, and the metadata of the response."""
 
+import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.schema import Input, Resource
 
 DEFAULT_LIMIT: Final = 10
 MAX_LIMIT: Final = 100
 MAX_PAGE: Final = 2**53 - 1
+MAX_LISTED_BYTES: Final = 61_000
+"""Size limit of a listed record, as Lambda marshals it; see `marshalled_bytes`.
+
+A page of 100 records stays below Lambda's limit of 6,291,556 bytes for a response. Each record can
+later grow by 1,900 bytes, for example by its counts.
+"""
+
 BLOCK_SIZE: Final = 100
 """The number of list positions in a block. The list's index has one key per block."""
 
@@ -21,6 +30,25 @@ def _whole_number(value: Any) -> int:
     if isinstance(value, float) and not value.is_integer():
         raise PydanticCustomError("not_whole", "Must be a whole number.")
     return int(value)
+
+
+def marshalled_bytes(body: str) -> int:
+    """Return the size of a response body as Lambda's runtime for Python 3.11 marshals it.
+
+    The runtime escapes every non-ASCII character and every quote of the body: a Cyrillic letter
+    takes six bytes, a quote two.
+    """
+    return len(json.dumps(body)) - len('""')
+
+
+def check_listable(subject: str, record: BaseModel) -> None:
+    """Check that a page of 100 such records fits into a response.
+
+    Raises:
+        InputTooLarge: the record exceeds `MAX_LISTED_BYTES`.
+    """
+    if marshalled_bytes(record.model_dump_json()) > MAX_LISTED_BYTES:
+        raise InputTooLarge(f"{subject} with escaped characters", MAX_LISTED_BYTES)
 
 
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]

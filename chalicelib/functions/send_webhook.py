@@ -34,7 +34,7 @@ _LOG_EVENTS: Final = {
 def send_webhook(event: SQSEvent) -> Response:
     """Make one delivery attempt for the execution that each message points to.
 
-    If the attempt fails, or too little time is left for it, the execution is rescheduled.
+    If the attempt fails, or too little time is left for an attempt, the execution is rescheduled.
     """
     return process_batch(
         event,

@@ -4,7 +4,7 @@ A pair is an e-mail address and a phone number. Its row contains the id of the a
 customer with this pair.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +19,7 @@ from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
@@ -30,6 +31,7 @@ from chalicelib.storage.dynamodb.transactions import (
     put_new,
     retry_on_contention,
     transaction,
+    try_write,
 )
 from chalicelib.storage.dynamodb.work_records import DueIndex
 
@@ -57,6 +59,9 @@ class CustomerRow(Table):
     A listed customer has ``position`` and ``list_block``. A customer that still needs a position
     has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
     epoch milliseconds, because it also determines the order in which the customers are listed.
+
+    ``email_hash`` and ``phone_hash`` are the contact keys of the addresses. They are stored before
+    the first message is sent to the customer, and removed when an address changes.
     """
 
     class Meta:
@@ -95,6 +100,8 @@ class CustomerRow(Table):
     import_metadata = JsonAttribute(null=True)
     source_metadata = JsonAttribute(null=True)
     input_hash = UnicodeAttribute(null=True)
+    email_hash = UnicodeAttribute(null=True)
+    phone_hash = UnicodeAttribute(null=True)
     by_block = _ByBlock()
     due = DueIndex()
 
@@ -126,7 +133,7 @@ def find(account_id: str, customer_id: str) -> Customer | None:
     """Load a customer of the account. Return None if it does not exist. One consistent request."""
     try:
         row = CustomerRow.get(account_key(account_id, customer_id), consistent_read=True)
-        return _customer(row)
+        return build_customer(row)
     except CustomerRow.DoesNotExist:
         return None
 
@@ -147,7 +154,7 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
     """
     total = counters.load_total(account_id, Listed.CUSTOMERS)
     rows = lists.load_page(CustomerRow, account_id, request, total)
-    return [_customer(row) for row in rows], total
+    return [build_customer(row) for row in rows], total
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
@@ -155,7 +162,7 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
-    return {row.id: _customer(row) for row in rows if row}
+    return {row.id: build_customer(row) for row in rows if row}
 
 
 def create(account_id: str, customer: Customer, input_hash: str | None = None) -> Created:
@@ -173,9 +180,10 @@ def create(account_id: str, customer: Customer, input_hash: str | None = None) -
     def attempt() -> Created:
         counter, existing, known = _read_for_create(account_id, customer.id, pair)
         if existing:
-            return Created(_customer(existing), existing.input_hash, bool(existing.position))
+            return Created(build_customer(existing), existing.input_hash, bool(existing.position))
         first_of_pair = pair.digest if pair and not known else None
-        is_listed = _insert(account_id, customer, counter, first_of_pair, input_hash)
+        total = counters.usable_total(counter, clock.now())
+        is_listed = insert(account_id, customer, total, first_of_pair, input_hash)
         return Created(customer, input_hash, is_listed)
 
     return retry_on_contention(attempt)
@@ -197,7 +205,8 @@ def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> t
             return known.customer_id, True
         if existing:
             return customer.id, bool(existing.position)
-        return customer.id, _insert(account_id, customer, counter, pair.digest)
+        total = counters.usable_total(counter, clock.now())
+        return customer.id, insert(account_id, customer, total, pair.digest)
 
     return retry_on_contention(attempt)
 
@@ -214,24 +223,29 @@ def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | Non
     return rows if pair else [*rows, None]
 
 
-def _insert(
+def insert(
     account_id: str,
     customer: Customer,
-    counter: CounterRow | None,
+    total: int | None,
     first_of_pair: str | None,
     input_hash: str | None = None,
+    also: Callable[[TransactWrite], object] = lambda _: None,
 ) -> bool:
     """Add a customer. Return True if it has a position, False if the counter is contended.
 
+    Args:
+        total: the number of listed customers; None if a worker has reserved the counter.
+        also: adds more writes to the transaction. It is called again if the first one fails.
+
     Raises:
-        Contention: the customer or the pair exists, or another transaction writes one of them.
+        Contention: the customer or the pair exists, or another transaction writes one of the rows.
     """
-    if not counters.is_reserved(counter, clock.now()):
-        total = counters.total_of(counter)
+    if total is not None:
         try:
             with transaction() as write:
                 counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
                 add(write, account_id, customer, total + 1, first_of_pair, input_hash)
+                also(write)
         except Contention as contention:
             if not contention.is_only_on(CounterRow):
                 raise
@@ -239,6 +253,7 @@ def _insert(
             return True
     with transaction() as write:
         add(write, account_id, customer, None, first_of_pair, input_hash)
+        also(write)
     return False
 
 
@@ -331,7 +346,7 @@ def replace(account_id: str, customer: Customer) -> Created:
         earlier_row = read_together((CustomerRow, account_key(account_id, customer.id)))[0]
         if earlier_row is None:
             return create(account_id, customer)
-        earlier = _customer(earlier_row)
+        earlier = build_customer(earlier_row)
         merged = customer.model_copy(
             update={
                 "created_at": earlier.created_at,
@@ -347,7 +362,7 @@ def replace(account_id: str, customer: Customer) -> Created:
         with transaction() as write:
             write.update(
                 CustomerRow(account_key(account_id, customer.id)),
-                actions=_replacing_actions(account_id, merged),
+                actions=_replacing_actions(account_id, merged, same_pair=old_pair == new_pair),
                 condition=(CustomerRow.updated_at == earlier_row.updated_at)
                 & _same(CustomerRow.purchase_count, earlier_row.purchase_count)
                 & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
@@ -362,16 +377,17 @@ def replace(account_id: str, customer: Customer) -> Created:
     return retry_on_contention(attempt)
 
 
-def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
+def _replacing_actions(account_id: str, customer: Customer, *, same_pair: bool) -> list[Action]:
     """Return the update actions that replace all fields of a customer.
 
     The attributes of unset fields are removed. The customer's place in the list does not change.
     """
     attributes = _attributes(account_id, customer)
+    kept = _NOT_REPLACED | _ADDRESS_HASHES if same_pair else _NOT_REPLACED
     return [
         attribute.set(attributes[name]) if name in attributes else attribute.remove()
         for name, attribute in CustomerRow.get_attributes().items()
-        if name not in _NOT_REPLACED
+        if name not in kept
     ]
 
 
@@ -382,18 +398,21 @@ def count_purchase(
     by: int,
     source: DataSource,
     now: datetime,
+    optins: Collection[str] = (),
 ) -> None:
     """Add ``by`` to the purchase count of a customer in this transaction.
 
     The transaction fails if the customer does not exist.
 
     Args:
-        by: the change of the count. If it is positive, ``source`` is added to the customer's data
-            sources.
+        by: the change of the count. If the change is positive, ``source`` is added to the
+            customer's data sources.
+        optins: the fields of the opt-ins to turn on, such as ``email_optin``.
     """
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),
         CustomerRow.updated_at.set(format_timestamp(now)),
+        *(getattr(CustomerRow, name).set(True) for name in optins),
     ]
     if by > 0:
         actions.append(CustomerRow.data_sources.add({source.value}))
@@ -436,6 +455,50 @@ def count_feedback(
         actions=actions,
         condition=CustomerRow.key.exists(),
     )
+
+
+def confirm_recipient(
+    write: TransactWrite,
+    account_id: str,
+    customer: Customer,
+    channel: Channel,
+    email_hash: str | None,
+    phone_hash: str | None,
+) -> None:
+    """Store the contact keys of a customer's addresses in this transaction.
+
+    The transaction fails if the customer no longer exists, if an address has changed since the
+    customer was loaded, or if the customer no longer accepts messages through this channel.
+    """
+    unchanged = (
+        CustomerRow.key.exists()
+        & _same(CustomerRow.email, customer.email)
+        & _same(CustomerRow.phone_number, customer.phone_number)
+        & (_OPTINS[channel] == True)  # noqa: E712 - an expression
+    )
+    if channel is Channel.EMAIL:
+        bounced = CustomerRow.email_bounced
+        unchanged &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
+    hashes = ((CustomerRow.email_hash, email_hash), (CustomerRow.phone_hash, phone_hash))
+    write.update(
+        CustomerRow(account_key(account_id, customer.id)),
+        actions=[hashed.set(value) if value else hashed.remove() for hashed, value in hashes],
+        condition=unchanged,
+    )
+
+
+def revoke_consent(
+    account_id: str, customer_id: str, channel: Channel, contact_key: str, *, is_bounce: bool
+) -> bool:
+    """Turn a customer's opt-in off, or for a bounce mark the e-mail address as bounced.
+
+    Return False if the customer no longer exists or now has another address. One request.
+    """
+    hashed = CustomerRow.email_hash if channel is Channel.EMAIL else CustomerRow.phone_hash
+    change = CustomerRow.email_bounced.set(True) if is_bounce else _OPTINS[channel].set(False)
+    updated = CustomerRow.updated_at.set(format_timestamp(clock.now()))
+    row = CustomerRow(account_key(account_id, customer_id))
+    return try_write(lambda: row.update([change, updated], condition=hashed == contact_key))
 
 
 def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -519,9 +582,14 @@ def _in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
     return tuple(DataSource(s) for s in sorted(sources, key=_SOURCE_ORDER.__getitem__))
 
 
+_OPTINS: Final = {
+    Channel.EMAIL: CustomerRow.email_optin,
+    Channel.SMS: CustomerRow.sms_optin,
+}
 _NOT_REPLACED: Final = frozenset(
     {"key", "input_hash", "position", "list_block", "work_shard", "due_at"}
 )
+_ADDRESS_HASHES: Final = frozenset({"email_hash", "phone_hash"})
 _COPIED: Final = (
     "id",
     "description",
@@ -563,7 +631,7 @@ def _attributes(account_id: str, customer: Customer) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if value}
 
 
-def _customer(row: CustomerRow) -> Customer:
+def build_customer(row: CustomerRow) -> Customer:
     fields = row.attribute_values
     metadata = fields.get("source_metadata", {})
     if "import_metadata" in fields:

@@ -69,21 +69,17 @@ class FormTable:
         self._row = row
         self._listed = listed
 
-    def find(self, form_id: str, *, consistent: bool = False) -> StoredForm | None:
+    def find(self, form_id: str) -> StoredForm | None:
         """Load the form with this id, from any account.
 
-        Return None if it does not exist. One request.
+        Return None if it does not exist. One consistent request.
         """
-        rows = {row.part: row for row in self._row.load_partition(form_id, consistent=consistent)}
-        if _DOCUMENT not in rows:
+        rows = {row.part: row for row in self._row.load_partition(form_id)}
+        if not rows:
             return None
-        document, summary = rows[_DOCUMENT], rows.get(_SUMMARY)
-        # An eventually consistent read can return only the document row of a new form.
+        document, summary = rows[_DOCUMENT], rows[_SUMMARY]
         return StoredForm(
-            form_id,
-            document.account_id,
-            document.document,
-            (summary.submission_count or 0) if summary else 0,
+            form_id, document.account_id, document.document, summary.submission_count or 0
         )
 
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:

@@ -8,6 +8,7 @@ than a chunk, a failed request left the chunk behind, and the chunk is not impor
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
@@ -44,6 +45,10 @@ from chalicelib.storage.dynamodb.work_records import (
 
 _HEADER: Final = "header"
 _RETENTION: Final = timedelta(days=90)
+_CHUNK_RETENTION: Final = _RETENTION + timedelta(days=1)
+"""DynamoDB deletes expired rows one by one. The chunks outlive the header, so that an import that
+can be read has all its chunks."""
+
 _NOT_DONE: Final = "The row could not be imported. It is stored, and an operator can replay it."
 _PROGRESS_ATTRIBUTES: Final = [
     "import_id",
@@ -90,10 +95,7 @@ class ImportRow(WorkRow):
 
     def on_parking(self) -> list[Action]:
         indexes = [row.index for group in groups_from_json(self.rows) for row in group.rows]
-        errors = [
-            RowError(index=index, code="not_done", detail=_NOT_DONE)
-            for index in sorted(indexes)[:MAX_LISTED_ERRORS]
-        ]
+        errors = [RowError(index=index, code="not_done", detail=_NOT_DONE) for index in indexes]
         return [
             ImportRow.failed.set(self.row_count),
             ImportRow.errors.set(_errors_to_json(errors)),
@@ -151,7 +153,7 @@ def save_chunks(
             edition=header.edition,
             created_at=format_timestamp(header.created_at),
             row_count=sum(len(group.rows) for group in groups),
-            expires_at=_expires_at(now),
+            expires_at=_timestamp(now + _CHUNK_RETENTION),
             number=number,
             rows=groups_to_json(groups),
             **pending_attributes(header.account_id, header.id, part, now),
@@ -162,7 +164,10 @@ def save_chunks(
 
 
 def accept(header: ImportHeader, now: datetime) -> bool:
-    """Accept an import by saving its header. Return False if the id already exists."""
+    """Accept an import by saving its header. Return False if the id already exists.
+
+    The header of an expired import with the same id is replaced.
+    """
     row = ImportRow(
         header.id,
         _HEADER,
@@ -170,17 +175,21 @@ def accept(header: ImportHeader, now: datetime) -> bool:
         edition=header.edition,
         created_at=format_timestamp(header.created_at),
         row_count=header.row_count,
-        expires_at=_expires_at(now),
+        expires_at=_timestamp(now + _RETENTION),
         chunk_count=header.chunk_count,
         input_hash=header.input_hash,
     )
-    return try_write(lambda: row.save(ImportRow.import_id.does_not_exist()))
+    is_unused = ImportRow.import_id.does_not_exist() | (ImportRow.expires_at <= _timestamp(now))
+    return try_write(lambda: row.save(is_unused))
 
 
-def find(import_id: str) -> ImportHeader | None:
-    """Load the header of an accepted import, from any account. One consistent request."""
+def find(import_id: str, now: datetime) -> ImportHeader | None:
+    """Load the header of an accepted import, from any account. One consistent request.
+
+    Return None if the import does not exist or has expired.
+    """
     (row,) = read_together((ImportRow, import_id, _HEADER))
-    return _header(row) if row else None
+    return _header(row) if row and row.expires_at > _timestamp(now) else None
 
 
 def load_progress(header: ImportHeader) -> list[ChunkProgress]:
@@ -286,14 +295,27 @@ def _progress(row: ImportRow) -> ChunkProgress:
         filled=row.filled or 0,
         unchanged=row.unchanged or 0,
         failed=row.failed or 0,
-        errors=tuple(RowError.model_validate(error) for error in row.errors or ()),
+        errors=_errors_from_json(row.errors or []),
         ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
     )
 
 
-def _errors_to_json(errors: Iterable[RowError]) -> list[dict[str, Any]]:
-    return [error.model_dump() for error in errors]
+def _errors_to_json(errors: Iterable[RowError]) -> list[Any]:
+    """Group the first errors by code: a chunk can have thousands of errors and 300 KB of rows."""
+    first = sorted(errors, key=attrgetter("index"))[:MAX_LISTED_ERRORS]
+    indexes: dict[tuple[str, str], list[int]] = {}
+    for error in first:
+        indexes.setdefault((error.code, error.detail), []).append(error.index)
+    return [[code, detail, same] for (code, detail), same in indexes.items()]
 
 
-def _expires_at(now: datetime) -> int:
-    return int((now + _RETENTION).timestamp())
+def _errors_from_json(groups: Iterable[Any]) -> tuple[RowError, ...]:
+    return tuple(
+        RowError(index=index, code=code, detail=detail)
+        for code, detail, indexes in groups
+        for index in indexes
+    )
+
+
+def _timestamp(at: datetime) -> int:
+    return int(at.timestamp())

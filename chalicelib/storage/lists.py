@@ -11,7 +11,7 @@ from chalicelib.storage.dynamodb.table import Table, account_key
 
 
 def place(account_id: str, position: int) -> dict[str, Any]:
-    """Return the attributes of a record at this position of the account's list."""
+    """Return the index attributes of a record at this position of the account's list."""
     return {"position": position, "list_block": _key(account_id, block_of(position))}
 
 

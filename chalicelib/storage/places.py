@@ -53,9 +53,9 @@ def save(account_id: str, place: Place) -> bool:
     )
 
 
-def load_directory(account_id: str, *, consistent: bool = False) -> Directory:
-    """Load the account's tags, and its brands and stores, sorted by name."""
-    rows = list(PlaceRow.query(account_id, consistent_read=consistent))
+def load_directory(account_id: str) -> Directory:
+    """Load the account's tags, and its brands and stores, sorted by name (consistent read)."""
+    rows = list(PlaceRow.query(account_id, consistent_read=True))
     places = (
         Place(
             id=row.place_id,

@@ -1,6 +1,7 @@
 """Parse JSON request bodies and check their media type, size, syntax and model."""
 
 import json
+import re
 from typing import Any, Final, NoReturn, TypeVar
 
 from chalice.app import Request
@@ -28,6 +29,13 @@ MAX_VALUES: Final = 40_000
 A valid customer always has fewer values, because its size is limited to 32 KB.
 """
 
+MAX_CONTAINERS: Final = 100_000
+"""Maximum number of objects and arrays in a body.
+
+A valid batch has fewer: at most two objects for each of its 10,000 rows.
+"""
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -41,7 +49,7 @@ def read_json(
             has a content encoding.
         InputTooLarge: the body exceeds ``max_bytes``.
         InvalidInput: the body is not JSON (RFC 8259) in UTF-8, or may have more than
-            ``max_values`` values.
+            ``max_values`` values, or has more than `MAX_CONTAINERS` objects and arrays.
     """
     reject_content_encoding(request)
     require_media_type(request, MEDIA_TYPE)
@@ -50,7 +58,10 @@ def read_json(
         raise InputTooLarge("body", max_bytes)
     # A value needs up to 100 bytes of memory. Siblings are separated by commas.
     if max_values is not None and raw.count(b",") > max_values:
-        raise InvalidInput([InputError("", "too_many", f"Must have at most {max_values} values.")])
+        raise _too_many(max_values, "values")
+    # An empty array needs 64 bytes of memory for three bytes of JSON.
+    if _containers(raw) > MAX_CONTAINERS and _containers(_STRING.sub(b"", raw)) > MAX_CONTAINERS:
+        raise _too_many(MAX_CONTAINERS, "objects and arrays")
     return parse_json(raw)
 
 
@@ -99,6 +110,15 @@ def _raw_body(request: Request) -> bytes:
     except ValueError:  # a lone surrogate in the event, or invalid Base64
         raise _malformed(_NOT_UTF_8) from None
     return bytes(raw)
+
+
+def _containers(json_text: bytes) -> int:
+    # Siblings are separated by commas. The parser limits the depth of other containers.
+    return min(json_text.count(b"[") + json_text.count(b"{"), json_text.count(b","))
+
+
+def _too_many(maximum: int, items: str) -> InvalidInput:
+    return InvalidInput([InputError("", "too_many", f"Must have at most {maximum} {items}.")])
 
 
 def _malformed(detail: str) -> InvalidInput:

@@ -11,7 +11,7 @@ const maxBodyBytes = 1024 * 1024; // A webhook's body has at most 200 KB.
 const processed = new Set(); // In production, use a database table with a unique key.
 
 if (!secret) {
-  console.error("Set WEBHOOK_SECRET. With an empty secret, anyone can sign.");
+  console.error("Set WEBHOOK_SECRET. With an empty secret, anyone can sign webhooks.");
   process.exit(1);
 }
 

@@ -68,7 +68,7 @@ class Server(ThreadingHTTPServer):
 
 if __name__ == "__main__":
     if not SECRET:
-        sys.exit("Set WEBHOOK_SECRET. With an empty secret, anyone can sign.")
+        sys.exit("Set WEBHOOK_SECRET. With an empty secret, anyone can sign webhooks.")
     server = Server(("127.0.0.1", int(os.environ.get("PORT", "8000"))), Receiver)
     print("listening on port", server.server_port, flush=True)
     server.serve_forever()

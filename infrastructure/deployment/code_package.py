@@ -1,6 +1,6 @@
 """Package the app with Chalice and add settings that Chalice does not support.
 
-Chalice packages all files of the app's folder and names the package after the hash of its content.
+Chalice packages all files of the app's folder and names the package after a hash of the files.
 Therefore Chalice runs in a copy of the folder that contains only the files to deploy.
 """
 

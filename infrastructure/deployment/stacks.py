@@ -26,7 +26,7 @@ MAX_INLINE_BYTES = 51_200
 
 
 def content_hash(parts: Iterable[str | bytes | Path]) -> str:
-    """Return a hash of the parts. For a path, the content of the file is hashed, not its name."""
+    """Return a hash of the parts. If a part is a path, the content of the file is hashed."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.read_bytes() if isinstance(part, Path) else part

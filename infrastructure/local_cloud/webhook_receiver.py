@@ -81,7 +81,7 @@ class _Server(ThreadingHTTPServer):
         except WebhookVerificationError as error:
             return str(error)
         except (OSError, ValueError, KeyError):
-            return "No webhook secret in demo.json yet."
+            return "demo.json contains no webhook secret yet."
         return VALID
 
     def store(self, request: dict[str, Any]) -> None:

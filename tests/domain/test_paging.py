@@ -1,10 +1,22 @@
 """Tests of pagination: the positions on a page, the page numbers and the totals."""
 
+import json
+
 import pytest
+from chalice import Response
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.paging import MAX_PAGE, PageRequest, block_of, page_meta
+from chalicelib.domain.paging import (
+    MAX_LIMIT,
+    MAX_LISTED_BYTES,
+    MAX_PAGE,
+    PageRequest,
+    block_of,
+    marshalled_bytes,
+    page_meta,
+)
+from infrastructure.local_cloud.strict.limits import LAMBDA_BYTES
 
 
 @pytest.mark.parametrize(
@@ -72,3 +84,22 @@ def test_ranges_contain_each_position_of_page_once(limit: int, page: int, total:
     assert positions == list(range(request.first_position, min(request.last_position, total) + 1))
     assert all(block_of(p) == block for block, *ends in ranges for p in ends)
     assert len(ranges) <= (1 if 100 % limit == 0 else 2)
+
+
+@given(st.text())
+def test_marshalled_bytes_are_those_of_json_text_in_json_response(text: str) -> None:
+    body = json.dumps({"text": text}, ensure_ascii=False)
+    with_body, without_body = (
+        len(json.dumps(Response(content, status_code=201).to_dict())) for content in (body, "")
+    )
+    assert marshalled_bytes(body) == with_body - without_body
+
+
+def test_page_of_100_largest_records_fits_lambda_response() -> None:
+    record = "Ж" * (MAX_LISTED_BYTES // 6)
+    growth = "x" * 1_900
+    meta = page_meta(PageRequest(limit=MAX_LIMIT, page=MAX_PAGE), MAX_LIMIT, MAX_PAGE)
+    items = ",".join([record + growth] * MAX_LIMIT)
+    body = f'{{"items":[{items}],"meta":{meta.model_dump_json()}}}'
+    headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+    assert len(json.dumps(Response(body, headers, 201).to_dict())) <= LAMBDA_BYTES

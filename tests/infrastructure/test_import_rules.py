@@ -52,6 +52,8 @@ VIOLATIONS: Final = (
     ("admin", "admin.main", "chalicelib.storage.accounts"),
     ("admin", "admin.main", "chalicelib.outbound.queues"),
     ("admin", "admin.main", "chalicelib.web.query"),
+    ("doctor", "admin.main", "infrastructure.functions"),
+    ("doctor", "admin.commands.doctor", "infrastructure.functions"),
     ("shipped", "services.caching", "admin.main"),
     ("shipped", "services.caching", "infrastructure.permissions"),
     ("app", "web.query", "app"),

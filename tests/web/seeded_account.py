@@ -36,7 +36,7 @@ def fields() -> dict[str, str]:
 
 
 def questions(ids: dict[str, str]) -> list[dict[str, Any]]:
-    """Return definitions of a required choice, a text, an e-mail, a phone and a rating field."""
+    """Return the definitions of five fields: a required choice, text, e-mail, phone and rating."""
     return [
         select("what", "Food", "Price", id=ids["what"], required=True, verticalIndex=0),
         field("note", "LONG_TEXT", id=ids["note"], verticalIndex=1),

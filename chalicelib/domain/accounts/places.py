@@ -16,7 +16,7 @@ from chalicelib.domain.schema import Identifier, Input, Resource
 
 
 class PlaceKind(StrEnum):
-    """Kind of a place: brand or store. A survey target has the same kinds."""
+    """Kind of a place or of a survey target: brand or store."""
 
     BRAND = "BRAND"
     STORE = "STORE"

@@ -32,7 +32,7 @@ class TagDefinition(Input):
 
 
 def tag_id(account_id: str, name: str) -> str:
-    """Return the id of the account's tag with this name in any case."""
+    """Return the id of the account's tag with this name. The case of the name is ignored."""
     return derived_id(account_id, "tag", name.casefold())
 
 
@@ -44,10 +44,11 @@ def merge_tags(
 ) -> tuple[Tag, ...]:
     """Return the tags to save: one tag per name, with the colour from the definitions.
 
-    Existing tags retain their id and creation time. Without a new colour, they are unchanged.
+    Existing tags retain their id and creation time. An existing tag without a new colour is
+    unchanged.
 
     Args:
-        existing: the account's stored tags by id; it may omit tags that no definition names.
+        existing: the account's stored tags by id; tags that no definition contains may be missing.
     """
     merged: dict[str, Tag] = {}
     for definition in definitions:

@@ -30,7 +30,7 @@ from chalicelib.domain.customers.platforms import (
 )
 from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.language import Language
-from chalicelib.domain.paging import PageMeta
+from chalicelib.domain.paging import PageMeta, check_listable
 from chalicelib.domain.schema import (
     WHITE_SPACE,
     Email,
@@ -336,7 +336,7 @@ def customer_from_body(
     ``overrides`` are customer fields. They take precedence over the fields of the body.
 
     Raises:
-        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`.
+        InputTooLarge: the customer exceeds a size limit; see `check_size`.
     """
     fields = {
         name: value
@@ -351,9 +351,20 @@ def customer_from_body(
         created_at=now,
         updated_at=now,
     )
+    check_size(customer)
+    return customer
+
+
+def check_size(customer: Customer) -> None:
+    """Check the size of a customer with its tags.
+
+    Raises:
+        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`, or `MAX_LISTED_BYTES` with
+            escaped characters.
+    """
     if len(customer.model_dump_json().encode()) > MAX_CUSTOMER_BYTES:
         raise InputTooLarge("customer", MAX_CUSTOMER_BYTES)
-    return customer
+    check_listable("customer", customer)
 
 
 def build_customer(
@@ -365,7 +376,7 @@ def build_customer(
         tags: the tags of the definition; see `merge_tags`.
 
     Raises:
-        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`.
+        InputTooLarge: the customer exceeds a size limit; see `check_size`.
     """
     overrides: dict[str, Any] = {
         "metadata": definition.metadata.model_dump(exclude_none=True)

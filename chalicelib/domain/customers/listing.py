@@ -1,4 +1,4 @@
-"""Listing requests: add customers that were created without a position to the account's list."""
+"""Requests to add customers that were created without a position to the account's list."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -99,7 +99,7 @@ def fields_of(body: CustomerBody) -> Fields:
 
 
 def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
-    """Group the rows by pair, in the order of their first rows."""
+    """Group the rows by pair. The groups are in the order of their first rows."""
     groups: dict[object, tuple[str | None, list[GroupRow]]] = {}
     for index, body in rows:
         pair = pair_of(body.email, body.phone_number)

@@ -76,6 +76,6 @@ class SurveySubmitted(Resource):
     """The response to a submission to a survey."""
 
     redirect_to: str = Field(
-        description="Public review page to redirect the respondent to; empty if there is none.",
+        description="URL of the review page to redirect the respondent to; empty if there is none.",
         examples=["https://reviews.example.com/new?place=1"],
     )

@@ -1,4 +1,4 @@
-"""Contact forms: the saved form and the partner view."""
+"""Contact forms: the saved contact form and its partner view."""
 
 from typing import Self
 

@@ -107,7 +107,11 @@ class PartnerFieldGroup(DatedPart):
 
     name: str = Field(default="", description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
-        default=0, ge=0, le=MAX_INDEX, description="Position among the groups.", examples=[0]
+        default=0,
+        ge=0,
+        le=MAX_INDEX,
+        description="Position of the group in the form.",
+        examples=[0],
     )
 
 

@@ -68,7 +68,7 @@ def accepted_ranges(accept_language: str) -> list[str]:
 
 
 def _weight(parameter: str) -> float:
-    """Parse the parameter with the weight of a language range, such as ``q=0.8``.
+    """Return the weight that a parameter such as ``q=0.8`` gives to a language range.
 
     The default is 1. If the parameter is malformed, the weight is 0.
     """

@@ -12,7 +12,7 @@ from chalicelib.domain.schema import Resource, TimestampText, UuidText
 class Part(Resource):
     """A part of a form. Responses contain the default values of unset fields.
 
-    Validation is strict, because form definitions from operators also contain these models.
+    Validation is strict, because operators load definitions that contain these parts.
     """
 
     # Defer building the validators: most parts are only parsed as part of a form, and building a

@@ -75,7 +75,7 @@ class BinaryTexts(Part):
 
 
 class PreRedirectConfig(Part):
-    """The question before the survey and the rating from which respondents are redirected."""
+    """The question before the survey, and the minimum rating to redirect the respondent."""
 
     type: PreRedirectTypeName = Field(
         description="Type of the satisfaction question.", examples=["NPS"]

@@ -1,8 +1,8 @@
-"""Surveys: the saved survey and the partner view."""
+"""Surveys: the saved survey and its partner view."""
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
@@ -15,6 +15,8 @@ from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import UuidText
+
+MAX_RESOLICITATION_DELAY_S: Final = 366 * 24 * 3600
 
 
 class Channel(StrEnum):
@@ -105,7 +107,7 @@ class SupportEmail(DatedPart):
     default: bool = Field(
         default=False, description="Whether this is the account's default address."
     )
-    enable_inbound: bool = Field(default=False, description="Whether replies are received.")
+    enable_inbound: bool = Field(default=False, description="Whether the address receives replies.")
     external_dns_config: ExternalDnsConfig = Field(
         default_factory=ExternalDnsConfig,
         description="DNS records that the domain's owner publishes.",

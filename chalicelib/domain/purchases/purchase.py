@@ -40,7 +40,7 @@ class Purchase(Resource):
     source: DataSource = Field(description="The source of the purchase.")
     metadata: JsonObject = Field(
         default_factory=dict,
-        description="Data about the purchase from its source, unchanged.",
+        description="Data about the purchase, as received from the source.",
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
         default=(), description="Values of custom attributes."

@@ -41,7 +41,7 @@ class Execution:
         settled: the number of the last attempt with a known outcome.
         attempts_before: number of attempts before the last replay by an operator. They do not count
             towards the maximum number of attempts.
-        claims: number of claims since an outcome of an attempt was last stored.
+        claims: number of claims since the last stored outcome of an attempt.
         claim_token: the fencing token of the last claim.
         ambiguous: whether the receiver may have processed the webhook although no response arrived.
         due_at: due time of the next attempt in epoch seconds; None once the execution has ended.

@@ -139,7 +139,7 @@ class Workflow(Resource):
 def reactions(
     workflows: Iterable[Workflow], feedback: Feedback
 ) -> Iterator[tuple[Workflow, Action]]:
-    """Yield every action that the feedback triggers, with its workflow."""
+    """Yield every action that the feedback triggers, with the action's workflow."""
     for workflow in workflows:
         if workflow.reacts_to(feedback):
             for action in workflow.actions:

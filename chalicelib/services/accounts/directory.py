@@ -13,4 +13,4 @@ def account_directory(account_id: str) -> Directory:
 
 def current_directory(account_id: str) -> Directory:
     """Return the account's current brands, stores and tags (consistent read). One AWS request."""
-    return places.load_directory(account_id, consistent=True)
+    return places.load_directory(account_id)

@@ -15,10 +15,10 @@ from chalicelib.storage import places
 
 
 def save_brand(account_id: str, definition: Any) -> Place:
-    """Create the brand, or replace the existing one with the same id.
+    """Create the brand, or replace the existing brand with the same id.
 
     Raises:
-        InvalidInput: the definition is invalid, or its id is the id of a store.
+        InvalidInput: the definition is invalid, or a store has the same id.
     """
     brand = parse_definition(definition, BrandDefinition)
     return _save(
@@ -27,12 +27,12 @@ def save_brand(account_id: str, definition: Any) -> Place:
 
 
 def save_store(account_id: str, definition: Any) -> Place:
-    """Create the store, or replace the existing one with the same id.
+    """Create the store, or replace the existing store with the same id.
 
     Raises:
-        InvalidInput: the definition is invalid, or its id is the id of a brand.
+        InvalidInput: the definition is invalid, or a brand has the same id.
     """
-    store = parse_store_definition(definition, places.load_directory(account_id, consistent=True))
+    store = parse_store_definition(definition, places.load_directory(account_id))
     return _save(
         account_id,
         Place(

@@ -20,7 +20,7 @@ def save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag])
     """
     new = {tag.id for tag in tags} - existing.keys()
     if new:
-        stored = places.load_directory(account_id, consistent=True).tags
+        stored = places.load_directory(account_id).tags
         if len(stored.keys() | new) > MAX_TAGS:
             raise InvalidInput([too_many_tags()])
     for tag in tags:

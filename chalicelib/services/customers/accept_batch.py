@@ -61,7 +61,7 @@ def accept_batch(
     key_input = None if idempotency_key is None else [batch.partial, *_parsed_rows(batch)]
     origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
     if idempotency_key is not None:
-        existing = imports.find(origin.record_id)
+        existing = imports.find(origin.record_id, clock.now())
         if existing:
             return _accept_again(existing, origin, batch.rejected)
     return _accept(account_id, batch, origin)
@@ -73,7 +73,7 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
     Raises:
         NotFound: the account has no such import.
     """
-    header = imports.find(import_id)
+    header = imports.find(import_id, clock.now())
     if header is None or header.account_id != account_id:
         raise NotFound("batch")
     return progress_of(header, imports.load_progress(header))
@@ -103,7 +103,7 @@ def _accept(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedB
     pointers = imports.save_chunks(header, chunks, now)
     if not imports.accept(header, now):
         # A concurrent request with the same idempotency key was accepted first.
-        existing = imports.find(header.id)
+        existing = imports.find(header.id, now)
         if existing is None:
             raise Unavailable("The batch was not stored.")
         return _accept_again(existing, origin, batch.rejected)

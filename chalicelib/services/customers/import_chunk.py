@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, Customer
+from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, Customer, check_size
 from chalicelib.domain.customers.import_batch import (
     ChunkPointer,
     ChunkProgress,
@@ -24,8 +24,11 @@ from chalicelib.domain.customers.merge import (
     text_length,
 )
 from chalicelib.domain.customers.platforms import IMPORT_METADATA_KEY
+from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
+from chalicelib.domain.paging import MAX_LISTED_BYTES
+from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customers, imports
 from chalicelib.storage.counters import Listed, increment_total
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
@@ -53,7 +56,8 @@ class ChunkOutcome(StrEnum):
 def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     """Import the chunk's rows and mark the chunk as done, in one transaction.
 
-    At most three AWS requests without contention.
+    At most three AWS requests without contention; one more per minute and account if existing
+    customers have tags.
 
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing is written.
@@ -101,7 +105,8 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     if chunk.header is None or chunk.is_leftover:
         _discard_if_unused(chunk, now)
         return ChunkOutcome.NOTHING_TO_DO
-    existing = customers.find_many(pointer.account_id, set(chunk.known.values()))
+    found = customers.find_many(pointer.account_id, set(chunk.known.values()))
+    existing = {customer.id: customer for customer in with_tags(pointer.account_id, found.values())}
     plans = [_plan(chunk, group, existing, now) for group in chunk.groups]
     position = chunk.total
     with transaction() as write:
@@ -147,11 +152,16 @@ def _plan(
 
 
 def _is_within_size_limit(base: Customer, base_length: int, fields: Fields) -> bool:
-    # JSON needs at most six bytes per character. If even this upper bound is within the limit,
-    # which is the case for most customers, the customer need not be serialized.
-    if (base_length + text_length(fields)) * 6 < MAX_CUSTOMER_BYTES:
+    # JSON needs at most six bytes per character, and twelve if characters are escaped. If even
+    # these upper bounds are within the limits, which is the case for most customers, the customer
+    # need not be serialized.
+    if (base_length + text_length(fields)) * 12 < MAX_LISTED_BYTES:
         return True
-    return len(_with_fields(base, fields).model_dump_json().encode()) <= MAX_CUSTOMER_BYTES
+    try:
+        check_size(_with_fields(base, fields))
+    except InputTooLarge:
+        return False
+    return True
 
 
 def _set_fields(customer: Customer) -> list[str]:
@@ -177,7 +187,10 @@ def _progress(plans: list[_Plan], now: datetime) -> ChunkProgress:
     ]
     counts = Counter(outcome for _, outcome in outcomes)
     failed = sorted(index for index, outcome in outcomes if outcome is RowOutcome.FAILED)
-    detail = f"The customer would be larger than {MAX_CUSTOMER_BYTES} bytes."
+    detail = (
+        f"The customer would be larger than {MAX_CUSTOMER_BYTES} bytes, or than {MAX_LISTED_BYTES}"
+        " bytes with escaped characters."
+    )
     return ChunkProgress(
         state=ChunkState.DONE,
         created=counts[RowOutcome.CREATED],

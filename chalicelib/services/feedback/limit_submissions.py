@@ -1,5 +1,9 @@
 """Limit the number of submissions from one source address to one form per time window."""
 
+from typing import Final
+
+from cachetools import FIFOCache
+
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FeedbackError, NotFound, TooManyRequests, Unavailable
 from chalicelib.domain.feedback.submission_limit import SubmissionLimit, SubmissionWindow
@@ -7,12 +11,16 @@ from chalicelib.log import logger
 from chalicelib.settings import settings
 from chalicelib.storage import rate_limits
 
+_exceeded: Final[FIFOCache[str, bool]] = FIFOCache(maxsize=10_000)
+"""The keys of exceeded time windows. Each window has its own key, so no key needs to expire."""
+
 
 def limit_submissions(form_id: str, address: str) -> None:
     """Count a submission and check that the count is within the limit.
 
     If the counter is unavailable, accept the submission, so that no feedback is lost. One AWS
-    request; none if no limit is configured.
+    request; none if no limit is configured, or if this process knows that the source address
+    exceeded the limit. Without this knowledge, abuse would overload the partition of its counter.
 
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.
@@ -22,12 +30,15 @@ def limit_submissions(form_id: str, address: str) -> None:
         return
     now = clock.now()
     window = SubmissionWindow.at(now, limit.window_s, form_id, address)
+    if _exceeded.get(window.key):
+        raise TooManyRequests(window.seconds_left(now))
     try:
         submitted = rate_limits.count(window.key, window.ends_at)
     except Unavailable:
         logger.warning("submission not counted", form_id=form_id)
         return
     if submitted > limit.maximum:
+        _exceeded[window.key] = True
         raise TooManyRequests(window.seconds_left(now))
 
 

@@ -1,9 +1,11 @@
 """Return the public views of contact forms and surveys."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.access import require_places, require_public, require_unused
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import (
@@ -76,6 +78,19 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
     order = purchase.external_id if purchase else ""
     context = SurveyContext.of_tracker(directory, tracker, order)
     return build_public_survey(survey.saved, directory, language, context)
+
+
+def reject_private_survey(survey_id: str) -> None:
+    """Reject an invalid request without a tracker if the survey is private.
+
+    A private survey must not report other errors of such a request. No AWS request if the survey is
+    cached.
+
+    Raises:
+        NotAllowed: the survey is private.
+    """
+    with suppress(NotFound):
+        require_public(get_survey(survey_id).saved)
 
 
 @cached(at_most=MAX_CACHED_VIEWS)

@@ -26,10 +26,10 @@ def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
         InputTooLarge: the contact form exceeds its size limit.
         Conflict: the id belongs to another account.
     """
-    directory = places.load_directory(account_id, consistent=True)
+    directory = places.load_directory(account_id)
     parsed = parse_contact_form_definition(definition, directory)
     earlier = _earlier(contact_forms, account_id, parsed.id, SavedContactForm)
-    form = build_contact_form(parsed, clock.now(), earlier)
+    form = build_contact_form(parsed, directory, clock.now(), earlier)
     contact_forms.save(account_id, form.id, form.model_dump_json().encode())
     return form
 
@@ -42,16 +42,16 @@ def save_survey(account_id: str, definition: Any) -> SavedSurvey:
         InputTooLarge: the survey exceeds its size limit.
         Conflict: the id belongs to another account.
     """
-    directory = places.load_directory(account_id, consistent=True)
+    directory = places.load_directory(account_id)
     parsed = parse_survey_definition(definition, directory)
     earlier = _earlier(surveys, account_id, parsed.id, SavedSurvey)
-    survey = build_survey(parsed, clock.now(), earlier)
+    survey = build_survey(parsed, directory, clock.now(), earlier)
     surveys.save(account_id, survey.id, survey.model_dump_json().encode())
     return survey
 
 
 def _earlier(table: FormTable, account_id: str, form_id: str, model: type[Saved]) -> Saved | None:
-    stored = table.find(form_id, consistent=True)
+    stored = table.find(form_id)
     if stored is None or stored.account_id != account_id:
         return None
     return model.model_validate_json(stored.document)

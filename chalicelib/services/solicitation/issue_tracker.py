@@ -21,7 +21,7 @@ def issue_tracker(
     survey = surveys.find(survey_id)
     if survey is None or survey.account_id != account_id:
         raise NotFound("survey")
-    purchase = purchases.find(account_id, purchase_id, consistent=True)
+    purchase = purchases.find(account_id, purchase_id)
     if purchase is None:
         raise NotFound("purchase")
     tracker = Tracker(

@@ -20,7 +20,7 @@ _AT_ONCE: Final = 100
 
 @dataclass(frozen=True)
 class ParkedFilter:
-    """The parked work to replay. A filter that is None matches all parked work.
+    """The parked work to replay. An attribute that is None matches all parked work.
 
     Attributes:
         kind: the kind of work, for example ``import``.
@@ -106,7 +106,7 @@ def _replay_group(kind: KindOfWork, group: list[ParkedWork]) -> int:
 
 
 def _revive(kind: KindOfWork, work: ParkedWork) -> object | None:
-    """Revive parked work. Return None if it is not parked any more."""
+    """Make parked work pending again. Return None if the work is no longer parked."""
     try:
         pointer: object = kind.records.revive(work.owner_id, work.part, clock.now())
     except NotFound:

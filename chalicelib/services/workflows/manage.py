@@ -23,7 +23,7 @@ def save_workflow(account_id: str, definition: Any) -> Workflow:
     existing = workflows.list_for_account(account_id, consistent=True)
     parsed = parse_workflow_definition(
         definition,
-        places.load_directory(account_id, consistent=True),
+        places.load_directory(account_id),
         existing,
         allow_private=settings().private_webhooks,
     )

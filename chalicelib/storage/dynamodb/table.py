@@ -165,15 +165,18 @@ class Table(Model):
         return row
 
     @classmethod
-    def load_partition(cls, hash_key: str, *, consistent: bool = False) -> list[Self]:
-        """Load all rows of a partition in one request. The partition must be smaller than 1 MB."""
+    def load_partition(cls, hash_key: str) -> list[Self]:
+        """Load all rows of a partition in one consistent request.
+
+        The partition must be smaller than 1 MB.
+        """
         table = cls._get_connection().get_meta_table()
         query = {
             "TableName": table.table_name,
             "KeyConditionExpression": "#key = :key",
             "ExpressionAttributeNames": {"#key": table.hash_keyname},
             "ExpressionAttributeValues": {":key": {"S": hash_key}},
-            "ConsistentRead": consistent,
+            "ConsistentRead": True,
         }
         items = connection().dispatch("Query", query)["Items"]
         return [cls.from_raw_data(item) for item in items]

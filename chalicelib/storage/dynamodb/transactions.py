@@ -14,7 +14,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.storage.dynamodb.table import THROTTLING_REASONS, Table, connection
 
 CONDITION_FAILED: Final = "ConditionalCheckFailed"
-"""DynamoDB's reason code for a write of a transaction whose condition failed."""
+"""The reason code that DynamoDB returns for a write whose condition failed."""
 
 _CONDITION_FAILED_ERROR: Final = "ConditionalCheckFailedException"
 _CONTENTION_REASONS: Final = THROTTLING_REASONS | {CONDITION_FAILED, "TransactionConflict"}

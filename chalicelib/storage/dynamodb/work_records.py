@@ -60,8 +60,8 @@ class WorkRow(Table):
     Only unfinished records have ``work_shard`` and ``due_at``, which are the keys of the index
     `due`.
 
-    ``started_at`` is the time in epoch seconds at which a worker started a redelivered record. The
-    outcome removes it.
+    ``started_at`` is the time in epoch seconds at which a worker started a redelivered record.
+    Storing the outcome removes this attribute.
     """
 
     part: Any

@@ -20,7 +20,7 @@ _NONE: Final = " 'none'"
 
 @cache
 def environment() -> "Environment":
-    """Return the environment of the templates in `templates/`, which escapes HTML."""
+    """Return the Jinja environment that loads templates from `templates/` and escapes HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(

@@ -18,10 +18,11 @@ from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import ValidatedBatch
 
-_SAFE_LENGTH: Final = 5_000
-"""Rows of at most this number of characters cannot exceed the size limit of a customer.
+_SAFE_LENGTH: Final = 4_000
+"""Rows of at most this number of characters cannot exceed a size limit of a customer.
 
-This is true even if JSON escapes every character, for example as ``\\u0001``.
+This is true even if JSON escapes every character, for example as ``\\u0001``, and Lambda as
+``\\ud83d\\ude00``.
 """
 
 

@@ -22,8 +22,8 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
         description=f"Returns one page of the account's {records}, oldest first. A page after the"
         " last page has no items, but the same totals.",
         body="paging.PageRequest",
-        body_description="The page. An empty body requests the first 10 records and needs no"
-        " content type.",
+        body_description="The requested page. An empty body requests the first 10 records and needs"
+        " no content type.",
         body_optional=True,
         response=response,
         returns=f"The page of {records}.",
@@ -36,7 +36,8 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
     id="getPurchase",
     tag="Purchases",
     summary="Get a purchase",
-    description="Returns one purchase with its current customer and store name.",
+    description="Returns one purchase with the current data of the customer and the current name"
+    " of the store.",
     parameters={"id": "Identifier of the purchase."},
     response="purchases.purchase.Purchase",
     returns="The purchase.",
@@ -136,7 +137,8 @@ def get_customer(request: PartnerRequest) -> Response:
     summary="Create a customer",
     description="Always creates a customer, even if another customer has the same e-mail and phone"
     " number. No field is required, but at least one must have a value; `null` and an empty string"
-    " are not values. The JSON of a customer is limited to 32 KB.",
+    " are not values. The JSON of a customer is limited to 32 KB,"
+    " and to 61,000 bytes with escaped characters.",
     parameters=IDEMPOTENCY_KEY,
     body="customers.customer.CustomerBody",
     body_description="The customer. Leading and trailing white space is removed.",

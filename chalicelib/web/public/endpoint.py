@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from chalice import Blueprint, Response
 from chalice.app import Request
 
-from chalicelib.domain.errors import FeedbackError
+from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
@@ -72,24 +72,32 @@ class PublicRequest:
             UnsupportedMediaType: the content type is not ``multipart/form-data``.
             InputTooLarge: the body exceeds `MAX_SUBMISSION_BYTES`.
             InvalidInput: the body or the idempotency key is invalid. Lists every error.
+            NotAllowed: the survey is private and the submission has no tracker.
             TooManyRequests: the source address exceeded its limit of submissions.
         """
-        from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
+        from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES, SurveySubmission
         from chalicelib.services.feedback.limit_submissions import count_rejected
         from chalicelib.services.feedback.submit import SubmissionMetadata
-        from chalicelib.web.public.multipart import read_parts
-        from chalicelib.web.public.submission_body import form_of, parse_submission
+        from chalicelib.services.forms.public import reject_private_survey
+        from chalicelib.web.public.multipart import Part, read_parts
+        from chalicelib.web.public.submission_body import form_of, has_tracker, parse_submission
 
         respondent = self.respondent
         log_fields(source=respondent.address)
         form_id = ""
+        parts: list[Part] = []
         try:
-            with ErrorCollector() as errors:
-                key = errors.of(self._idempotency_key, otherwise=None)
-                parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
-                form_id = form_of(parts)
-                log_fields(form_id=form_id)
-                body = parse_submission(parts, model)
+            try:
+                with ErrorCollector() as errors:
+                    key = errors.of(self._idempotency_key, otherwise=None)
+                    parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
+                    form_id = form_of(parts)
+                    log_fields(form_id=form_id)
+                    body = parse_submission(parts, model)
+            except InvalidInput:
+                if model is SurveySubmission and form_id and not has_tracker(parts):
+                    reject_private_survey(form_id)
+                raise
             return accept(
                 body.submission, SubmissionMetadata(respondent, key, body.is_honeypot_filled)
             )

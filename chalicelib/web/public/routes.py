@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
 
+from chalicelib.domain.errors import InvalidInput
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
-from chalicelib.web.query import query_errors
+from chalicelib.web.query import query_errors, text
 
 if TYPE_CHECKING:
     from chalicelib.domain.forms.public.form import PublicForm
@@ -104,16 +105,27 @@ def submit_contact_form(request: PublicRequest) -> Response:
 )
 def view_survey(request: PublicRequest) -> Response:
     """Return the public view of a survey."""
-    from chalicelib.services.forms.public import SurveyRequest, get_public_survey
+    from chalicelib.services.forms.public import (
+        SurveyRequest,
+        get_public_survey,
+        reject_private_survey,
+    )
 
     optional = request.optional_identifier
-    with ErrorCollector() as errors:
-        survey_request = SurveyRequest(
-            survey_id=errors.of(lambda: request.identifier("survey"), otherwise=""),
-            tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
-            store_id=errors.of(lambda: optional("store"), otherwise=None),
-            brand_id=errors.of(lambda: optional("brand"), otherwise=None),
-        )
+    survey_id = ""
+    try:
+        with ErrorCollector() as errors:
+            survey_id = errors.of(lambda: request.identifier("survey"), otherwise="")
+            survey_request = SurveyRequest(
+                survey_id=survey_id,
+                tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
+                store_id=errors.of(lambda: optional("store"), otherwise=None),
+                brand_id=errors.of(lambda: optional("brand"), otherwise=None),
+            )
+    except InvalidInput:
+        if survey_id and not text(request.http, "tracker"):
+            reject_private_survey(survey_id)
+        raise
     with query_errors():
         survey = get_public_survey(survey_request, request.respondent)
     if not survey_request.tracker_id:

@@ -42,6 +42,11 @@ def form_of(parts: Sequence[Part]) -> str:
     return parse_id(next((value for name, value in parts if name == "id"), "").strip()) or ""
 
 
+def has_tracker(parts: Sequence[Part]) -> bool:
+    """Return whether a submission has a tracker, valid or not."""
+    return any(name == "tracker" and value.strip() not in _UNSET for name, value in parts)
+
+
 def parse_submission(parts: Sequence[Part], model: type[Submission]) -> SubmissionBody[Submission]:
     """Parse the parts into a submission.
 

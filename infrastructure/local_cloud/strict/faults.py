@@ -132,7 +132,7 @@ class Faults:
 
 
 class IndexLag:
-    """The items that indexes still show in their previous state."""
+    """The items whose previous state the indexes still return."""
 
     def __init__(self, faults: Faults, now: Callable[[], float] = time.monotonic) -> None:
         self._faults = faults

@@ -83,7 +83,9 @@ class StrictLayer:
 
     async def _control(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not is_local_tool(scope.get("client"), scope["headers"]):
-            await _respond(send, 403, {"message": "Only programs on this machine may do this."})
+            await _respond(
+                send, 403, {"message": "Only programs on this machine may use this path."}
+            )
             return
         if scope["method"] == "PUT":
             try:

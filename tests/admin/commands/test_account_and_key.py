@@ -61,7 +61,7 @@ def test_account_create_rejects_existing_id() -> None:
         ("no-such-command",),
     ],
 )
-def test_usage_error_exits_with_2(arguments: tuple[str, ...]) -> None:
+def test_usage_error_exits_with_status_2(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert result.stderr

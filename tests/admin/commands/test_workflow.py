@@ -119,7 +119,7 @@ def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: T
     assert f"Due        {due}" in run("deliveries", "show", row.execution_id).stdout
 
 
-def test_webhook_secret_becomes_active_at_its_timestamp() -> None:
+def test_webhook_secret_becomes_active_at_its_start_time() -> None:
     account = new_account()
     first = run("webhook-secret", "rotate", account).stdout.strip()
     at = clock.now() + timedelta(hours=1)

@@ -87,13 +87,13 @@ def survey(**overrides: Any) -> dict[str, Any]:
 def saved_contact_form(**overrides: Any) -> SavedContactForm:
     """Return the contact form built from this definition."""
     return build_contact_form(
-        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), NOW
+        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), DIRECTORY, NOW
     )
 
 
 def saved_survey(**overrides: Any) -> SavedSurvey:
     """Return the survey built from this definition."""
-    return build_survey(parse_survey_definition(survey(**overrides), DIRECTORY), NOW)
+    return build_survey(parse_survey_definition(survey(**overrides), DIRECTORY), DIRECTORY, NOW)
 
 
 def contact_form_errors(**overrides: Any) -> list[tuple[str, str]]:

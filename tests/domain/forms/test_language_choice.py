@@ -65,7 +65,7 @@ def test_language_parameter_overrides_accept_language_header() -> None:
 
 
 @given(st.text(alphabet="frenzhTW-_,;q=0.19* ", max_size=60) | st.text(max_size=60))
-def test_any_requested_language_text_selects_available_language(header: str) -> None:
+def test_arbitrary_language_request_selects_available_language(header: str) -> None:
     assert chosen("fr", "zh-TW", accept=header) in {"en", "fr", "zh-TW"}
     assert chosen("fr", "zh-TW", requested=header) in {"en", "fr", "zh-TW"}
 

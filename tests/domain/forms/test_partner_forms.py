@@ -54,14 +54,14 @@ def survey_view(**overrides: Any) -> dict[str, Any]:
     return view
 
 
-def test_partner_contact_form_has_exactly_contract_fields() -> None:
+def test_partner_contact_form_has_exactly_the_fields_of_the_contract() -> None:
     view = contact_form_view(**COMPLETE_FORM)
 
     assert set(view) == FORM_FIELDS | {"brandId", "brandName"}
     assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
-def test_partner_survey_has_exactly_contract_fields() -> None:
+def test_partner_survey_has_exactly_the_fields_of_the_contract() -> None:
     view = survey_view(**COMPLETE_FORM)
 
     assert set(view) == SURVEY_FIELDS
@@ -69,7 +69,7 @@ def test_partner_survey_has_exactly_contract_fields() -> None:
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_style_objects_have_exactly_contract_fields(view: Any) -> None:
+def test_style_objects_have_exactly_the_fields_of_the_contract(view: Any) -> None:
     form = view(**COMPLETE_FORM)
 
     assert set(form["generalStyle"]["font"]) == {"name", "url"}
@@ -83,7 +83,7 @@ def test_style_objects_have_exactly_contract_fields(view: Any) -> None:
 
 
 @pytest.mark.parametrize("view", [contact_form_view, survey_view])
-def test_fields_groups_and_dependencies_have_exactly_contract_fields(view: Any) -> None:
+def test_fields_groups_and_dependencies_have_exactly_the_fields_of_the_contract(view: Any) -> None:
     form = view(**COMPLETE_FORM)
 
     assert [set(item) for item in form["fields"]] == [FIELD_PROPERTIES, FIELD_PROPERTIES]
@@ -170,7 +170,7 @@ def test_partner_view_contains_submission_count_and_current_names() -> None:
     assert (survey["submissionCount"], survey["targets"][0]["targetName"]) == (12, "Lyon")
 
 
-def test_target_has_exactly_contract_fields() -> None:
+def test_target_has_exactly_the_fields_of_the_contract() -> None:
     view = survey_view(
         targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example.com/"}]
     )
@@ -188,7 +188,7 @@ def test_target_has_exactly_contract_fields() -> None:
     }
 
 
-def test_support_email_has_exactly_contract_fields() -> None:
+def test_support_email_has_exactly_the_fields_of_the_contract() -> None:
     record = {"host": "k1._domainkey", "type": "TXT", "value": "p=abc"}
     support = survey_view(
         supportEmail={"email": "help@example.com", "externalDnsConfig": {"dkim": record}}
@@ -212,7 +212,7 @@ def test_support_email_has_exactly_contract_fields() -> None:
     }
 
 
-def test_pre_redirect_config_has_exactly_contract_fields() -> None:
+def test_pre_redirect_config_has_exactly_the_fields_of_the_contract() -> None:
     config = survey_view(preRedirect=True, preRedirectConfig=PRE_REDIRECT)["preRedirectConfig"]
 
     assert config == {

@@ -24,7 +24,7 @@ def test_status_2xx_in_any_attempt_is_success(status: int, used: int) -> None:
 
 
 @pytest.mark.parametrize("status", [199, 300, 301, 404, 409, 411, 429, 500, 503])
-def test_status_other_than_2xx_and_410_is_retried_after_retry_after_delay(status: int) -> None:
+def test_attempt_with_other_status_than_2xx_and_410_is_retried_after_delay(status: int) -> None:
     assert outcome(status) == Outcome(
         ExecutionState.PENDING, f"response status {status}", retry_at=NOW + HOUR
     )

@@ -39,7 +39,9 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("secret", "timestamp", "body", "digest"), VECTORS)
-def test_signature_matches_openssl(secret: str, timestamp: int, body: str, digest: str) -> None:
+def test_signature_equals_openssl_signature(
+    secret: str, timestamp: int, body: str, digest: str
+) -> None:
     assert sign(secret, timestamp, body.encode()) == f"sha256={digest}"
 
 

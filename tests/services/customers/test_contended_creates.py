@@ -156,7 +156,7 @@ def test_concurrent_requests_with_same_key_create_one_customer(
 
 
 @pytest.mark.parametrize("is_contended", [False, True])
-def test_concurrent_creates_with_same_pair_keep_pair_of_first_customer(
+def test_pair_of_concurrently_created_customers_refers_to_first_customer(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, is_contended: bool
 ) -> None:
     if is_contended:
@@ -202,7 +202,7 @@ def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> N
     assert [c.id for c in listed(account)] == ids
 
 
-def test_purchase_requests_position_of_its_customer(account: str, time: Time) -> None:
+def test_recording_purchase_requests_position_for_new_customer(account: str, time: Time) -> None:
     brand = save_brand(account, brand_definition())
     store = save_store(account, store_definition(brand.id))
     reserve(account)

@@ -1,21 +1,30 @@
 """Tests of the import of a batch, from its acceptance to the resulting customers."""
 
+from datetime import timedelta
+from random import Random
+from string import ascii_letters
+
 import pytest
 
+from benchmarks.consumed_capacity import row_bytes
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, CustomerBody
 from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.save import save_customer
+from chalicelib.storage.imports import WORK, ImportRow
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
     outcome_counts,
     run_import,
 )
+from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
 
 
@@ -216,3 +225,81 @@ def test_importing_chunk_sends_at_most_three_aws_requests(account: str, known: b
     assert calls == {
         "dynamodb.BatchGetItem": 2 if known else 1, "dynamodb.TransactWriteItems": 1
     }  # fmt: skip
+
+
+def large_customer(account_id: str, size: int, *tags: str) -> None:
+    """Save a customer whose JSON has ``size`` bytes, with its tags."""
+    customer_id = new_id()
+
+    def save(padding: int) -> int:
+        definition = {
+            "id": customer_id,
+            "email": "a@b.co",
+            "metadata": {"google": {"text": "x" * padding}},
+            "tags": [{"tag": tag} for tag in tags],
+        }
+        return len(save_customer(account_id, definition).model_dump_json())
+
+    assert save(size - save(0)) == size
+
+
+def chunk_of(import_id: str) -> ImportRow:
+    (chunk,) = ImportRow.query(import_id, ImportRow.part.startswith("chunk"))
+    return chunk
+
+
+def test_record_of_chunk_with_thousands_of_failed_rows_stays_below_400_kb(account: str) -> None:
+    large_customer(account, MAX_CUSTOMER_BYTES)
+    row = {"email": "a@b.co", "civility": "Mrs"}
+    accepted = accept_batch(account, {"batch": [row] * 4_300})
+    progress = run_import(account, accepted.id)
+    assert (progress.status, progress.failed) == ("COMPLETED", 4_300)
+    assert [error.index for error in progress.errors] == list(range(1_000))
+    assert {error.code for error in progress.errors} == {"too_large"}
+    assert row_bytes(chunk_of(accepted.id).serialize()) < 20_000
+
+
+def test_record_of_parked_chunk_stays_below_400_kb(account: str) -> None:
+    random = Random(1)
+    batch = [{"description": "".join(random.choices(ascii_letters, k=1_990))} for _ in range(98)]
+    batch += [{"email": "a@b.co", "firstName": "A"}] * 4_000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 200)
+        accepted = accept_batch(account, {"batch": batch})
+    part = chunk_of(accepted.id).part
+    for _ in range(MAX_CLAIMS):
+        is_parked = WORK.record_failure(accepted.id, part, "Defect", clock.now())
+    assert is_parked
+    progress = read_import(account, accepted.id)
+    assert (progress.failed, len(progress.errors)) == (4_098, 1_000)
+    assert 100_000 < row_bytes(chunk_of(accepted.id).serialize()) < 300_000
+
+
+@pytest.mark.parametrize(("length", "outcome"), [(62, "filled"), (63, "failed")])
+@pytest.mark.parametrize("tags", [(), ("VIP", "Press")])
+def test_tags_count_towards_size_limit_in_import(
+    account: str, tags: tuple[str, ...], length: int, outcome: str
+) -> None:
+    large_customer(account, MAX_CUSTOMER_BYTES - 60, *tags)
+    # The row replaces null, which has four characters, by a text with two quotes.
+    row = {"email": "a@b.co", "civility": "x" * length}
+    accepted = accept_batch(account, {"batch": [row]})
+    assert outcome_counts(run_import(account, accepted.id)) == {outcome: 1}
+
+
+def test_import_can_be_read_for_90_days_with_all_its_chunks(account: str, time: Time) -> None:
+    batch = {"batch": rows(60)}
+    accepted = accept_batch(account, batch, idempotency_key="key")
+    before = run_import(account, accepted.id)
+    header, *chunks = sorted(ImportRow.query(accepted.id), key=lambda row: row.part, reverse=True)
+    assert header.part == "header"
+    assert min(chunk.expires_at for chunk in chunks) >= header.expires_at + 86_400
+    start = clock.now()
+    time.ahead += timedelta(seconds=header.expires_at - start.timestamp() - 1)
+    assert read_import(account, accepted.id) == before
+    time.ahead += timedelta(seconds=1)
+    with pytest.raises(NotFound):
+        read_import(account, accepted.id)
+    # DynamoDB deletes expired rows days later.
+    assert accept_batch(account, batch, idempotency_key="key").id == accepted.id
+    assert outcome_counts(run_import(account, accepted.id)) == {"unchanged": 60}

@@ -183,7 +183,7 @@ def test_status_410_stops_execution(seeded: SeededAccount, receiver: Receiver, t
     assert (len(receiver.requests), read_only_execution(seeded)[0]) == (1, "STOPPED")
 
 
-def test_retry_after_delays_next_attempt(
+def test_retry_after_header_delays_next_attempt(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     add_workflow(seeded.account_id)

@@ -285,18 +285,18 @@ def test_every_language_is_accepted(known: Partner) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_text_has_at_most_255_characters(known: Partner, name: str) -> None:
+def test_text_over_255_characters_is_rejected(known: Partner, name: str) -> None:
     longest = "\U0001f469" * 255
     assert create_customer(known, {name: f" {longest} "})[name] == longest
     assert validation_errors(known, {name: "x" * 256}) == [(f"/{name}", "too_long")]
 
 
-def test_description_has_at_most_2000_characters(known: Partner) -> None:
+def test_description_over_2000_characters_is_rejected(known: Partner) -> None:
     assert create_customer(known, {"description": "é" * 2_000})["description"] == "é" * 2_000
     assert validation_errors(known, {"description": "é" * 2_001}) == [("/description", "too_long")]
 
 
-def test_email_has_at_most_255_characters(known: Partner) -> None:
+def test_email_over_255_characters_is_rejected(known: Partner) -> None:
     # The limit is 255 characters, but valid email syntax allows at most 254.
     domain = ".".join(["d" * 60] * 3) + ".test"
     longest = "a" * (254 - len(domain) - 1) + "@" + domain
@@ -320,7 +320,7 @@ def test_metadata_with_too_many_or_too_long_fields_is_rejected(known: Partner) -
 
 def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
     """Return a request body whose created customer has ``size`` bytes as JSON."""
-    metadata = {f"{n:02}": "é" * 500 for n in range(30)}
+    metadata = {f"{n:02}": "x" * 300 + "€" * 200 for n in range(33)}
     small = create_customer(partner, {"metadata": metadata, "description": "x", "civility": "x"})
     compact = json.dumps(small, ensure_ascii=False, separators=(",", ":"))
     missing = size - len(compact.encode())
@@ -334,7 +334,7 @@ def customer_of_size(partner: Partner, size: int) -> dict[str, Any]:
     }
 
 
-def test_customer_has_at_most_32_kilobytes(known: Partner) -> None:
+def test_customer_over_32_kilobytes_is_rejected(known: Partner) -> None:
     largest, larger = (customer_of_size(known, 32 * 1024 + extra_bytes) for extra_bytes in (0, 1))
     create_customer(known, largest)
     response = known.post(CREATE, larger)
@@ -343,8 +343,24 @@ def test_customer_has_at_most_32_kilobytes(known: Partner) -> None:
     assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
 
 
+def test_customer_has_at_most_61000_escaped_bytes(known: Partner) -> None:
+    def of_size(size: int) -> dict[str, Any]:
+        metadata = {f"{n:02}": "Ж" * 500 for n in range(19)} | {"a": "x" * 500, "b": "x" * 500}
+        body: dict[str, Any] = {"metadata": metadata, "description": "x"}
+        created = create_customer(known, body)
+        compact = json.dumps(created, ensure_ascii=False, separators=(",", ":"))
+        missing = size - len(json.dumps(compact)) + 2
+        return body | {"description": "x" * (1 + missing)}
+
+    largest, larger = (of_size(61_000 + extra_bytes) for extra_bytes in (0, 1))
+    create_customer(known, largest)
+    assert known.post(CREATE, larger).status == 413
+    assert known.post(BATCH, {"batch": [largest]}).status == 201
+    assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
+
+
 @pytest.mark.parametrize("path", [CREATE, BATCH])
-def test_body_has_at_most_4_megabytes(known: Partner, path: str) -> None:
+def test_body_over_4_megabytes_is_rejected(known: Partner, path: str) -> None:
     customer = {"firstName": "Zoé"}
     body = json.dumps(customer if path == CREATE else {"batch": [customer]}).encode()
     assert known.post(path, body.ljust(4 * MEGABYTE)).status == 201
@@ -353,7 +369,7 @@ def test_body_has_at_most_4_megabytes(known: Partner, path: str) -> None:
     assert "errors" not in response.json
 
 
-def test_batch_has_at_most_10000_rows(known: Partner) -> None:
+def test_batch_over_10000_rows_is_rejected(known: Partner) -> None:
     row = {"email": "a@example.test"}
     assert known.post(BATCH, {"batch": [row] * 10_000}).json["rowCount"] == 10_000
     assert known.post(BATCH, {"batch": [row] * 10_001}).errors == [("/batch", "too_many")]
@@ -646,6 +662,17 @@ def test_naughty_strings_in_imported_rows_are_stored_unchanged(partner: Partner)
 def test_customer_body_with_over_40000_values_is_rejected(known: Partner) -> None:
     body = b'{"email":[' + b"1," * 40_001 + b"1]}"
     assert known.post(CREATE, body).errors == [("", "too_many")]
+
+
+def test_batch_with_over_100000_arrays_is_rejected_before_parsing(known: Partner) -> None:
+    for count, errors in ((100_001, [("/batch/0", "wrong_type")]), (100_002, [("", "too_many")])):
+        body = b'{"batch":[[' + b",".join([b"[]"] * count) + b"]]}"
+        assert known.post(BATCH, body).errors == errors
+
+
+def test_brackets_in_strings_do_not_count_as_arrays(known: Partner) -> None:
+    row = {"metadata": {f"{n}": '{[\\"' * 100 for n in range(50)}}
+    assert known.post(BATCH, {"batch": [row] * 11}).status == 201
 
 
 def test_response_with_10000_rejected_rows_is_smaller_than_6_mb(known: Partner) -> None:

@@ -1,8 +1,10 @@
 """Tests of the endpoints that read one resource: responses, access control and errors."""
 
 import json
+from typing import Any
 
 import pytest
+from botocore.client import BaseClient
 from chalice.test import Client
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS
@@ -65,7 +67,9 @@ def test_purchase_contains_current_data_of_customer_and_store(loaded: LoadedAcco
     assert (purchase["metadata"], purchase["attributes"]) == ({}, [])
 
 
-def test_customer_has_every_field_and_null_only_where_nullable(loaded: LoadedAccount) -> None:
+def test_customer_contains_every_field_and_null_only_in_nullable_fields(
+    loaded: LoadedAccount,
+) -> None:
     customer = loaded.partner.get(loaded.paths["customer"]).json
     assert "language" not in customer
     nulls = {name for name, value in customer.items() if value is None}
@@ -115,3 +119,21 @@ def test_unsupported_method_returns_problem_details(loaded: LoadedAccount) -> No
     assert response.status == 405
     assert response.headers["content-type"] == "application/problem+json"
     assert response.headers["allow"] == "GET"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reads_by_id_are_consistent(
+    loaded: LoadedAccount, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+    consistent: list[bool] = []
+
+    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        tables = [arguments, *arguments.get("RequestItems", {}).values()]
+        consistent.append(any(table.get("ConsistentRead") for table in tables))
+        return real(client, operation, arguments)
+
+    assert loaded.partner.get(loaded.paths[kind]).status == 200
+    monkeypatch.setattr(BaseClient, "_make_api_call", request)
+    assert loaded.partner.get(loaded.paths[kind]).status == 200
+    assert set(consistent) == {True}

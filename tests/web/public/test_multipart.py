@@ -153,7 +153,7 @@ def test_empty_part_is_treated_as_absent(seeded: SeededAccount, empty_value: str
     assert response.status == 204
 
 
-def test_form_id_part_is_required(seeded: SeededAccount) -> None:
+def test_submission_without_form_id_is_rejected(seeded: SeededAccount) -> None:
     response = CLIENT.submit(SUBMIT_SURVEY, [("fields", "[]")])
     assert response.errors == [("/id", "required")]
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
@@ -32,11 +33,23 @@ def test_submission_over_limit_is_rejected(fresh: SeededAccount) -> None:
     assert len(stored_feedback(fresh.contact_form_id)) == 2
 
 
-def test_submission_limit_is_per_source_and_form(fresh: SeededAccount) -> None:
+def test_submission_limit_applies_to_each_source_and_form_separately(fresh: SeededAccount) -> None:
     assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
     assert submit(fresh, OTHER_CLIENT) == 204
     survey = CLIENT.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answers())
     assert survey.status == 201
+
+
+def test_submission_after_exceeded_limit_is_rejected_without_database_request(
+    fresh: SeededAccount,
+) -> None:
+    assert [submit(fresh) for _ in range(3)] == [204, 204, 429]
+    with counted_calls() as calls:
+        assert submit(fresh) == 429
+    assert calls == {}
+    with counted_calls() as calls:
+        assert submit(fresh, OTHER_CLIENT) == 204
+    assert calls["dynamodb.UpdateItem"] == 1
 
 
 def test_submission_limit_resets_in_next_time_window(

@@ -216,11 +216,36 @@ def test_disabled_form_rejects_submission(fresh: SeededAccount) -> None:
     assert used.used_at is None
 
 
-@pytest.mark.parametrize("parts", [{}, {"store": new_id()}, {"brand": new_id()}])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"store": new_id()},
+        {"brand": new_id()},
+        {"store": "7"},
+        {"brand": "7"},
+        {"store": "7", "tracker": "null"},
+        {"unknown": "x"},
+        {"headers": {"idempotency-key": "é"}},
+    ],
+)
 def test_private_survey_rejects_submission_without_tracker(
     seeded: SeededAccount, parts: Any
 ) -> None:
     assert submit_survey(seeded, [], survey_id=seeded.private_survey_id, **parts).status == 403
+
+
+def test_malformed_submission_with_tracker_or_to_public_survey_lists_errors(
+    seeded: SeededAccount,
+) -> None:
+    assert submit_survey(seeded, store="7").errors == [("/store", "invalid_uuid")]
+    assert submit_survey(seeded, survey_id=new_id(), store="7").errors == [
+        ("/store", "invalid_uuid")
+    ]
+    assert submit_private(seeded, "7", store="7").errors == [
+        ("/tracker", "invalid_uuid"),
+        ("/store", "invalid_uuid"),
+    ]
 
 
 def test_unknown_tracker_is_not_found(seeded: SeededAccount) -> None:

@@ -88,11 +88,23 @@ def test_private_survey_requires_tracker(seeded: SeededAccount) -> None:
     path = f"{SURVEY}?survey={seeded.private_survey_id}"
     for place in ("", f"&store={new_id()}", f"&brand={new_id()}"):
         assert CLIENT.get(path + place).status == 403
+    for invalid in ("&store=7", "&brand=7", "&store=7&tracker="):
+        assert CLIENT.get(path + invalid).status == 403
+    assert CLIENT.get(f"{path}&store=7&tracker=7").errors == [
+        ("?tracker", "invalid_uuid"),
+        ("?store", "invalid_uuid"),
+    ]
     tracker = seeded.tracker(externalId="A-20413")
     view = CLIENT.get(f"{path}&tracker={tracker.upper()}").json
     assert (view["order"], view["sendMode"]) == ("A-20413", "SMS")
     assert (view["store"]["id"], view["brand"]["id"]) == (seeded.store_id, seeded.brand_id)
     assert view["externalUrl"] == REVIEW_PAGE
+
+
+def test_invalid_parameters_of_public_or_unknown_survey_are_reported(seeded: SeededAccount) -> None:
+    for survey in (seeded.survey_id, new_id()):
+        response = CLIENT.get(f"{SURVEY}?survey={survey}&store=7")
+        assert response.errors == [("?store", "invalid_uuid")]
 
 
 def test_unknown_tracker_is_not_found(seeded: SeededAccount) -> None:

@@ -4,19 +4,20 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
+from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.forms.contact_form import PartnerContactForm
 from chalicelib.domain.forms.definitions.form import FormDefinition
 from chalicelib.domain.forms.definitions.references import References
 from chalicelib.domain.forms.fields import FieldDependency, FieldTraits, SavedField, SavedFieldGroup
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.part import DatedPart
+from chalicelib.domain.forms.survey import PartnerSurvey
+from chalicelib.domain.paging import check_listable
 from chalicelib.domain.schema import format_timestamp
 
 MAX_FORM_BYTES: Final = 50 * 1024
-"""Size limit of a saved form as JSON.
-
-A page of 100 forms stays below the Lambda response limit of 6 MB.
-"""
+"""Size limit of a saved form as JSON."""
 
 _Part = TypeVar("_Part", bound=DatedPart)
 _Saved = TypeVar("_Saved", bound=SavedForm)
@@ -24,7 +25,9 @@ _Saved = TypeVar("_Saved", bound=SavedForm)
 
 def build_form(
     model: type[_Saved],
+    view: type[PartnerContactForm] | type[PartnerSurvey],
     definition: FormDefinition,
+    directory: Directory,
     now: datetime,
     earlier: _Saved | None,
     **extra_fields: Any,
@@ -34,10 +37,13 @@ def build_form(
     Parts that also exist in ``earlier`` retain timestamps as described in `retain_timestamps`.
 
     Args:
+        view: the model of the partner view, whose size is limited too.
+        directory: the account's brands and stores, whose names the view contains.
         extra_fields: the properties that only contact forms or only surveys have.
 
     Raises:
-        InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`.
+        InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`, or the JSON of the partner view
+            exceeds `MAX_LISTED_BYTES` with escaped characters.
     """
     timestamp = format_timestamp(now)
     references = References.of(definition)
@@ -63,8 +69,10 @@ def build_form(
         | extra_fields
     )
     (form,) = retain_timestamps([form], [earlier] if earlier else ())
-    if len(form.model_dump_json().encode()) > MAX_FORM_BYTES:
+    document = form.model_dump_json().encode()
+    if len(document) > MAX_FORM_BYTES:
         raise InputTooLarge("form", MAX_FORM_BYTES)
+    check_listable("form", view.read(document, directory, submission_count=0))
     return form
 
 

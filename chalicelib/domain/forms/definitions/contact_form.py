@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.definitions import parse_and_validate
-from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.forms.definitions.build import build_form
 from chalicelib.domain.forms.definitions.form import FormDefinition
 from chalicelib.domain.forms.definitions.rules import form_errors
@@ -39,11 +39,14 @@ def parse_contact_form_definition(definition: Any, directory: Directory) -> Cont
 
 
 def build_contact_form(
-    definition: ContactFormDefinition, now: datetime, earlier: SavedContactForm | None = None
+    definition: ContactFormDefinition,
+    directory: Directory,
+    now: datetime,
+    earlier: SavedContactForm | None = None,
 ) -> SavedContactForm:
     """Build the contact form to save, which replaces ``earlier``.
 
     Raises:
-        InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`.
+        InputTooLarge: the form exceeds a size limit; see `build_form`.
     """
-    return build_form(SavedContactForm, definition, now, earlier)
+    return build_form(SavedContactForm, PartnerContactForm, definition, directory, now, earlier)

@@ -86,7 +86,7 @@ class PublicFieldGroup(Part):
     )
     name: str = Field(description="Name of the group.", examples=["Your visit"])
     vertical_index: int = Field(
-        ge=0, le=MAX_INDEX, description="Position among the groups.", examples=[0]
+        ge=0, le=MAX_INDEX, description="Position of the group in the form.", examples=[0]
     )
 
 

@@ -1,18 +1,23 @@
 """Tests of the validation of form definitions and of building forms from valid definitions."""
 
+import json
 from datetime import datetime
 from typing import Any
 
 import pytest
 
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.forms.definitions.build import MAX_FORM_BYTES
 from chalicelib.domain.forms.definitions.contact_form import (
     build_contact_form,
     parse_contact_form_definition,
 )
 from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
+from chalicelib.domain.forms.survey import PartnerSurvey, SavedSurvey
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.paging import MAX_LISTED_BYTES
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,
@@ -41,7 +46,7 @@ def replace_contact_form(
     earlier: SavedContactForm, now: datetime = LATER, **overrides: Any
 ) -> SavedContactForm:
     return build_contact_form(
-        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), now, earlier
+        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), DIRECTORY, now, earlier
     )
 
 
@@ -223,7 +228,8 @@ def test_replaced_survey_keeps_timestamps_of_targets_and_support_email() -> None
     }
     before = saved_survey(**parts)
     parts["targets"].append({"type": "STORE", "targetId": STORE})
-    after = build_survey(parse_survey_definition(survey(**parts), DIRECTORY), LATER, before)
+    definition = parse_survey_definition(survey(**parts), DIRECTORY)
+    after = build_survey(definition, DIRECTORY, LATER, before)
 
     assert [target.created_at for target in after.targets] == [NOW_TEXT, LATER_TEXT]
     assert after.support_email == before.support_email
@@ -499,6 +505,11 @@ def test_survey_targets_must_be_unique_brands_and_stores_of_account(
         ({"solicitationThreshold": 0, "resolicitationDelay": 0}, []),
         ({"solicitationThreshold": -1}, [("/solicitationThreshold", "out_of_range")]),
         ({"resolicitationDelay": -1}, [("/resolicitationDelay", "out_of_range")]),
+        ({"resolicitationDelay": 366 * 24 * 3600}, []),
+        (
+            {"resolicitationDelay": 366 * 24 * 3600 + 1},
+            [("/resolicitationDelay", "out_of_range")],
+        ),
         ({"resolicitationMode": "STORE"}, []),
         ({"resolicitationMode": "CITY"}, [("/resolicitationMode", "not_allowed")]),
         ({"supportEmail": {"email": "x"}}, [("/supportEmail/email", "invalid_email")]),
@@ -585,13 +596,50 @@ def test_all_rule_errors_are_reported_at_once() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "é"])
 def test_form_larger_than_50_kilobytes_is_rejected(letter: str) -> None:
+    def translated(title: str) -> SavedContactForm:
+        return saved_contact_form(translations={"fr": {"header": {"title": title}}})
+
     def of_size(size: int) -> SavedContactForm:
-        rest = size - len(saved_contact_form(header={"title": "a"}).model_dump_json().encode()) + 1
+        rest = size - len(translated("a").model_dump_json().encode()) + 1
         width = len(letter.encode())
-        title = letter * (rest // width) + "a" * (rest % width)
-        return saved_contact_form(header={"title": title})
+        return translated(letter * (rest // width) + "a" * (rest % width))
 
     assert len(of_size(MAX_FORM_BYTES).model_dump_json().encode()) == MAX_FORM_BYTES == 51200
     with pytest.raises(InputTooLarge) as raised:
         of_size(MAX_FORM_BYTES + 1)
     assert raised.value.limit == MAX_FORM_BYTES
+
+
+def view_bytes(form: SavedContactForm | SavedSurvey) -> int:
+    """Return the size of the partner view as Lambda marshals it."""
+    model = PartnerSurvey if isinstance(form, SavedSurvey) else PartnerContactForm
+    view = model.read(form.model_dump_json(), DIRECTORY, submission_count=0)
+    return len(json.dumps(view.model_dump_json())) - 2
+
+
+@pytest.mark.parametrize("letter", ["Ж", "é", "€", '"', "\\"])
+def test_partner_view_of_form_has_at_most_61000_escaped_bytes(letter: str) -> None:
+    def of_size(size: int) -> SavedContactForm:
+        rest = size - view_bytes(saved_contact_form(header={"title": "a"})) + 1
+        width = len(json.dumps(json.dumps(letter, ensure_ascii=False))) - 6
+        return saved_contact_form(header={"title": letter * (rest // width) + "a" * (rest % width)})
+
+    assert view_bytes(of_size(MAX_LISTED_BYTES)) == MAX_LISTED_BYTES
+    with pytest.raises(InputTooLarge) as raised:
+        of_size(MAX_LISTED_BYTES + 1)
+    assert raised.value.limit == MAX_LISTED_BYTES
+
+
+def test_size_of_partner_view_includes_names_of_targets() -> None:
+    def saved(name: str, count: int) -> SavedSurvey:
+        brands = [
+            Place(id=derived_id(str(n)), kind=PlaceKind.BRAND, name=name) for n in range(count)
+        ]
+        targets = [{"type": "BRAND", "targetId": brand.id} for brand in brands]
+        directory = Directory.of(brands)
+        definition = parse_survey_definition(survey(targets=targets), directory)
+        return build_survey(definition, directory, LATER)
+
+    saved("Lumen", 35)
+    with pytest.raises(InputTooLarge):
+        saved("Ж" * 255, 35)

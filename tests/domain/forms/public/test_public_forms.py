@@ -58,14 +58,14 @@ def survey_view(
     return shown
 
 
-def test_public_contact_form_has_exactly_contract_fields() -> None:
+def test_public_contact_form_has_exactly_the_fields_of_the_contract() -> None:
     view = contact_form_view(**COMPLETE_FORM)
 
     assert set(view) == FORM_FIELDS | {"brandName"}
     assert set(view["generalStyle"]) == STYLE_FIELDS
 
 
-def test_public_survey_has_exactly_contract_fields() -> None:
+def test_public_survey_has_exactly_the_fields_of_the_contract() -> None:
     view = survey_view(**COMPLETE_FORM)
 
     assert set(view) == FORM_FIELDS | set(

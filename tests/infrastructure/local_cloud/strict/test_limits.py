@@ -24,7 +24,7 @@ def test_json_escaped_response_over_lambda_limit_is_rejected(
     assert rejected["log"] == "line"
 
 
-def test_error_of_function_over_6_mb_is_returned_unchanged() -> None:
+def test_function_error_over_6_mb_is_returned_unchanged() -> None:
     failed = {"error": True, "body": {"errorMessage": "x" * (LAMBDA_BYTES + 1)}}
     assert limited_result(failed) is failed
 

@@ -1,0 +1,43 @@
+"""The command ``doctor``: check the deployed stage."""
+
+from dataclasses import asdict
+
+import typer
+
+from admin.terminal import JsonOption, progress_bar, results, show_json
+from chalicelib.settings import settings
+
+
+def doctor(as_json: JsonOption = False) -> None:
+    """Compare the deployed stage with the function manifest and the data template.
+
+    Prints each problem and its fix. Exits with status 1 if there is a problem. A check that the
+    emulator does not support is skipped.
+
+    Example: python -m admin --stage prod doctor
+    """
+    from infrastructure.doctor.examine import CHECKS, examine, stage_named
+
+    try:
+        stage = stage_named(settings().stage)
+    except KeyError:
+        raise typer.BadParameter(
+            f"infrastructure/functions.py has no stage {settings().stage!r}.", param_hint="--stage"
+        ) from None
+    with progress_bar("Checking", len(CHECKS)) as advance:
+        report = examine(stage, advance)
+    if as_json:
+        show_json(asdict(report))
+    else:
+        for check, problems in report.problems.items():
+            for problem in problems:
+                results().print(f"{check}: {problem.resource}: {problem.detail}")
+                results().print(f"  Fix: {problem.fix}")
+        for check, reason in report.skipped.items():
+            results().print(f"Skipped: {check}. {reason}")
+        results().print(
+            f"Stage {stage.name}: {len(report.passed)} checks passed, {len(report.skipped)}"
+            f" skipped, {report.problem_count} problems."
+        )
+    if report.problems:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""Compare a deployed stage with the function manifest and the data template."""

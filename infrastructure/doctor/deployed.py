@@ -1,0 +1,179 @@
+"""Read the deployed state of a stage. Each part is read once, on first use."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+import boto3
+
+from chalicelib.queues import Queue
+from chalicelib.settings import settings
+from infrastructure.deployment import code_stack
+from infrastructure.doctor.template import ResolvedTemplate
+from infrastructure.functions import FUNCTIONS, Function, Stage
+
+_REST_API: Final = "feedback"
+
+
+class DeployedStage:
+    """A stage, its expected resources, and readers of its deployed resources."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.template = ResolvedTemplate(stage.name)
+        self._clients: dict[str, Any] = {}
+
+    def client(self, service: str) -> Any:
+        """Return a client of an AWS service in the region of the stage."""
+        if service not in self._clients:
+            create: Any = boto3.client
+            self._clients[service] = create(service, region_name=settings().region)
+        return self._clients[service]
+
+    def resource_name(self, name: str) -> str:
+        """Return the full name of a table or queue."""
+        return f"feedback-{self.stage.name}-{name}"
+
+    @cached_property
+    def expected_tables(self) -> dict[str, dict[str, Any]]:
+        """The properties of the template's tables by name."""
+        return self.template.by_name("AWS::DynamoDB::Table", "TableName")
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The descriptions of the deployed tables by name."""
+        dynamodb = self.client("dynamodb")
+        found: dict[str, dict[str, Any]] = {}
+        for name in self.expected_tables:
+            try:
+                found[name] = dynamodb.describe_table(TableName=name)["Table"]
+            except dynamodb.exceptions.ResourceNotFoundException:
+                continue
+        return found
+
+    @cached_property
+    def expected_queues(self) -> dict[str, dict[str, Any]]:
+        """The properties of the template's queues by name."""
+        return self.template.by_name("AWS::SQS::Queue", "QueueName")
+
+    @cached_property
+    def queues(self) -> dict[str, dict[str, str]]:
+        """The attributes of the deployed queues by name."""
+        sqs = self.client("sqs")
+        found: dict[str, dict[str, str]] = {}
+        for name in self.expected_queues:
+            try:
+                url = sqs.get_queue_url(QueueName=name)["QueueUrl"]
+            except sqs.exceptions.QueueDoesNotExist:
+                continue
+            response = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+            found[name] = response["Attributes"]
+        return found
+
+    @cached_property
+    def _code_stack_functions(self) -> dict[str, str]:
+        """The names of the functions of a stage that CloudFormation deploys, by logical id."""
+        pages = self.client("cloudformation").get_paginator("list_stack_resources")
+        return {
+            resource["LogicalResourceId"].lower(): resource["PhysicalResourceId"]
+            for page in pages.paginate(StackName=code_stack.STACK)
+            for resource in page["StackResourceSummaries"]
+            if resource["ResourceType"] == "AWS::Lambda::Function"
+        }
+
+    def function_name(self, function: Function) -> str:
+        """Return the name of the deployed function."""
+        if self.stage.name == code_stack.STAGE:
+            logical_id = function.name.replace("_", "")
+            return self._code_stack_functions.get(logical_id, function.name)
+        # Chalice names the API function feedback-STAGE and other functions feedback-STAGE-NAME.
+        is_api = function.name == "api_handler"
+        return f"feedback-{self.stage.name}" if is_api else self.resource_name(function.name)
+
+    @cached_property
+    def functions(self) -> dict[str, dict[str, Any]]:
+        """The configurations of all functions of the AWS account by name."""
+        return {
+            function["FunctionName"]: function
+            for page in self.client("lambda").get_paginator("list_functions").paginate()
+            for function in page["Functions"]
+        }
+
+    @cached_property
+    def stage_functions(self) -> list[tuple[Function, str, dict[str, Any]]]:
+        """The deployed functions of the manifest, each with its name and its configuration."""
+        named = [(function, self.function_name(function)) for function in FUNCTIONS]
+        return [
+            (function, name, self.functions[name])
+            for function, name in named
+            if name in self.functions
+        ]
+
+    def event_source(self, queue: Queue) -> dict[str, Any] | None:
+        """Return the event source mapping of a queue. None if it does not exist."""
+        name = self.resource_name(queue.name)
+        return self._event_sources.get(name)
+
+    @cached_property
+    def _event_sources(self) -> Mapping[str, dict[str, Any]]:
+        pages = self.client("lambda").get_paginator("list_event_source_mappings").paginate()
+        return {
+            mapping["EventSourceArn"].rpartition(":")[2]: mapping
+            for page in pages
+            for mapping in page["EventSourceMappings"]
+        }
+
+    @cached_property
+    def alarms(self) -> dict[str, dict[str, Any]]:
+        """The deployed alarms of the stage by name."""
+        pages = self.client("cloudwatch").get_paginator("describe_alarms")
+        return {
+            alarm["AlarmName"]: alarm
+            for page in pages.paginate(AlarmNamePrefix=self.resource_name(""))
+            for alarm in page["MetricAlarms"]
+        }
+
+    def permissions(self, function: Mapping[str, Any]) -> set[tuple[str, str]]:
+        """Return the pairs of an action and a resource that the function's role allows.
+
+        A managed policy is a pair of its name and ``managed policy``.
+        """
+        iam = self.client("iam")
+        role = function["Role"].rpartition("/")[2]
+        names = iam.list_role_policies(RoleName=role)["PolicyNames"]
+        allowed: set[tuple[str, str]] = set()
+        for name in names:
+            document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+            allowed |= allowed_by(document)
+        attached = iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+        return allowed | {(policy["PolicyName"], "managed policy") for policy in attached}
+
+    @cached_property
+    def method_settings(self) -> dict[str, dict[str, Any]] | None:
+        """The settings of the gateway's stage by method. None if the stage does not exist."""
+        gateway = self.client("apigateway")
+        for page in gateway.get_paginator("get_rest_apis").paginate():
+            for api in page["items"]:
+                if api["name"] != _REST_API:
+                    continue
+                for stage in gateway.get_stages(restApiId=api["id"])["item"]:
+                    if stage["stageName"] == self.stage.name:
+                        return {
+                            method.replace("~1", "/").strip("/"): settings
+                            for method, settings in stage.get("methodSettings", {}).items()
+                        }
+        return None
+
+
+def allowed_by(document: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Return the pairs of an action and a resource that a policy document allows."""
+    return {
+        (action, resource)
+        for statement in document["Statement"]
+        for action in _as_list(statement["Action"])
+        for resource in _as_list(statement["Resource"])
+    }
+
+
+def _as_list(value: Any) -> Iterator[str]:
+    yield from [value] if isinstance(value, str) else value

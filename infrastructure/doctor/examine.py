@@ -1,0 +1,115 @@
+"""Run all checks of a stage."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from botocore.exceptions import ClientError
+
+from infrastructure.doctor import code, data, monitoring, senders
+from infrastructure.doctor.deployed import DeployedStage
+from infrastructure.doctor.findings import Problem, Report, Skipped
+from infrastructure.functions import STAGES, Stage
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of a stage.
+
+    Attributes:
+        find: a function that yields the problems of a stage. It raises `Skipped` if the check does
+            not apply to the stage.
+        resources: a function that returns the deployed resources that the check reads. If there are
+            none, the check is skipped.
+        is_emulated: whether the emulator supports the settings that the check reads.
+    """
+
+    name: str
+    find: Callable[[DeployedStage], Iterator[Problem]]
+    resources: Callable[[DeployedStage], object] = lambda _: True
+    is_emulated: bool = True
+
+
+def _tables(deployed: DeployedStage) -> object:
+    return deployed.tables
+
+
+def _queues(deployed: DeployedStage) -> object:
+    return deployed.queues
+
+
+def _functions(deployed: DeployedStage) -> object:
+    return deployed.stage_functions
+
+
+CHECKS: Final = (
+    Check("tables", data.check_tables),
+    Check("indexes", data.check_indexes, _tables),
+    Check("encryption", data.check_encryption, _tables, is_emulated=False),
+    Check("point-in-time recovery", data.check_recovery, _tables, is_emulated=False),
+    Check("time to live", data.check_time_to_live, _tables, is_emulated=False),
+    Check("queues", data.check_queues),
+    Check("dead-letter queues", data.check_redrive, _queues),
+    Check("functions", code.check_functions),
+    Check("event sources", code.check_event_sources),
+    Check("schedules", code.check_schedules, _functions),
+    Check("policies", code.check_policies, _functions),
+    Check("gateway limits", code.check_throttling),
+    Check("alarms", monitoring.check_alarms),
+    Check("alarm recipients", monitoring.check_recipients),
+    Check("logs", monitoring.check_logs),
+    Check("senders", senders.check_senders),
+    Check("clock", monitoring.check_clock),
+)
+
+_NOT_EMULATED: Final = "The emulator does not support these settings."
+_NO_RESOURCES: Final = "The resources to check do not exist."
+_NOT_ALLOWED: Final = (
+    "Allow your identity this action (docs/operating.md, Checking a deployment), and run the"
+    " command again."
+)
+
+
+def stage_named(name: str) -> Stage:
+    """Return the stage of the manifest with this name.
+
+    Raises:
+        KeyError: the manifest has no such stage.
+    """
+    return {stage.name: stage for stage in STAGES}[name]
+
+
+def examine(stage: Stage, on_check: Callable[[], None] = lambda: None) -> Report:
+    """Run all checks of the stage.
+
+    Args:
+        on_check: called after each check.
+    """
+    deployed, report = DeployedStage(stage), Report()
+    for check in CHECKS:
+        try:
+            problems = _run(check, deployed)
+        except Skipped as reason:
+            report.skipped[check.name] = str(reason)
+        else:
+            if problems:
+                report.problems[check.name] = problems
+            else:
+                report.passed.append(check.name)
+        on_check()
+    return report
+
+
+def _run(check: Check, deployed: DeployedStage) -> list[Problem]:
+    is_emulator = bool(os.environ.get("AWS_ENDPOINT_URL"))
+    if is_emulator and not check.is_emulated:
+        raise Skipped(_NOT_EMULATED)
+    try:
+        if not check.resources(deployed):
+            raise Skipped(_NO_RESOURCES)
+        return list(check.find(deployed))
+    except ClientError as error:
+        if is_emulator:
+            raise Skipped(f"The emulator returned an error: {error}") from error
+        return [Problem(check.name, f"Cannot be checked: {error}", _NOT_ALLOWED)]

@@ -1,0 +1,290 @@
+"""Tests of the command ``doctor`` on a healthy, a broken and an empty stage."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from chalicelib.domain import clock
+from chalicelib.settings import settings
+from infrastructure.doctor import data, monitoring
+from infrastructure.doctor.deployed import DeployedStage
+from infrastructure.doctor.examine import CHECKS, examine
+from infrastructure.doctor.findings import Report, Skipped
+from infrastructure.doctor.senders import sender_problems
+from infrastructure.functions import FUNCTIONS
+from tests.admin.command import run
+from tests.infrastructure.doctor.healthy_stage import STAGE, TOPIC, create_stage
+
+
+@pytest.fixture
+def _aws() -> Iterator[None]:
+    with mock_aws():
+        yield
+    settings.cache_clear()
+
+
+def doctor() -> tuple[int, dict[str, Any]]:
+    """Run the command for the stage ``dev``. Return its exit code and its report."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STAGE", "dev")  # restores the variable that --stage changes
+        result = run("--stage", "dev", "doctor", "--json")
+        settings.cache_clear()
+    return result.exit_code, json.loads(result.stdout)
+
+
+def break_data() -> None:
+    dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
+    dynamodb.delete_table(TableName="feedback-dev-rate-limits")
+    dynamodb.update_table(
+        TableName="feedback-dev-credentials",
+        GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by_account"}}],
+    )
+    kms = boto3.client("kms")
+    key = kms.describe_key(KeyId="alias/feedback-dev-secrets")["KeyMetadata"]["KeyId"]
+    kms.disable_key(KeyId=key)
+    dynamodb.update_continuous_backups(
+        TableName="feedback-dev-feedback",
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False},
+    )
+    dynamodb.update_time_to_live(
+        TableName="feedback-dev-imports",
+        TimeToLiveSpecification={"Enabled": False, "AttributeName": "expires_at"},
+    )
+    for queue, attribute, value in (
+        ("feedback", "VisibilityTimeout", "30"),
+        ("webhooks", "RedrivePolicy", ""),
+    ):
+        url = sqs.get_queue_url(QueueName=f"feedback-dev-{queue}")["QueueUrl"]
+        sqs.set_queue_attributes(QueueUrl=url, Attributes={attribute: value})
+
+
+def break_code() -> None:
+    functions, iam = boto3.client("lambda"), boto3.client("iam")
+    functions.update_function_configuration(FunctionName="feedback-dev-sweep", Timeout=3)
+    for mapping in functions.list_event_source_mappings()["EventSourceMappings"]:
+        if mapping["EventSourceArn"].endswith("feedback-dev-feedback"):
+            functions.update_event_source_mapping(UUID=mapping["UUID"], FunctionResponseTypes=[])
+        if mapping["EventSourceArn"].endswith("feedback-dev-webhooks"):
+            functions.update_event_source_mapping(
+                UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": 2}
+            )
+    boto3.client("events").disable_rule(Name="feedback-dev-sweep")
+    role = "feedback-dev-assign_positions"
+    policy = iam.get_role_policy(RoleName=role, PolicyName=role)["PolicyDocument"]
+    policy["Statement"].append({"Effect": "Allow", "Action": "s3:*", "Resource": "*"})
+    policy["Statement"].pop(0)
+    iam.put_role_policy(RoleName=role, PolicyName=role, PolicyDocument=json.dumps(policy))
+    gateway = boto3.client("apigateway")
+    (api,) = gateway.get_rest_apis()["items"]
+    gateway.update_stage(
+        restApiId=api["id"],
+        stageName="dev",
+        patchOperations=[{"op": "replace", "path": "/*/*/throttling/rateLimit", "value": "9"}],
+    )
+
+
+def break_monitoring() -> None:
+    cloudwatch, sns = boto3.client("cloudwatch"), boto3.client("sns")
+    cloudwatch.delete_alarms(AlarmNames=["feedback-dev-api-errors"])
+    cloudwatch.disable_alarm_actions(AlarmNames=["feedback-dev-webhooks-dead"])
+    (subscription,) = sns.list_subscriptions()["Subscriptions"]
+    sns.unsubscribe(SubscriptionArn=subscription["SubscriptionArn"])
+    boto3.client("logs").delete_retention_policy(logGroupName="/aws/lambda/feedback-dev-sweep")
+
+
+BROKEN = {
+    "tables": {("feedback-dev-rate-limits", "Does not exist.")},
+    "indexes": {("feedback-dev-credentials/by_account", "The index does not exist.")},
+    "encryption": {
+        (
+            f"feedback-dev-{table}",
+            "The table is not encrypted with the enabled key alias/feedback-dev-secrets.",
+        )
+        for table in ("webhook-secrets", "workflows")
+    },
+    "point-in-time recovery": {("feedback-dev-feedback", "Point-in-time recovery is off.")},
+    "time to live": {
+        ("feedback-dev-imports", "Rows expire by the attribute None, expected expires_at.")
+    },
+    "queues": {("feedback-dev-feedback", "VisibilityTimeout is 30, expected 360.")},
+    "dead-letter queues": {
+        (
+            "feedback-dev-webhooks",
+            "deadLetterTargetArn is None, expected feedback-dev-webhooks-dead.",
+        ),
+        ("feedback-dev-webhooks", "maxReceiveCount is None, expected 10."),
+    },
+    "functions": {("feedback-dev-sweep", "Timeout is 3, expected 50.")},
+    "event sources": {
+        (
+            "feedback-dev-feedback",
+            "FunctionResponseTypes is [], expected ['ReportBatchItemFailures'].",
+        ),
+        ("feedback-dev-webhooks", "MaximumConcurrency is 2, expected 50."),
+    },
+    "schedules": {
+        ("feedback-dev-sweep", "No enabled rule invokes the function at rate(1 minute).")
+    },
+    "policies": {
+        ("feedback-dev-assign_positions", f"The role lacks {permission}.")
+        for permission in (
+            f"logs:{action} on arn:aws:logs:*:*:log-group:/aws/lambda/feedback-dev{group}:*"
+            for action in ("CreateLogStream", "PutLogEvents")
+            for group in ("", "-*")
+        )
+    }
+    | {("feedback-dev-assign_positions", "The role has the additional permission s3:* on *.")},
+    "gateway limits": {
+        ("gateway stage dev, */*", "throttlingRateLimit is 9.0, expected 100."),
+    },
+    "alarms": {
+        ("feedback-dev-api-errors", "Does not exist."),
+        ("feedback-dev-webhooks-dead", "ActionsEnabled is False, expected True."),
+    },
+    "alarm recipients": {(TOPIC, "No address receives the alarms.")},
+    "logs": {("/aws/lambda/feedback-dev-sweep", "retentionInDays is None, expected 30.")},
+}
+"""The problems of a stage after the functions above have broken it, by check."""
+
+
+@pytest.mark.usefixtures("_aws")
+def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage() -> None:
+    create_stage()
+    exit_code, healthy = doctor()
+    assert healthy["problems"] == {}
+    assert healthy["skipped"] == {"senders": "The stage has no sender."}
+    assert len(healthy["passed"]) == len(CHECKS) - 1
+    assert exit_code == 0
+
+    break_data()
+    break_code()
+    break_monitoring()
+    exit_code, broken = doctor()
+    assert exit_code == 1
+    problems = broken["problems"]
+    assert {
+        check: {(problem["resource"], problem["detail"]) for problem in found}
+        for check, found in problems.items()
+    } == BROKEN
+    assert all(problem["fix"] for found in problems.values() for problem in found)
+
+
+@pytest.mark.usefixtures("_aws")
+def test_no_check_passes_without_resources() -> None:
+    report = examine(STAGE)
+    assert report.passed == ["clock"]
+    assert report.skipped["indexes"] == "The resources to check do not exist."
+    assert len(report.problems["functions"]) == len(FUNCTIONS)
+
+
+@pytest.mark.usefixtures("_aws")
+def test_doctor_prints_problem_with_fix_and_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAGE", "dev")
+    result = run("--stage", "dev", "doctor")
+    assert result.exit_code == 1
+    assert "tables: feedback-dev-accounts: Does not exist.\n  Fix: Deploy the" in result.stdout
+    assert "\nStage dev: 1 checks passed, " in result.stdout
+
+
+def test_stage_outside_manifest_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAGE", "test")
+    result = run("--stage", "unknown", "doctor")
+    settings.cache_clear()
+    assert result.exit_code == 2
+    assert "has no stage 'unknown'" in result.stderr
+
+
+def examine_with_errors(monkeypatch: pytest.MonkeyPatch) -> Report:
+    """Run the check of the tables while DynamoDB denies access."""
+
+    def deny(_: DeployedStage) -> Any:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "DescribeTable")
+
+    only = next(check for check in CHECKS if check.find is data.check_tables)
+    monkeypatch.setattr(DeployedStage, "tables", property(deny))
+    monkeypatch.setattr("infrastructure.doctor.examine.CHECKS", (only,))
+    return examine(STAGE)
+
+
+def test_check_without_permission_is_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = examine_with_errors(monkeypatch)
+    assert "AccessDenied" in report.problems["tables"][0].detail
+    assert report.passed == []
+
+
+def test_check_that_emulator_cannot_answer_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    report = examine_with_errors(monkeypatch)
+    assert "AccessDenied" in report.skipped["tables"]
+    assert (report.passed, report.problems) == ([], {})
+
+
+def test_settings_that_emulator_drops_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    dropped = [check for check in CHECKS if not check.is_emulated]
+    monkeypatch.setattr("infrastructure.doctor.examine.CHECKS", dropped)
+    assert set(examine(STAGE).skipped) == {"encryption", "point-in-time recovery", "time to live"}
+
+
+@pytest.mark.usefixtures("_aws")
+@pytest.mark.parametrize(
+    ("offset_s", "is_wrong"), [(-33, True), (-27, False), (27, False), (33, True)]
+)
+def test_clock_that_differs_by_half_a_minute_is_problem(
+    monkeypatch: pytest.MonkeyPatch, offset_s: int, is_wrong: bool
+) -> None:
+    now = clock.now() + timedelta(seconds=offset_s)
+    monkeypatch.setattr(clock, "now", lambda: now)
+    try:
+        problems = list(monitoring.check_clock(DeployedStage(STAGE)))
+    except Skipped:
+        pytest.fail("Moto's response contains no date.")
+    assert bool(problems) is is_wrong
+
+
+ACCOUNT: dict[str, Any] = {
+    "ProductionAccessEnabled": True,
+    "SendingEnabled": True,
+    "EnforcementStatus": "HEALTHY",
+    "SendQuota": {"Max24HourSend": 1000.0, "MaxSendRate": 14.0, "SentLast24Hours": 900.0},
+}
+VERIFIED = {"example.com": {"VerifiedForSendingStatus": True}}
+
+
+@pytest.mark.parametrize(
+    ("account", "identities", "details"),
+    [
+        ({}, VERIFIED, []),
+        ({}, {}, ["Neither the address nor its domain is verified."]),
+        (
+            {},
+            {"a@example.com": {"VerifiedForSendingStatus": False}},
+            ["Neither the address nor its domain is verified."],
+        ),
+        ({"SendingEnabled": False}, VERIFIED, ["Sending is suspended."]),
+        ({"EnforcementStatus": "SHUTDOWN"}, VERIFIED, ["Sending is suspended."]),
+        ({"EnforcementStatus": "PROBATION"}, VERIFIED, ["The account is under review."]),
+        (
+            {"ProductionAccessEnabled": False},
+            VERIFIED,
+            ["The account is in the sandbox: only verified recipients, 14 messages a second."],
+        ),
+        (
+            {"SendQuota": {**ACCOUNT["SendQuota"], "SentLast24Hours": 901.0}},
+            VERIFIED,
+            ["901 of 1000 messages of the last 24 hours are used, at 14 messages a second."],
+        ),
+        ({"SendQuota": {**ACCOUNT["SendQuota"], "Max24HourSend": -1.0}}, VERIFIED, []),
+    ],
+)
+def test_sender_problems(
+    account: dict[str, Any], identities: dict[str, Any], details: list[str]
+) -> None:
+    problems = sender_problems("a@example.com", identities, {**ACCOUNT, **account})
+    assert [problem.detail for problem in problems] == details
