@@ -9,6 +9,8 @@ import typer
 from admin.commands import account as account_commands
 from admin.commands import deliveries as delivery_commands
 from admin.commands import key as key_commands
+from admin.commands import purchase as purchase_commands
+from admin.commands import solicitation as solicitation_commands
 from admin.commands import support_email as support_email_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
@@ -31,6 +33,8 @@ app.add_typer(account_commands.app, name="account")
 app.add_typer(key_commands.app, name="key")
 app.add_typer(workflow_commands.app, name="workflow")
 app.add_typer(delivery_commands.app, name="deliveries")
+app.add_typer(purchase_commands.app, name="purchase")
+app.add_typer(solicitation_commands.app, name="solicitation")
 app.add_typer(webhook_secret_commands.app, name="webhook-secret")
 app.add_typer(work_commands.app, name="work")
 app.add_typer(support_email_commands.app, name="support-email")

@@ -18,6 +18,7 @@ from benchmarks import (
     batch_cost,
     create_cost,
     delivery_cost,
+    dispatch_cost,
     import_time,
     page_cost,
     public_cost,
@@ -40,7 +41,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last three benchmarks connect this process to a local cloud, which could affect
+    # The last four benchmarks connect this process to a local cloud, which could affect
     # benchmarks that run later.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
@@ -51,6 +52,7 @@ def main() -> None:
         "imports": import_time.measure,
         "batches": batch_cost.measure,
         "creates": create_cost.measure,
+        "dispatch": dispatch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
     }
     sections = []
@@ -86,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
             "imports",
             "batches",
             "creates",
+            "dispatch",
             "pages",
         ),
         help="run only this benchmark (default: all)",

@@ -102,7 +102,7 @@ class Function:
     @property
     def queues(self) -> dict[str, tuple[str, ...]]:
         """The allowed SQS actions by queue name."""
-        receives = {self.queue.name: _RECEIVE} if self.queue else {}
+        receives: dict[str, tuple[str, ...]] = {self.queue.name: _RECEIVE} if self.queue else {}
         rejects = (
             {self.queue.dead_letter_name: _SEND} if self.queue and self.rejects_messages else {}
         )

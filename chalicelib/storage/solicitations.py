@@ -260,7 +260,9 @@ def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
             tracker.
     """
     lease_end = ceil((now + LEASE).timestamp())
-    assert claimed.channel  # noqa: S101 - every claim has a channel
+    assert claimed.survey_id  # noqa: S101 - every claim has a survey, a channel and a tracker
+    assert claimed.channel  # noqa: S101
+    assert claimed.tracker_id  # noqa: S101
     write.update(
         SolicitationRow(claimed.id),
         actions=[
@@ -283,7 +285,7 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
 
     Return False if the claim has expired. One request.
     """
-    actions = [
+    actions: list[Action] = [
         SolicitationRow.leased_until.remove(),
         SolicitationRow.reason.set(reason),
         SolicitationRow.deferrals.set(claimed.deferrals + 1),
@@ -367,30 +369,29 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
     fields = row.attribute_values
     times = {
         name: datetime.fromisoformat(fields[name])
-        for name in ("created_at", "processed_at", "held_until", "sent_at")
+        for name in ("processed_at", "held_until", "sent_at")
         if name in fields
     }
     return Solicitation(
-        **{
-            "id": row.solicitation_id,
-            "account_id": row.account_id,
-            "source": row.source,
-            "external_id": row.external_id,
-            "customer_id": row.customer_id,
-            "is_requested": bool(row.is_requested),
-            "state": SolicitationState(row.state),
-            "revision": row.revision or 0,
-            "claim_token": row.claim_token or "",
-            "leased_until": row.leased_until,
-            "reason": row.reason or "",
-            "channel": Channel(row.channel) if row.channel else None,
-            "survey_id": row.survey_id,
-            "tracker_id": row.tracker_id,
-            "message_id": row.message_id,
-            "deferrals": row.deferrals or 0,
-            "due_at": row.due_at,
-            **times,
-        }
+        id=row.solicitation_id,
+        account_id=row.account_id,
+        source=row.source,
+        external_id=row.external_id,
+        customer_id=row.customer_id,
+        is_requested=bool(row.is_requested),
+        created_at=datetime.fromisoformat(row.created_at),
+        state=SolicitationState(row.state),
+        revision=row.revision or 0,
+        claim_token=row.claim_token or "",
+        leased_until=row.leased_until,
+        reason=row.reason or "",
+        channel=Channel(row.channel) if row.channel else None,
+        survey_id=row.survey_id,
+        tracker_id=row.tracker_id,
+        message_id=row.message_id,
+        deferrals=row.deferrals or 0,
+        due_at=row.due_at,
+        **times,
     )
 
 
