@@ -14,6 +14,7 @@ from chalicelib.queues import (
     FEEDBACK,
     IMPORTS,
     LISTING,
+    MESSAGE_EVENTS,
     PURCHASES,
     SOLICITATIONS,
     WEBHOOKS,
@@ -22,6 +23,7 @@ from chalicelib.queues import (
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
+from chalicelib.web.public.message_routes import routes as message_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
@@ -33,6 +35,7 @@ app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
 app.register_blueprint(public_routes)
+app.register_blueprint(message_routes)
 app.register_blueprint(description_routes)
 
 
@@ -93,6 +96,14 @@ def send_survey(event: SQSEvent) -> Any:
     from chalicelib.functions import send_survey as function
 
     return function.send_survey(event)
+
+
+@on_messages(MESSAGE_EVENTS)
+def process_message_events(event: SQSEvent) -> Any:
+    """Process bounces and complaints."""
+    from chalicelib.functions import process_message_events as function
+
+    return function.process_message_events(event)
 
 
 @app.schedule(Rate(1, unit=Rate.MINUTES))

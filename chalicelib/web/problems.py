@@ -22,6 +22,8 @@ from chalicelib.domain.input_errors import MAX_ERRORS
 from chalicelib.domain.schema import OmittedWhenNone, Resource
 
 MEDIA_TYPE: Final = "application/problem+json"
+HTML: Final = "text/html; charset=utf-8"
+"""The media type of pages, including pages that report an error."""
 
 _TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
 """Reason phrases of RFC 9110 that differ from those of the standard library."""
