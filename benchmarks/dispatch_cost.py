@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import boto3
 from chalice.app import SQSEvent
+from chalicelib.services.concurrency import map_concurrently
 
 from admin.commands.purchase import import_file
 from benchmarks.own_cloud import own_cloud
@@ -28,7 +29,6 @@ from chalicelib.functions.send_survey import send_survey
 from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.forms.save import save_survey
 from chalicelib.services.solicitation import send_survey as service
 from chalicelib.settings import settings

@@ -12,11 +12,11 @@ from admin.commands.account import AccountArgument, id_argument
 from admin.definitions.purchase_lines import PurchaseLine, UnreadableFile, read_purchase_lines
 from admin.error_messages import one_line_message
 from admin.terminal import notices, progress_bar, results
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.services.accounts.manage import require_account
-from chalicelib.concurrency import map_concurrently
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.purchases.record import record_purchase
 

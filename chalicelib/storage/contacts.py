@@ -1,6 +1,6 @@
 """The table of contacts: who received a survey when, and who must not receive any more.
 
-The key is a keyed hash of the account and of a customer id, an e-mail address or a phone number.
+The key is a keyed hash of the contact hash of a customer id, an e-mail address or a phone number.
 Suppressions have no expiry, and they also apply to customers that are created later.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
@@ -17,7 +17,6 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import (
     Contact,
-    ContactKind,
     Solicited,
     SuppressionReason,
 )
@@ -35,8 +34,7 @@ _PURPOSE: Final = b"contact\n"
 class ContactRow(Table):
     """The table row of a contact.
 
-    ``solicited`` maps each scope to a time and a purchase. ``customer_ids`` are the customers that
-    received a message at this address. Every write increments ``revision``.
+    ``solicited`` maps each scope to a time and a purchase. Every write increments ``revision``.
     """
 
     class Meta:
@@ -49,7 +47,6 @@ class ContactRow(Table):
     suppressed_email = UnicodeAttribute(null=True)
     suppressed_sms = UnicodeAttribute(null=True)
     suppressed_at = UnicodeAttribute(null=True)
-    customer_ids = UnicodeSetAttribute(null=True)
     expires_at = IntegerAttribute(null=True)
 
 
@@ -59,14 +56,13 @@ _SUPPRESSED: Final = {
 }
 
 
-def contact_key(account_id: str, kind: ContactKind, value: str) -> str:
-    """Return the key of a contact, a keyed hash.
+def contact_key(contact_hash: str) -> str:
+    """Return the key of a contact, a keyed hash of its contact hash.
 
-    Args:
-        value: the customer's id, the e-mail address in any case, or the phone number as E.164.
+    The key stays after the person is erased. Unlike the contact hash, it does not reveal an address
+    to someone who guesses the address but does not know the secret of the stage.
     """
-    name = f"{account_id}\n{kind}\n{value.lower()}".encode()
-    return hmac.digest(stage_secret(), _PURPOSE + name, "sha256").hex()
+    return hmac.digest(stage_secret(), _PURPOSE + contact_hash.encode(), "sha256").hex()
 
 
 def find_many(keys: Collection[str]) -> dict[str, Contact]:
@@ -84,23 +80,24 @@ def is_suppressed(account_id: str, key: str, channel: Channel) -> bool:
 
 
 def suppress(
-    account_id: str, key: str, channel: Channel, reason: SuppressionReason, at: datetime
-) -> set[str]:
-    """Suppress a channel of a contact. Return the customers that received messages there.
-
-    One request. A repeated call replaces the reason.
-    """
-    row = ContactRow(key)
-    row.update(
-        [
+    write: TransactWrite,
+    account_id: str,
+    key: str,
+    channel: Channel,
+    reason: SuppressionReason,
+    at: datetime,
+) -> None:
+    """Suppress a channel of a contact in this transaction. A repeated call replaces the reason."""
+    write.update(
+        ContactRow(key),
+        actions=[
             ContactRow.account_id.set(account_id),
             _SUPPRESSED[channel].set(reason.value),
             ContactRow.suppressed_at.set(format_timestamp(at)),
             ContactRow.revision.add(1),
             ContactRow.expires_at.remove(),
-        ]
+        ],
     )
-    return set(row.customer_ids or ())
 
 
 def record_solicitation(
@@ -108,7 +105,6 @@ def record_solicitation(
     account_id: str,
     contacts: Iterable[Contact],
     scopes: Iterable[str],
-    customer_id: str,
     solicited: Solicited,
 ) -> None:
     """Record a survey for all contacts of a customer and in all scopes, in this transaction.
@@ -121,7 +117,6 @@ def record_solicitation(
             ContactRow.account_id.set(account_id),
             ContactRow.revision.set(contact.revision + 1),
             ContactRow.solicited.set(_encode({**contact.solicited, **new}, solicited.at)),
-            ContactRow.customer_ids.add({customer_id}),
         ]
         if not contact.suppressed:
             expiry = int((solicited.at + _RETENTION).timestamp())

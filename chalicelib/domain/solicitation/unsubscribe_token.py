@@ -1,7 +1,7 @@
-"""The token of an unsubscribe link: account, contact key and channel with an HMAC.
+"""The token of an unsubscribe link: account, contact hash and channel with an HMAC.
 
-A token contains no personal data and does not expire. It still works after the customer is erased,
-because it identifies the address by its contact key.
+A token contains no address and does not expire. It still works after the customer is erased,
+because it identifies the address by its contact hash.
 """
 
 import hmac
@@ -26,17 +26,17 @@ class UnsubscribeToken:
     """The content of a token.
 
     Attributes:
-        contact_key: the keyed hash of the e-mail address or phone number.
+        contact_hash: the contact hash of the e-mail address or phone number.
         channel: the channel that the recipient unsubscribes from.
     """
 
     account_id: str
-    contact_key: str
+    contact_hash: str
     channel: Channel
 
     def signed(self, secret: bytes) -> str:
         """Return the token for a link, with an HMAC under the secret of the stage."""
-        content = json.dumps([self.account_id, self.contact_key, self.channel.value]).encode()
+        content = json.dumps([self.account_id, self.contact_hash, self.channel.value]).encode()
         return urlsafe_b64encode(_tag(secret, content) + content).decode().rstrip("=")
 
     @classmethod
@@ -51,8 +51,8 @@ class UnsubscribeToken:
         tag, content = token[:_TAG_BYTES], token[_TAG_BYTES:]
         if not hmac.compare_digest(tag, _tag(secret, content)):
             return None
-        account_id, contact_key, channel = json.loads(content)
-        return cls(account_id, contact_key, Channel(channel))
+        account_id, contact_hash, channel = json.loads(content)
+        return cls(account_id, contact_hash, Channel(channel))
 
 
 def _tag(secret: bytes, content: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import customer_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.contact import ContactKind
@@ -53,7 +54,7 @@ def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | 
 
 def _recipient(account_id: str, customer: Customer) -> Recipient:
     keys = {
-        ContactKind.CUSTOMER: contacts.contact_key(account_id, ContactKind.CUSTOMER, customer.id),
+        ContactKind.CUSTOMER: contacts.contact_key(customer_hash(account_id, customer.id)),
         ContactKind.EMAIL: email_key(account_id, customer.email),
         ContactKind.PHONE: phone_key(account_id, customer.phone_number),
     }

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.message_events import MessageEvent
-from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.storage.contacts import contact_key
 from chalicelib.storage.messages import SentMessage, find_message
 
 
@@ -25,9 +26,11 @@ def process_message_event(event: MessageEvent) -> SentMessage | None:
         return None
     for recipient in event.recipients:
         for address in _spellings(recipient):
-            key = email_key(message.account_id, address)
-            if key and (key == message.contact_key or address == recipient):
-                suppress_contact(message.account_id, key, Channel.EMAIL, event.reason)
+            contact_hash = email_hash(message.account_id, address)
+            assert contact_hash  # noqa: S101 - events without an address are not parsed
+            is_contact = contact_key(contact_hash) == message.contact_key
+            if is_contact or address == recipient:
+                suppress_contact(message.account_id, contact_hash, Channel.EMAIL, event.reason)
     return message
 
 

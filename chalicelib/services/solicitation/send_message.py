@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import (
@@ -24,7 +25,7 @@ from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.domain.solicitation.words import words_in
 from chalicelib.outbound.mail import Mail, send_mail
 from chalicelib.outbound.text_messages import send_text_message
-from chalicelib.services.solicitation.contact_keys import email_key, valid_number
+from chalicelib.services.solicitation.contact_keys import valid_number
 from chalicelib.services.solicitation.render_mail import render_html, render_text
 from chalicelib.settings import settings
 from chalicelib.storage.public_address import public_base_url
@@ -126,9 +127,9 @@ def _message(invitation: SurveyInvitation) -> Mail | _TextMessage:
 
 
 def _mail_links(invitation: SurveyInvitation) -> MailLinks:
-    key = email_key(invitation.account_id, invitation.customer.email)
-    assert key  # noqa: S101 - the caller checks the address
-    token = UnsubscribeToken(invitation.account_id, key, Channel.EMAIL)
+    contact_hash = email_hash(invitation.account_id, invitation.customer.email)
+    assert contact_hash  # noqa: S101 - the caller checks the address
+    token = UnsubscribeToken(invitation.account_id, contact_hash, Channel.EMAIL)
     return MailLinks(
         survey=_survey_link(invitation),
         unsubscribe=unsubscribe_link(public_base_url(), token, stage_secret()),

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from chalicelib.backoff import Backoff
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.tracker import Tracker
@@ -32,7 +33,6 @@ from chalicelib.domain.solicitation.solicitation import (
 )
 from chalicelib.log import logger
 from chalicelib.services.accounts.directory import account_directory
-from chalicelib.concurrency import map_concurrently
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
@@ -177,20 +177,12 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
     with transaction() as write:
         solicitations.claim(write, claimed, facts.now)
         trackers.put(write, tracker)
-        customers.confirm_recipient(
-            write,
-            account_id,
-            recipient.customer,
-            decision.channel,
-            recipient.email.key if recipient.email else None,
-            recipient.phone.key if recipient.phone else None,
-        )
+        customers.confirm_recipient(write, account_id, recipient.customer, decision.channel)
         contacts.record_solicitation(
             write,
             account_id,
             recipient.contacts,
             scopes,
-            recipient.customer.id,
             Solicited(facts.now, purchase.id),
         )
     return _claimed(replace(case, solicitation=claimed))

@@ -22,7 +22,7 @@ def require_unsubscribe_token(token: str) -> UnsubscribeToken:
 def unsubscribe(token: str) -> None:
     """Suppress the channel of the contact that the token names. A repeated call has no effect.
 
-    Two AWS requests, and one more for each further customer with this address.
+    Two AWS requests; one more for each further 99 customers with this address.
 
     Raises:
         NotFound: the token is invalid.
@@ -30,5 +30,5 @@ def unsubscribe(token: str) -> None:
     """
     parsed = require_unsubscribe_token(token)
     suppress_contact(
-        parsed.account_id, parsed.contact_key, parsed.channel, SuppressionReason.UNSUBSCRIBED
+        parsed.account_id, parsed.contact_hash, parsed.channel, SuppressionReason.UNSUBSCRIBED
     )

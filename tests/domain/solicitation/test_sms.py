@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.domain.solicitation.links import short_link
-from chalicelib.domain.solicitation.phone_number import e164
+from chalicelib.domain.solicitation.phone_number import e164, notations
 from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
 from chalicelib.domain.solicitation.words import WORDS, Words
 from tests.domain.solicitation.factories import TRACKER
@@ -28,6 +28,16 @@ def test_phone_number_is_normalized_or_invalid(
     number: str, region: str | None, expected: str | None
 ) -> None:
     assert e164(number, region) == expected
+
+
+@pytest.mark.parametrize("number", ["06 12 34 56 78", "+33612345678"])
+def test_number_of_region_has_national_and_international_notation(number: str) -> None:
+    assert notations(number, "FR") == {number, "+33612345678", "06 12 34 56 78"}
+
+
+def test_other_numbers_have_fewer_notations() -> None:
+    assert notations("+33 612345678", "DE") == {"+33 612345678", "+33612345678"}
+    assert notations("12", "FR") == {"12"}
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ from chalice.app import SQSEvent
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import ContactKind
 from chalicelib.functions.process_message_events import process_message_events
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import process_message_event
+from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.storage import contacts
-from chalicelib.storage.contacts import contact_key
 from tests.policies import allowed
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, stored
 
@@ -89,7 +88,8 @@ def test_every_recipient_of_event_is_suppressed(sent: tuple[Shop, str, str]) -> 
     shop, _, message_id = sent
     assert process(event(message_id, "Bounce", "a@example.test", EMAIL)) == []
     for address in ("a@example.test", EMAIL):
-        key = contact_key(shop.account_id, ContactKind.EMAIL, address)
+        key = email_key(shop.account_id, address)
+        assert key
         assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
 
 

@@ -13,9 +13,9 @@ from moto.ses.models import ses_backends
 from moto.sns.models import sns_backends
 
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import ContactKind
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_tracker
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
@@ -28,7 +28,6 @@ from chalicelib.services.solicitation.send_message import (
     send_message,
 )
 from chalicelib.settings import Settings
-from chalicelib.storage.contacts import contact_key
 from chalicelib.storage.stage_secret import stage_secret
 from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER, invitation
 
@@ -83,9 +82,10 @@ def test_unsubscribe_link_names_the_contact(configure: Configure) -> None:
     mail = invitation_mail(invitation(customer={"email": "Zoe@Example.com"}))
     link, _, token = mail.unsubscribe_link.partition("?token=")
     assert link == f"{BASE_URL}/public/unsubscribe"
-    key = contact_key(ACCOUNT, ContactKind.EMAIL, "zoe@example.com")
+    contact_hash = email_hash(ACCOUNT, "zoe@example.com")
+    assert contact_hash
     assert UnsubscribeToken.parse(token, stage_secret()) == UnsubscribeToken(
-        ACCOUNT, key, Channel.EMAIL
+        ACCOUNT, contact_hash, Channel.EMAIL
     )
     assert mail.unsubscribe_link in mail.text
 

@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import ContactKind, SuppressionReason
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
@@ -16,8 +17,8 @@ from chalicelib.domain.solicitation.sending_errors import (
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
+from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation.find_tracker import find_tracker
-from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts
@@ -28,6 +29,7 @@ from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop, outcome, stored
+from tests.web.definitions import customer_definition
 
 SIX_MINUTES = timedelta(minutes=6)
 
@@ -54,7 +56,7 @@ def test_survey_is_sent_and_outcome_stored(shop: Shop, provider: Provider) -> No
     )
     message = find_message(solicitation.message_id or "")
     assert message
-    email = contact_key(shop.account_id, ContactKind.EMAIL, "ZOE@example.test")
+    email = contact_key(shop.contact_hash("ZOE@example.test"))
     assert (message.solicitation_id, message.contact_key) == (purchase.id, email)
 
 
@@ -120,6 +122,15 @@ def test_two_records_with_one_address_receive_one_survey(shop: Shop, provider: P
     assert len(provider.sent) == 1
 
 
+def test_national_and_international_number_are_one_contact(shop: Shop, provider: Provider) -> None:
+    change_account_settings(shop.account_id, {"defaultRegion": "FR"}, "operator")
+    clear_caches()
+    for number in ("06 12 34 56 78", "+33 (0)6 12 34 56 78", "+33612345678"):
+        shop.record(customer={"phoneNumber": number, "smsOptin": True})
+    shop.solicit()
+    assert len(provider.sent) == 1
+
+
 def test_concurrent_purchases_of_one_customer_send_one_survey(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,10 +148,9 @@ def test_unsubscription_between_facts_and_claim_prevents_message(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purchase = shop.record()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
 
     def unsubscribe() -> None:
-        suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
 
     with before_request(monkeypatch, 2, unsubscribe):
         shop.solicit()
@@ -153,10 +163,10 @@ def test_unsubscription_turns_optin_off_with_two_requests(
 ) -> None:
     purchase = shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
+    key = contact_key(shop.contact_hash("zoe@example.test"))
     with inject_fault(monkeypatch) as requests:
-        suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
-    assert len(requests.operations) == 2
+        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    assert requests.operations == ["Query", "TransactWriteItems"]
     assert purchase.customer_id
     assert read_customer(shop.account_id, purchase.customer_id).email_optin is False
     assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
@@ -164,11 +174,42 @@ def test_unsubscription_turns_optin_off_with_two_requests(
     assert ContactRow.get(key).expires_at is None
 
 
+def test_unsubscription_changes_all_customers_with_address(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.storage.suppressions._MAX_CUSTOMERS", 2)
+    customer_ids = [
+        save_customer(shop.account_id, customer_definition(email=email, emailOptin=True)).id
+        for email in ("zoe@example.test", "Zoe@example.test", "ZOE@example.test", "b@example.test")
+    ]
+    shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    optins = [read_customer(shop.account_id, key).email_optin for key in customer_ids]
+    assert optins == [False, False, False, True]
+
+
+def test_unsubscription_skips_customer_whose_address_changes(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = (
+        customer_definition(email=email, emailOptin=True)
+        for email in ("zoe@example.test", "new@example.test")
+    )
+    changed = save_customer(shop.account_id, old)
+    unchanged = save_customer(shop.account_id, old | {"id": new_id()})
+
+    def change_address() -> None:
+        save_customer(shop.account_id, new | {"id": changed.id})
+
+    with before_request(monkeypatch, 1, change_address):
+        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    assert read_customer(shop.account_id, changed.id).email_optin
+    assert not read_customer(shop.account_id, unchanged.id).email_optin
+
+
 def test_bounce_marks_address_and_keeps_optin(shop: Shop) -> None:
     purchase = shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
-    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.BOUNCED)
+    shop.suppress("zoe@example.test", SuppressionReason.BOUNCED)
     assert purchase.customer_id
     customer = read_customer(shop.account_id, purchase.customer_id)
     assert (customer.email_bounced, customer.email_optin) == (True, True)
@@ -179,8 +220,7 @@ def test_purchase_does_not_turn_on_optin_of_suppressed_address(
 ) -> None:
     shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
-    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+    shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
     time.ahead += timedelta(days=40)
     purchase = shop.record()
     assert purchase.customer_id
@@ -258,8 +298,7 @@ def test_consent_is_checked_again_after_deferral(
     provider.reactions = [MessageNotSent("Throttling")]
     purchase = shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
-    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.COMPLAINT)
+    shop.suppress("zoe@example.test", SuppressionReason.COMPLAINT)
     shop.advance(time, SIX_MINUTES)
     assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
     assert provider.sent == []
