@@ -194,7 +194,17 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
 
 def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
     process = subprocess.run(
-        [sys.executable, "-m", "admin", "demo", "--base-url", base_url, "--output", str(output)],
+        [
+            sys.executable,
+            "-m",
+            "admin",
+            "demo-data",
+            "load",
+            "--base-url",
+            base_url,
+            "--output",
+            str(output),
+        ],
         cwd=PROJECT,
         env=os.environ | {"DEMO_WEBHOOK_URL": webhook_url},
         stdin=subprocess.DEVNULL,

@@ -39,7 +39,7 @@ class WebhookReceiver:
     """Start and stop the receiver's process, and detect whether it is running.
 
     Attributes:
-        folder: the state folder. Its file ``demo.json`` contains the webhook secret.
+        folder: the state folder. The file ``demo.json`` in this folder contains the webhook secret.
     """
 
     folder: Path
