@@ -22,6 +22,7 @@ from benchmarks.own_cloud import own_cloud
 from benchmarks.quiet_log import discard_log
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import count_calls_of, counted_calls
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.functions.record_purchase import record_purchase
