@@ -32,6 +32,7 @@ class DemoDescription(_Described):
         store_ids: the stores of the brand ``brand_id``, which are targets of the contact form and
             of the public survey.
         trackers: the ids of unused trackers of the private survey.
+        mailbox: the URL that lists all sent messages as JSON; None if messages are really sent.
     """
 
     base_url: str
@@ -47,6 +48,7 @@ class DemoDescription(_Described):
     trackers: list[str]
     purchase_id: str
     customer_id: str
+    mailbox: str | None = None
     other: OtherAccount
 
     @classmethod
