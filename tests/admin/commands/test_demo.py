@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 BASE_URL = "http://127.0.0.1:4566/api"
 DEMO_FILE_FIELDS = (
     "baseUrl accountId apiKey apiSecret webhookSecret brandId storeIds contactFormId surveyId"
-    " privateSurveyId trackers purchaseId customerId other"
+    " privateSurveyId trackers purchaseId customerId mailbox other"
 ).split()
 OTHER_ACCOUNT_FIELDS = (
     "apiKey apiSecret customerId purchaseId contactFormId surveyId storeId".split()
