@@ -174,9 +174,10 @@ def _messages(stage: Stage) -> list[Json]:
     A phone number has no ARN, so the resource of text messages is a wildcard.
     """
     topics = _allow("sns", ("Publish",), ["arn:aws:sns:*:*:*"]) | {"Effect": "Deny"}
-    identities = ["arn:aws:ses:*:*:identity/*"]
+    # The emulator does not know the resource of this action.
+    identities = "*" if stage.is_emulated else "arn:aws:ses:*:*:identity/*"
     return [
-        _allow("ses", ("SendRawEmail",), identities),
+        _allow("ses", ("SendRawEmail",), [identities]),
         _allow("sns", ("Publish",), ["*"]),
         topics,
     ]
