@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import boto3
 from chalice.app import SQSEvent
-from chalicelib.services.concurrency import map_concurrently
 
 from admin.commands.purchase import import_file
 from benchmarks.own_cloud import own_cloud

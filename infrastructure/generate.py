@@ -135,7 +135,7 @@ def policy(function: Function, stage: Stage) -> Json:
         parameter = f"arn:aws:ssm:*:*:parameter/{prefix}-public-base-url"
         statements.append(_allow("ssm", ("GetParameter",), [parameter]))
     if function.sends_messages:
-        statements += _messages()
+        statements += _messages(stage)
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -168,15 +168,16 @@ def _allow(service: str, actions: tuple[str, ...], resources: list[str]) -> Json
     }
 
 
-def _messages() -> list[Json]:
+def _messages(stage: Stage) -> list[Json]:
     """Return the statements that allow e-mails and text messages, but no messages to topics.
 
     A phone number has no ARN, so the resource of text messages is a wildcard.
     """
     topics = _allow("sns", ("Publish",), ["arn:aws:sns:*:*:*"]) | {"Effect": "Deny"}
-    identities = ["arn:aws:ses:*:*:identity/*"]
+    # The emulator does not know the resource of this action.
+    identities = "*" if stage.is_emulated else "arn:aws:ses:*:*:identity/*"
     return [
-        _allow("ses", ("SendRawEmail",), identities),
+        _allow("ses", ("SendRawEmail",), [identities]),
         _allow("sns", ("Publish",), ["*"]),
         topics,
     ]

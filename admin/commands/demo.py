@@ -58,6 +58,13 @@ def demo(
             envvar="DEMO_WEBHOOK_URL",
         ),
     ] = None,
+    mailbox: Annotated[
+        str | None,
+        typer.Option(
+            help="The URL that lists all sent messages as JSON. Default: messages are really sent.",
+            envvar="DEMO_MAILBOX",
+        ),
+    ] = None,
 ) -> None:
     """Load the demo data if it is not loaded yet, and print example requests.
 
@@ -78,6 +85,7 @@ def demo(
         _save_workflows(webhook_url)
     earlier = DemoDescription.read(output)
     description = _describe(base_url.rstrip("/"), definitions, version, earlier)
+    description = description.model_copy(update={"mailbox": mailbox})
     try:
         description.write(output)
     except OSError as error:
@@ -263,11 +271,12 @@ def _show(description: DemoDescription, output: Path) -> None:
     base_url = description.base_url
     customer = f"{base_url}/partners/customer"
     survey = f"{base_url}/partners/survey"
+    mailbox = f"\nMailbox       {description.mailbox}" if description.mailbox else ""
     results().print(
         f"""
 Base URL      {base_url}
 X-API-KEY     {description.api_key}
-X-API-SECRET  {description.api_secret}
+X-API-SECRET  {description.api_secret}{mailbox}
 
 Try:
 curl -s {headers} '{customer}?id={description.customer_id}'

@@ -12,7 +12,7 @@ from admin.commands.account import AccountArgument, id_argument
 from admin.definitions.purchase_lines import PurchaseLine, UnreadableFile, read_purchase_lines
 from admin.error_messages import one_line_message
 from admin.options import example
-from admin.terminal import notices, print_json, progress_bar, show
+from admin.terminal import notices, progress_bar, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
@@ -80,7 +80,7 @@ def import_file(
         )
         raise
     counts = {"recorded": done - rejected, "invalid": rejected}
-    show(counts, f"Recorded: {done - rejected}. Invalid: {rejected}.")
+    show_record(counts, f"Recorded: {done - rejected}. Invalid: {rejected}.")
     if rejected:
         raise typer.Exit(1)
 
@@ -91,7 +91,7 @@ def show_purchase(
 ) -> None:
     """Show a purchase with its customer, as the API returns it."""
     purchase = read_purchase(account, purchase_id(account, source, external_id))
-    print_json(purchase.model_dump(mode="json"))
+    show_json(purchase.model_dump(mode="json"))
 
 
 def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:

@@ -9,7 +9,7 @@ import typer
 from admin.commands.account import AccountArgument
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.options import YesOption, example
-from admin.terminal import cell_text, confirm, notices, show, show_table
+from admin.terminal import cell_text, confirm, notices, show_record, show_table
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.solicitation.decide import (
@@ -93,7 +93,7 @@ def explain(
         f"Decision from these facts: {decision}",
     ]
     record = {"outcome": outcome, "facts": facts, "decision": decision}
-    show(record, "\n".join(lines))
+    show_record(record, "\n".join(lines))
 
 
 @app.command("resend", epilog=example("solicitation resend ACCOUNT Site ORDER-1"))
@@ -108,6 +108,7 @@ def resend_unknown(
     confirm(question, is_confirmed=yes)
     resend(account, source, external_id)
     notices().print("Queued.")
+    show_record({"queued": 1})
 
 
 def _cells(solicitation: Solicitation) -> list[object]:

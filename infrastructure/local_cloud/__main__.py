@@ -163,7 +163,7 @@ def deploy(emulator: Emulator) -> None:
         _wait_until_ready(base_url)
         public_address.store(STAGE, base_url)
         shown.outcome = "ready"
-    _load_demo(base_url, demo_file(emulator), WebhookReceiver(emulator.folder).url)
+    _load_demo(base_url, emulator)
 
 
 def demo_file(emulator: Emulator) -> Path:
@@ -209,7 +209,12 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
             raise
 
 
-def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
+def _load_demo(base_url: str, emulator: Emulator) -> None:
+    output, folder = demo_file(emulator), emulator.folder
+    servers = {
+        "DEMO_WEBHOOK_URL": WebhookReceiver(folder).url,
+        "DEMO_MAILBOX": MailSink(folder).url,
+    }
     process = subprocess.run(
         [
             sys.executable,
@@ -223,7 +228,7 @@ def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
             str(output),
         ],
         cwd=PROJECT,
-        env=os.environ | {"DEMO_WEBHOOK_URL": webhook_url},
+        env=os.environ | servers,
         stdin=subprocess.DEVNULL,
     )
     if process.returncode != 0:

@@ -24,7 +24,6 @@ class Operation(TypedDict):
         media_types: media types of a response that is not JSON.
         status: the status of a successful response, if it is not the usual one.
         errors: further error statuses, which the generator cannot derive from the route.
-        media_types: media types of a response that is not JSON.
     """
 
     id: str
@@ -40,7 +39,6 @@ class Operation(TypedDict):
     media_types: NotRequired[tuple[str, ...]]
     status: NotRequired[int]
     errors: NotRequired[tuple[int, ...]]
-    media_types: NotRequired[tuple[str, ...]]
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
