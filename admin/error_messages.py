@@ -46,6 +46,13 @@ class OneLineErrors(TyperGroup):
         except (FeedbackError, BotoCoreError, ClientError, PynamoDBException) as error:
             notices().print(f"Error: {one_line_message(error)}")
             raise typer.Exit(1) from None
+        except BrokenPipeError:
+            raise  # The reader of a pipe has closed it. Typer ends the command silently.
+        except OSError as error:
+            if error.filename is None:
+                raise
+            notices().print(f"Error: Cannot use {error.filename}: {error.strerror}.")
+            raise typer.Exit(1) from None
 
 
 def one_line_message(error: BaseException) -> str:

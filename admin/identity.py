@@ -1,4 +1,4 @@
-"""Identify the operator who runs a command, for the audit."""
+"""Identify the operator who runs a command. The audit of settings contains this identity."""
 
 import getpass
 

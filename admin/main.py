@@ -2,12 +2,15 @@
 
 import os
 import re
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from admin.commands import account as account_commands
+from admin.commands import completion as completion_commands
+from admin.commands import customer as customer_commands
 from admin.commands import deliveries as delivery_commands
+from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
 from admin.commands import purchase as purchase_commands
 from admin.commands import solicitation as solicitation_commands
@@ -18,34 +21,85 @@ from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.doctor import doctor
 from admin.commands.load import load
+from admin.commands.recount import recount
 from admin.commands.status import status
 from admin.error_messages import OneLineErrors
+from admin.options import add_json_option, example
+from admin.terminal import set_json_output
 from chalicelib.settings import settings
 
+_EXIT_CODES: Final = """\b
+Exit status:
+  0  success
+  1  an error, or the command found invalid, different or rejected items
+  2  an invalid command, argument or option, or a missing confirmation"""
+
+
+class _Root(OneLineErrors):
+    """The root command, which adds the option ``--json`` to all commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        add_json_option(self)
+
+
 app = typer.Typer(
-    cls=OneLineErrors,
+    cls=_Root,
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-app.add_typer(account_commands.app, name="account")
-app.add_typer(key_commands.app, name="key")
-app.add_typer(workflow_commands.app, name="workflow")
-app.add_typer(delivery_commands.app, name="deliveries")
-app.add_typer(purchase_commands.app, name="purchase")
-app.add_typer(solicitation_commands.app, name="solicitation")
-app.add_typer(webhook_secret_commands.app, name="webhook-secret")
-app.add_typer(work_commands.app, name="work")
-app.add_typer(support_email_commands.app, name="support-email")
-app.add_typer(support_email_commands.sender_app, name="mail-sender")
-app.command()(load)
-app.command()(demo)
-app.command()(doctor)
-app.command()(status)
+definition_app = typer.Typer(help="Load definitions.", no_args_is_help=True)
+definition_app.command(
+    "load", epilog=example("definition load places.yaml forms.yaml --account ACCOUNT")
+)(load)
+demo_app = typer.Typer(help="Load the demo data.", no_args_is_help=True)
+demo_app.command(
+    "load", epilog=example("demo-data load --base-url BASE_URL --output .local/demo.json")
+)(demo)
 
 
-@app.callback()
+@definition_app.callback()
+def _definition() -> None:
+    """Load definitions."""
+
+
+@demo_app.callback()
+def _demo_data() -> None:
+    """Load the demo data."""
+
+
+for _noun, _commands in {
+    "account": account_commands.app,
+    "key": key_commands.app,
+    "definition": definition_app,
+    "feedback": feedback_commands.app,
+    "customer": customer_commands.app,
+    "purchase": purchase_commands.app,
+    "solicitation": solicitation_commands.app,
+    "workflow": workflow_commands.app,
+    "delivery": delivery_commands.app,
+    "support-email": support_email_commands.app,
+    "mail-sender": support_email_commands.sender_app,
+    "webhook-secret": webhook_secret_commands.app,
+    "work": work_commands.app,
+    "demo-data": demo_app,
+    "completion": completion_commands.app,
+}.items():
+    app.add_typer(_commands, name=_noun)
+
+app.command(epilog=example("doctor"))(doctor)
+app.command(epilog=example("recount ACCOUNT --fix"))(recount)
+app.command(epilog=example("status"))(status)
+
+# The names that these commands had before all commands were named by noun and verb.
+app.add_typer(delivery_commands.app, name="deliveries", hidden=True)
+app.command(hidden=True)(load)
+app.command(hidden=True)(demo)
+
+
+@app.callback(epilog=_EXIT_CODES)
 def choose_stage(
     stage: Annotated[
         str | None,
@@ -57,6 +111,7 @@ def choose_stage(
     The AWS account and region are configured as for the AWS command line. To use a local cloud, set
     the environment variable AWS_ENDPOINT_URL.
     """
+    set_json_output(False)
     if stage is None:
         return
     if not re.fullmatch(r"[a-z][a-z0-9]{1,15}", stage):

@@ -1,10 +1,15 @@
-"""Write results to standard output and everything else to standard error."""
+"""Write results to standard output and everything else to standard error.
+
+Results are tables and texts or, with the option ``--json``, one JSON document.
+"""
 
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from datetime import datetime
+from typing import Any, Final
 
 import typer
 from rich.console import Console
@@ -12,13 +17,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
 )
 from rich.table import Table
 from rich.text import Text
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+from chalicelib.domain.schema import format_timestamp
 
 _WIDTH_WITHOUT_TERMINAL: Final = 200
 
@@ -31,6 +37,22 @@ _VISIBLE_CONTROLS: Final = {
 """Escape sequences for control characters, line separators and text direction characters, by code
 point.
 """
+
+
+_JSON_ESCAPES: Final = {code: f"\\u{code:04x}" for code in _VISIBLE_CONTROLS if code > 0x1F}
+
+_prints_json = False
+
+
+def set_json_output(is_json: bool) -> None:
+    """Print the results of this run as JSON, or as tables and texts."""
+    global _prints_json
+    _prints_json = is_json
+
+
+def prints_json() -> bool:
+    """Return whether results are printed as JSON."""
+    return _prints_json
 
 
 class _PlainConsole(Console):
@@ -58,19 +80,72 @@ def notices() -> Console:
     return _PlainConsole(stderr=True)
 
 
-def show_table(columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table to standard output. Wrap long cells instead of truncating them."""
+def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table to standard output. Wrap long cells instead of truncating them.
+
+    With ``--json``, print a list of objects. Their field names are the column titles in camelCase.
+    """
+    if _prints_json:
+        names = [_field_name(column) for column in columns]
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(cell_text, row))
     results().print(table, soft_wrap=False)
 
 
-def show_json(value: Any) -> None:
-    """Print a value as JSON to standard output."""
-    print(json.dumps(value, indent=2))  # noqa: T201
+def show(record: Mapping[str, object], text: str | None = None) -> None:
+    """Print the text to standard output or, with ``--json``, the record."""
+    if _prints_json:
+        print_json(record)
+    elif text is not None:
+        results().print(text)
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON to standard output, with escaped control characters."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_value)
+    sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
+
+
+def cell_text(value: object) -> str:
+    """Return the text of a table cell."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return format_timestamp(value)
+        case list() | tuple():
+            return ", ".join(map(cell_text, value))
+    return str(value)
+
+
+def _json_value(value: object) -> object:
+    return format_timestamp(value) if isinstance(value, datetime) else str(value)
+
+
+def _field_name(column: str) -> str:
+    names: list[str] = re.findall(r"\w+", column.lower())
+    return names[0] + "".join(map(str.capitalize, names[1:]))
+
+
+def confirm(question: str, *, is_confirmed: bool) -> None:
+    """Ask the operator to confirm an operation that cannot be undone.
+
+    Raises:
+        Abort: the operator does not confirm.
+        UsageError: the operator cannot be asked, because standard input is not a terminal.
+    """
+    if is_confirmed:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("Add --yes to confirm the operation.", param_hint="--yes")
+    typer.confirm(question, abort=True, err=True)
 
 
 @contextmanager
@@ -79,28 +154,35 @@ def counter(description: str) -> Iterator[Callable[[int], None]]:
 
     Yield a function that increases the number.
     """
-    columns = TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn()
-    bar = Progress(*columns, console=notices(), transient=True, disable=not sys.stderr.isatty())
-    with bar:
+    with _progress(TextColumn("{task.description}"), MofNCompleteColumn()) as bar:
         task = bar.add_task(description, total=None)
         yield lambda count: bar.advance(task, count)
 
 
 @contextmanager
 def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar if standard error is a terminal.
+    """Show a progress bar with a known total if standard error is a terminal.
 
     Yield a function that advances the bar by one step.
     """
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=notices(),
-        transient=True,
-        disable=not sys.stderr.isatty(),
+    with progress_total(description) as advance:
+        yield lambda: advance(1, total)
+
+
+@contextmanager
+def progress_total(description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar if standard error is a terminal.
+
+    Yields a function that advances the bar by a number of steps and sets the total.
+    """
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with _progress(*columns) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda count, total: bar.update(task, advance=count, total=total)
+
+
+def _progress(*columns: ProgressColumn) -> Progress:
+    is_disabled = not sys.stderr.isatty()
+    return Progress(
+        *columns, TimeElapsedColumn(), console=notices(), transient=True, disable=is_disabled
     )
-    with bar:
-        task = bar.add_task(description, total=total)
-        yield lambda: bar.advance(task)

@@ -16,6 +16,7 @@ from rich.console import Console
 from benchmarks import (
     abuse_cost,
     batch_cost,
+    ceilings,
     create_cost,
     delivery_cost,
     dispatch_cost,
@@ -53,6 +54,7 @@ def main() -> None:
         "batches": batch_cost.measure,
         "creates": create_cost.measure,
         "dispatch": dispatch_cost.measure,
+        "ceilings": ceilings.measure,
         "pages": partial(page_cost.measure, options.customers),
     }
     sections = []
@@ -89,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
             "batches",
             "creates",
             "dispatch",
+            "ceilings",
             "pages",
         ),
         help="run only this benchmark (default: all)",

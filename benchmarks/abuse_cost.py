@@ -37,7 +37,7 @@ def measure() -> Section:
 
 
 def exceeded_limits(costs: list[Cost]) -> list[str]:
-    """Describe each rejected request of an endpoint that costs too much.
+    """Describe each rejected request that costs too much, for one endpoint.
 
     The limits are multiples of the most expensive valid request of the endpoint.
     """

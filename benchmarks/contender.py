@@ -23,7 +23,7 @@ class Response:
 
 
 class Contender:
-    """A child process that runs a handler on recorded requests. It ends when the context is left.
+    """A child process that runs a handler on recorded requests. The context ends the process.
 
     Args:
         module: the module that contains the handler.

@@ -1,4 +1,4 @@
-"""Measure the cost of webhook deliveries. Compare it with minimal scripts that sign and send."""
+"""Measure the cost of webhook deliveries, and compare it with the cost of minimal scripts."""
 
 import contextlib
 import json

@@ -21,6 +21,7 @@ from benchmarks.own_cloud import own_cloud
 from benchmarks.quiet_log import discard_log
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import count_calls_of, counted_calls
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.functions.record_purchase import record_purchase
@@ -28,7 +29,6 @@ from chalicelib.functions.send_survey import send_survey
 from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.forms.save import save_survey
 from chalicelib.services.solicitation import send_survey as service
 from chalicelib.settings import settings

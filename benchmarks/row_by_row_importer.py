@@ -2,7 +2,7 @@
 
 For each row, the importer looks up the customer with the row's pair of e-mail address and phone
 number, then creates or updates the customer. It validates nothing and stores neither list
-positions nor progress. If it runs twice at the same time, it can create a customer twice.
+positions nor progress. Two importers that run at the same time can create a customer twice.
 """
 
 from collections.abc import Iterable

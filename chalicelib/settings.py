@@ -1,7 +1,7 @@
 """Read the settings of the process from environment variables on first use.
 
-The settings cannot be read at import time: Chalice imports the app to package it, when the
-environment variables are not set.
+The settings cannot be read at import time: Chalice imports the app when it packages the app, and
+the environment variables are not set at that time.
 """
 
 import os

@@ -87,5 +87,5 @@ def has_time_to_retry(pause_s: float) -> bool:
 
 
 def has_time_for_call() -> bool:
-    """Return whether enough time is left for an AWS request in the worst case."""
+    """Return whether enough time is left for the longest possible AWS request."""
     return time_left_s() >= MIN_CALL_S

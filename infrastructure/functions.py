@@ -74,7 +74,8 @@ class Function:
             ``api_handler``.
         tables: the allowed DynamoDB actions by table, or by ``table/index`` for an index. A
             transaction requires only the actions of the writes that it contains.
-        queue: the queue that invokes the function. It has alarms for invalid and for old messages.
+        queue: the queue that invokes the function. The queue has alarms for invalid and old
+            messages.
         sends_to: the queues to which the function sends messages.
         rejects_messages: whether the function moves invalid messages to the dead-letter queue.
         reads_stage_values: whether the function may read the stage's secret and public base URL.

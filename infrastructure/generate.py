@@ -108,7 +108,7 @@ def policy(function: Function, stage: Stage) -> Json:
 
     The AWS account and region in resource names are wildcards, because they are unknown when the
     policy is generated. The wildcards give no access to another AWS account, because that account
-    would have to allow it too.
+    would have to allow the access too.
     """
     prefix = f"feedback-{stage.name}"
     logs = [

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from admin.identity import operator_identity
-from admin.terminal import JsonOption, notices, results, show_json, show_table
+from admin.options import example
+from admin.terminal import notices, print_json, prints_json, results, show, show_table
 from chalicelib.domain.accounts.settings import Weekday
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
@@ -54,7 +55,7 @@ def _name(text: str) -> str:
     return name
 
 
-@app.command()
+@app.command(epilog=example('account create "Maison Lumen"'))
 def create(
     name: Annotated[str, typer.Argument(help="The account's name.", parser=_name, metavar="NAME")],
     account_id: Annotated[
@@ -68,30 +69,21 @@ def create(
         raise Conflict(f"An account with this id already exists: {existing.name}.")
     account = manage.create_account(name, account_id)
     notices().print(f"Created the account {account.name}. Its id:")
-    results().print(account.id)
+    show({"id": account.id, "name": account.name}, account.id)
 
 
-@app.command("list")
+@app.command("list", epilog=example("account list"))
 def list_accounts() -> None:
     """List all accounts, oldest first."""
     show_table(
         ["Id", "Name", "Created"],
-        [
-            [account.id, account.name, format_timestamp(account.created_at)]
-            for account in manage.list_accounts()
-        ],
+        [[account.id, account.name, account.created_at] for account in manage.list_accounts()],
     )
 
 
-@app.command()
-def show(
-    account: AccountArgument,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the account's settings and their last changes, newest first.
-
-    Example: python -m admin account show ACCOUNT
-    """
+@app.command("show", epilog=example("account show ACCOUNT"))
+def show_settings(account: AccountArgument) -> None:
+    """Show the account's settings and the last changes of the settings, newest first."""
     settings = current_settings(account).model_dump(mode="json")
     changes = [
         {
@@ -103,9 +95,8 @@ def show(
         }
         for change in last_changes(account, _SHOWN_CHANGES)
     ]
-    if as_json:
-        shown = {"settings": settings, "changes": changes}
-        results().print(json.dumps(shown, ensure_ascii=False, indent=2))
+    if prints_json():
+        print_json({"settings": settings, "changes": changes})
         return
     show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
     if changes:
@@ -118,7 +109,10 @@ def _number_or_off(text: str) -> int | str:
     return text if text == _OFF else int(text)
 
 
-@app.command("set")
+@app.command(
+    "set",
+    epilog=example("account set ACCOUNT --time-zone Europe/Paris --retention-days 730"),
+)
 def change(
     account: AccountArgument,
     name: Annotated[str | None, typer.Option(help="The account's name.")] = None,
@@ -139,7 +133,8 @@ def change(
     time_zone: Annotated[
         str | None,
         typer.Option(
-            metavar="ZONE|off", help="The time zone of stores that have none, such as Europe/Paris."
+            metavar="ZONE|off",
+            help="The time zone of stores without a time zone, such as Europe/Paris.",
         ),
     ] = None,
     sending_hours: Annotated[
@@ -154,16 +149,15 @@ def change(
         Any,
         typer.Option(
             metavar="DAYS|off",
-            help="The age at which answers are anonymized.",
+            help="The age in days at which answers are anonymized.",
             parser=_number_or_off,
         ),
     ] = None,
 ) -> None:
     """Change settings of the account. Functions use the new values within a minute.
 
-    The value off restores the default: no region, UTC, no sending hours, no retention period.
-
-    Example: python -m admin account set ACCOUNT --time-zone Europe/Paris --retention-days 730
+    The value off restores the default of a setting: no region, UTC, no sending hours, no
+    retention period.
     """
     options = {
         "name": name,
@@ -210,18 +204,16 @@ def _text(value: Any) -> str:
     return json.dumps(value)
 
 
-@app.command()
-def stats(account: AccountArgument, as_json: JsonOption = False) -> None:
+@app.command(epilog=example("account stats ACCOUNT --json"))
+def stats(account: AccountArgument) -> None:
     """Show the numbers of customers, contact forms, surveys, purchases and feedback records.
 
     The numbers come from counters. The command sends two AWS requests. To verify the counters
     against the records, use the command recount.
-
-    Example: python -m admin account stats 7f3a0c1e-6a38-4b57-9d52-0c4c1f4f7a00 --json
     """
     numbers = asdict(read_stats(account))
-    if as_json:
-        show_json(numbers)
+    if prints_json():
+        print_json(numbers)
         return
     show_table(
         ["Records", "Number"],

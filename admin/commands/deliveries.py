@@ -1,14 +1,17 @@
-"""The command ``deliveries``: list, show and replay webhook deliveries."""
+"""The command ``delivery``: list, show and replay webhook deliveries."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
+from pydantic.alias_generators import to_camel
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.terminal import notices, results, show_table
+from admin.options import example
+from admin.terminal import cell_text, notices, print_json, prints_json, results, show, show_table
 from chalicelib.domain.errors import Conflict, NotFound
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.workflows.manage import list_workflows
@@ -20,7 +23,7 @@ DeliveryArgument = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", epilog=example("delivery list ACCOUNT --state failed"))
 def list_all(
     account: AccountArgument,
     state: Annotated[
@@ -40,9 +43,9 @@ def list_all(
         [
             [
                 execution.id,
-                format_timestamp(execution.created_at),
+                execution.created_at,
                 execution.state.value + (" (ambiguous)" if execution.ambiguous else ""),
-                str(execution.attempt),
+                execution.attempt,
                 names.get(execution.action_id, execution.action_id),
                 execution.feedback_id,
                 execution.reason,
@@ -52,11 +55,14 @@ def list_all(
     )
 
 
-@app.command()
-def show(delivery: DeliveryArgument) -> None:
+@app.command("show", epilog=example("delivery show ID"))
+def show_delivery(delivery: DeliveryArgument) -> None:
     """Show a delivery with its body and its attempts of the last 90 days."""
     execution, attempts = read_delivery(delivery)
     names = _action_names(execution.account_id)
+    if prints_json():
+        print_json(_record(execution, attempts))
+        return
     results().print(
         f"Delivery   {execution.id}\n"
         f"Account    {execution.account_id}\n"
@@ -65,18 +71,18 @@ def show(delivery: DeliveryArgument) -> None:
         f"Feedback   {execution.feedback_id}\n"
         f"State      {execution.state.value}{' (ambiguous)' if execution.ambiguous else ''}\n"
         f"Reason     {execution.reason}\n"
-        f"Due        {_due_at(execution)}\n\n"
+        f"Due        {cell_text(_due_at(execution)) or 'none'}\n\n"
         f"{execution.body.decode()}\n"
     )
     show_table(
         ["Attempt", "Time", "Host", "Result", "ms", "Flags", "Response"],
         [
             [
-                str(attempt.number),
-                format_timestamp(attempt.at),
+                attempt.number,
+                attempt.at,
                 attempt.host,
-                str(attempt.status) if attempt.status else attempt.error,
-                str(attempt.duration_ms),
+                attempt.status or attempt.error,
+                attempt.duration_ms,
                 _flags(attempt),
                 attempt.excerpt[:200],
             ]
@@ -85,7 +91,7 @@ def show(delivery: DeliveryArgument) -> None:
     )
 
 
-@app.command()
+@app.command(epilog=example("delivery replay ID ID"))
 def replay(
     deliveries: Annotated[list[str], typer.Argument(metavar="ID…", help="The deliveries' ids.")],
 ) -> None:
@@ -101,8 +107,28 @@ def replay(
             rejected += 1
             notices().print(f"{delivery}: {error}")
     notices().print(f"Requeued: {len(deliveries) - rejected}.")
+    show({"requeued": len(deliveries) - rejected, "rejected": rejected})
     if rejected:
         raise typer.Exit(1)
+
+
+def _record(execution: Execution, attempts: Sequence[Attempt]) -> dict[str, object]:
+    return {
+        "id": execution.id,
+        "accountId": execution.account_id,
+        "workflowId": execution.workflow_id,
+        "actionId": execution.action_id,
+        "feedbackId": execution.feedback_id,
+        "state": execution.state.value,
+        "isAmbiguous": execution.ambiguous,
+        "reason": execution.reason,
+        "dueAt": _due_at(execution),
+        "body": execution.body.decode(),
+        "attempts": [
+            {to_camel(name): value for name, value in asdict(attempt).items()}
+            for attempt in attempts
+        ],
+    }
 
 
 def _action_names(account_id: str) -> dict[str, str]:
@@ -117,10 +143,10 @@ def _action_names(account_id: str) -> dict[str, str]:
     }
 
 
-def _due_at(execution: Execution) -> str:
+def _due_at(execution: Execution) -> datetime | None:
     if execution.state is not ExecutionState.PENDING or execution.due_at is None:
-        return "none"
-    return format_timestamp(datetime.fromtimestamp(execution.due_at, UTC))
+        return None
+    return datetime.fromtimestamp(execution.due_at, UTC)
 
 
 def _flags(attempt: Attempt) -> str:

@@ -4,17 +4,15 @@ from dataclasses import asdict
 
 import typer
 
-from admin.terminal import JsonOption, progress_bar, results, show_json
+from admin.terminal import print_json, prints_json, progress_bar, results
 from chalicelib.settings import settings
 
 
-def doctor(as_json: JsonOption = False) -> None:
+def doctor() -> None:
     """Compare the deployed stage with the function manifest and the data template.
 
     Prints each problem and its fix. Exits with status 1 if there is a problem. A check that the
     emulator does not support is skipped.
-
-    Example: python -m admin --stage prod doctor
     """
     from infrastructure.doctor.examine import CHECKS, examine, stage_named
 
@@ -26,8 +24,8 @@ def doctor(as_json: JsonOption = False) -> None:
         ) from None
     with progress_bar("Checking", len(CHECKS)) as advance:
         report = examine(stage, advance)
-    if as_json:
-        show_json(asdict(report))
+    if prints_json():
+        print_json(asdict(report))
     else:
         for check, problems in report.problems.items():
             for problem in problems:

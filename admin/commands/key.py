@@ -5,46 +5,43 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument
-from admin.terminal import notices, results, show_table
-from chalicelib.domain.schema import format_timestamp
+from admin.options import YesOption, example
+from admin.terminal import confirm, notices, show, show_table
 from chalicelib.services.accounts.manage import issue_key, list_keys, revoke_key
 
 app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
 
 
-@app.command()
+@app.command(epilog=example("key issue ACCOUNT --label website"))
 def issue(
     account: AccountArgument,
     label: Annotated[str, typer.Option(help="A description of what the key is used for.")] = "",
 ) -> None:
     """Issue an API key for the account. Print the key and its secret, which is shown only once."""
     credential, secret = issue_key(account, label.strip())
-    results().print(f"X-API-KEY: {credential.api_key}")
-    results().print(f"X-API-SECRET: {secret}")
+    show(
+        {"apiKey": credential.api_key, "apiSecret": secret},
+        f"X-API-KEY: {credential.api_key}\nX-API-SECRET: {secret}",
+    )
     notices().print("Save the secret now: it is not stored and cannot be shown again.")
 
 
-@app.command()
+@app.command(epilog=example("key revoke API_KEY --yes"))
 def revoke(
     api_key: Annotated[str, typer.Argument(metavar="API_KEY", help="The API key to revoke.")],
+    yes: YesOption = False,
 ) -> None:
     """Revoke an API key. Requests that use it are rejected within a minute."""
+    confirm(f"Revoke the key {api_key}?", is_confirmed=yes)
     revoke_key(api_key)
     notices().print(f"Revoked the key {api_key}.")
+    show({"apiKey": api_key, "isRevoked": True})
 
 
-@app.command("list")
+@app.command("list", epilog=example("key list ACCOUNT"))
 def list_account_keys(account: AccountArgument) -> None:
     """List the account's API keys, oldest first, including revoked keys."""
     show_table(
         ["Key", "Label", "Created", "Revoked"],
-        [
-            [
-                key.api_key,
-                key.label,
-                format_timestamp(key.created_at),
-                format_timestamp(key.revoked_at) if key.revoked_at else "",
-            ]
-            for key in list_keys(account)
-        ],
+        [[key.api_key, key.label, key.created_at, key.revoked_at] for key in list_keys(account)],
     )

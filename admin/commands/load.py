@@ -1,4 +1,4 @@
-"""The command ``load``: load definitions from files into the service."""
+"""The command ``definition load``: load definitions from files into the service."""
 
 from collections import Counter
 from functools import cache
@@ -12,7 +12,7 @@ from admin.definitions.check import check
 from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
-from admin.terminal import notices, progress_bar, results
+from admin.terminal import notices, progress_bar, show
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.manage import find_account
@@ -91,11 +91,11 @@ def load(
         )
         raise
     _list(rejected)
-    for account_id, counts in written.items():
-        account_name = f" into account {account_id}" if len(written) > 1 else ""
-        results().print(f"Loaded{account_name}: {count_list(counts)}")
-    if not written:
-        results().print("Loaded: nothing")
+    loaded = [
+        f"Loaded{f' into account {account_id}' if len(written) > 1 else ''}: {count_list(counts)}"
+        for account_id, counts in written.items()
+    ]
+    show({"loaded": written, "rejected": len(rejected)}, "\n".join(loaded) or "Loaded: nothing")
     if rejected:
         raise typer.Exit(1)
 

@@ -11,12 +11,13 @@ import typer
 from admin.commands.account import AccountArgument, id_argument
 from admin.definitions.purchase_lines import PurchaseLine, UnreadableFile, read_purchase_lines
 from admin.error_messages import one_line_message
-from admin.terminal import notices, progress_bar, results
+from admin.options import example
+from admin.terminal import notices, print_json, progress_bar, show
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.services.accounts.manage import require_account
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.purchases.record import record_purchase
 
@@ -33,7 +34,7 @@ ExternalIdArgument = Annotated[
 ]
 
 
-@app.command("import")
+@app.command("import", epilog=example("purchase import orders.csv --account ACCOUNT --solicit"))
 def import_file(
     file: Annotated[
         Path,
@@ -78,16 +79,19 @@ def import_file(
             " continue."
         )
         raise
-    results().print(f"Recorded: {done - rejected}. Invalid: {rejected}.")
+    counts = {"recorded": done - rejected, "invalid": rejected}
+    show(counts, f"Recorded: {done - rejected}. Invalid: {rejected}.")
     if rejected:
         raise typer.Exit(1)
 
 
-@app.command()
-def show(account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument) -> None:
+@app.command("show", epilog=example("purchase show ACCOUNT Site ORDER-1"))
+def show_purchase(
+    account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
+) -> None:
     """Show a purchase with its customer, as the API returns it."""
     purchase = read_purchase(account, purchase_id(account, source, external_id))
-    results().print(purchase.model_dump_json(indent=2))
+    print_json(purchase.model_dump(mode="json"))
 
 
 def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:

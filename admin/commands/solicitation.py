@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 import typer
 
 from admin.commands.account import AccountArgument
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
-from admin.terminal import notices, results, show_json, show_table
+from admin.options import YesOption, example
+from admin.terminal import cell_text, confirm, notices, show, show_table
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.solicitation.decide import (
@@ -29,8 +30,21 @@ from chalicelib.services.solicitation.manage import (
 
 app = typer.Typer(help="List, explain and resend surveys about purchases.", no_args_is_help=True)
 
+_COLUMNS: Final = (
+    "Source",
+    "External id",
+    "Customer id",
+    "State",
+    "Reason",
+    "Channel",
+    "Survey id",
+    "Tracker id",
+    "Held until",
+    "Sent at",
+)
 
-@app.command("list")
+
+@app.command("list", epilog=example("solicitation list ACCOUNT --state skipped --json"))
 def list_all(
     account: AccountArgument,
     state: Annotated[
@@ -51,7 +65,6 @@ def list_all(
     limit: Annotated[
         int, typer.Option(help="The maximum number of solicitations.", min=1, max=100_000)
     ] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False,
 ) -> None:
     """List an account's solicitations, the newest first."""
     found = list_solicitations(
@@ -61,137 +74,119 @@ def list_all(
         since=since.replace(tzinfo=UTC) if since else None,
         at_most=limit,
     )
-    rows = [_properties(solicitation) for solicitation in found]
-    if as_json:
-        show_json(rows)
-        return
-    show_table(
-        ["Source", "External id", "Customer", "State", "Reason", "Channel", "Held until", "Sent"],
-        [
-            [
-                str(row[name] or "")
-                for name in (
-                    "source",
-                    "externalId",
-                    "customerId",
-                    "state",
-                    "reason",
-                    "channel",
-                    "heldUntil",
-                    "sentAt",
-                )
-            ]
-            for row in rows
-        ],
-    )
+    show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found])
 
 
-@app.command()
+@app.command(epilog=example("solicitation explain ACCOUNT Site ORDER-1"))
 def explain(
     account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
 ) -> None:
     """Show the outcome of a solicitation, and the decision from the current facts."""
     case = load_explanation(account, source, external_id)
+    outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
+    facts, decision = dict(_facts(case.facts)), _described(decide(case.facts))
     lines = [
-        *_outcome_lines(case.solicitation),
+        *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
         "",
-        *_fact_lines(case.facts),
+        *(f"{name:<18}{text}" for name, texts in facts.items() for text in texts),
         "",
-        f"Decision from these facts: {_described(decide(case.facts))}",
+        f"Decision from these facts: {decision}",
     ]
-    results().print("\n".join(lines))
+    record = {"outcome": outcome, "facts": facts, "decision": decision}
+    show(record, "\n".join(lines))
 
 
-@app.command("resend")
+@app.command("resend", epilog=example("solicitation resend ACCOUNT Site ORDER-1"))
 def resend_unknown(
     account: AccountArgument,
     source: SourceArgument,
     external_id: ExternalIdArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: YesOption = False,
 ) -> None:
     """Send a survey again whose outcome is UNKNOWN. The customer may receive it twice."""
-    if not yes:
-        notices().print("The customer may already have received this survey.")
-        typer.confirm("Send it again?", abort=True, err=True)
+    question = "The customer may already have received this survey. Send it again?"
+    confirm(question, is_confirmed=yes)
     resend(account, source, external_id)
     notices().print("Queued.")
 
 
-def _properties(solicitation: Solicitation) -> dict[str, Any]:
-    held_until, sent_at = solicitation.held_until, solicitation.sent_at
-    return {
-        "source": solicitation.source,
-        "externalId": solicitation.external_id,
-        "customerId": solicitation.customer_id,
-        "state": solicitation.state.value,
-        "reason": solicitation.reason or None,
-        "channel": solicitation.channel.value if solicitation.channel else None,
-        "surveyId": solicitation.survey_id,
-        "trackerId": solicitation.tracker_id,
-        "heldUntil": format_timestamp(held_until) if held_until else None,
-        "sentAt": format_timestamp(sent_at) if sent_at else None,
-    }
+def _cells(solicitation: Solicitation) -> list[object]:
+    return [
+        solicitation.source,
+        solicitation.external_id,
+        solicitation.customer_id,
+        solicitation.state.value,
+        solicitation.reason or None,
+        solicitation.channel.value if solicitation.channel else None,
+        solicitation.survey_id,
+        solicitation.tracker_id,
+        solicitation.held_until,
+        solicitation.sent_at,
+    ]
 
 
-def _outcome_lines(solicitation: Solicitation) -> Iterator[str]:
-    yield f"Solicitation        {solicitation.id}"
-    for name, value in _properties(solicitation).items():
-        if value:
-            yield f"  {name:<18}{value}"
-    if solicitation.message_id:
-        yield f"  {'messageId':<18}{solicitation.message_id}"
-
-
-def _fact_lines(facts: Facts) -> Iterator[str]:
-    purchase, store = facts.purchase, facts.store
-    yield "Facts"
-    yield f"  Now               {format_timestamp(facts.now)}"
-    yield f"  Purchase date     {format_timestamp(purchase.date)}"
+def _facts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each fact and its values."""
+    purchase, store, hours = facts.purchase, facts.store, facts.sending_hours
+    yield "Now", [format_timestamp(facts.now)]
+    yield "Purchase date", [format_timestamp(purchase.date)]
     if facts.processed_at:
-        yield f"  First processed   {format_timestamp(facts.processed_at)}"
-    yield f"  Survey requested  {_yes(facts.is_requested)}"
-    yield f"  Store             {store.name if store else 'deleted'} ({purchase.store_id})"
+        yield "First processed", [format_timestamp(facts.processed_at)]
+    yield "Survey requested", [cell_text(facts.is_requested)]
+    yield "Store", [f"{store.name if store else 'deleted'} ({purchase.store_id})"]
+    yield "Surveys", list(_surveys(facts)) or ["none"]
+    yield from _recipient(facts.recipient)
+    span = f"{hours.start:%H:%M} to {hours.end:%H:%M}" if hours else "any time"
+    yield "Sending hours", [f"{span} ({facts.time_zone})"]
+
+
+def _surveys(facts: Facts) -> Iterator[str]:
+    """Describe the surveys that target the store or its brand."""
+    places = {facts.store.id, facts.store.brand_id} if facts.store else set()
     for survey in facts.surveys:
-        places = {target.target_id: target.enabled for target in survey.targets}
-        for place_id in (store.id, store.brand_id) if store else ():
-            if place_id in places:
-                is_enabled = survey.enabled and places[place_id]
+        for target in survey.targets:
+            if target.target_id in places:
+                is_enabled = survey.enabled and target.enabled
                 yield (
-                    f"  Survey            {survey.id}: {'enabled' if is_enabled else 'disabled'},"
+                    f"{survey.id}: {target.type.value}, {'enabled' if is_enabled else 'disabled'},"
                     f" channels {', '.join(survey.sending_channels)},"
                     f" threshold {survey.solicitation_threshold} s,"
                     f" delay {survey.resolicitation_delay} s per {survey.resolicitation_mode.value}"
                 )
-    yield from _recipient_lines(facts.recipient)
-    hours = facts.sending_hours
-    span = f"{hours.start:%H:%M} to {hours.end:%H:%M}" if hours else "any time"
-    yield f"  Sending hours     {span} ({facts.time_zone})"
 
 
-def _recipient_lines(recipient: Recipient | None) -> Iterator[str]:
+def _recipient(recipient: Recipient | None) -> Iterator[tuple[str, list[str]]]:
     if recipient is None:
-        yield "  Customer          none"
+        yield "Customer", ["none"]
         return
     customer = recipient.customer
-    yield f"  Customer          {customer.id}"
+    has_email, number = bool(customer.email), recipient.phone_number
+    yield "Customer", [customer.id]
     yield (
-        f"  E-mail            {'yes' if customer.email else 'none'},"
-        f" opt-in {_yes(customer.email_optin)}, bounced {_yes(customer.email_bounced)}"
+        "E-mail",
+        [
+            f"address {cell_text(has_email)}, opt-in {cell_text(customer.email_optin)},"
+            f" bounced {cell_text(customer.email_bounced)}",
+            *(_contact(recipient.email) if recipient.email else ()),
+        ],
     )
-    number = recipient.phone_number or ("invalid" if customer.phone_number else "none")
-    yield f"  Phone             {number}, opt-in {_yes(customer.sms_optin)}"
-    contacts = {"Record": recipient.record, "Address": recipient.email, "Number": recipient.phone}
-    for name, contact in contacts.items():
-        if contact:
-            yield from _contact_lines(name, contact)
+    yield (
+        "Phone",
+        [
+            f"{number or ('invalid' if customer.phone_number else 'none')},"
+            f" opt-in {cell_text(customer.sms_optin)}",
+            *(_contact(recipient.phone) if recipient.phone else ()),
+        ],
+    )
+    yield "Customer record", list(_contact(recipient.record)) or ["no survey yet"]
 
 
-def _contact_lines(name: str, contact: Contact) -> Iterator[str]:
+def _contact(contact: Contact) -> Iterator[str]:
     for channel, reason in contact.suppressed.items():
-        yield f"  {name:<18}{channel.value} suppressed: {reason.value}"
+        yield f"{channel.value} suppressed: {reason.value}"
     for scope, solicited in contact.solicited.items():
         time = format_timestamp(solicited.at)
-        yield f"  {name:<18}last survey in scope {scope}: {time} for purchase {solicited.by}"
+        yield f"last survey in scope {scope}: {time}, purchase {solicited.by}"
 
 
 def _described(decision: Decision) -> str:
@@ -201,7 +196,3 @@ def _described(decision: Decision) -> str:
         case Hold():
             return f"held until {format_timestamp(decision.until)} ({decision.reason.value})"
     return f"skip ({decision.reason.value})"
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"

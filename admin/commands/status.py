@@ -2,21 +2,19 @@
 
 from dataclasses import asdict
 
-from admin.terminal import JsonOption, results, show_json, show_table
+from admin.terminal import print_json, prints_json, results, show_table
 from chalicelib.services.work.status import read_status
 
 
-def status(as_json: JsonOption = False) -> None:
+def status() -> None:
     """Show the messages in the queues and the number of parked work records of the stage.
 
     The numbers are approximate and up to a minute old. The age of the oldest message comes from
-    CloudWatch; it is "-" if CloudWatch has no value for the last ten minutes.
-
-    Example: python -m admin --stage prod status --json
+    CloudWatch; the age is "-" if CloudWatch has no value for the last ten minutes.
     """
     current = read_status()
-    if as_json:
-        show_json(asdict(current))
+    if prints_json():
+        print_json(asdict(current))
         return
     show_table(
         ["Queue", "Waiting", "In process", "Delayed", "Dead letters", "Oldest message (s)"],

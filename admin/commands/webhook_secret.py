@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument
-from admin.terminal import notices, results
+from admin.options import YesOption, example
+from admin.terminal import confirm, notices, show
 from chalicelib.domain.schema import format_timestamp, parse_timestamp
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 
@@ -25,7 +26,7 @@ def secrets() -> None:
     """Rotate webhook secrets."""
 
 
-@app.command()
+@app.command(epilog=example("webhook-secret rotate ACCOUNT --at 2026-11-20T10:00:00Z --yes"))
 def rotate(
     account: AccountArgument,
     at: Annotated[
@@ -36,15 +37,17 @@ def rotate(
             metavar="TIME",
         ),
     ] = None,
+    yes: YesOption = False,
 ) -> None:
     """Create a webhook secret and print it. The secret cannot be shown again.
 
     The current secret signs webhooks until the new secret becomes active. Other secrets that are
     not active yet are deleted.
     """
+    confirm("Replace the secret that signs the account's webhooks?", is_confirmed=yes)
     new = rotate_webhook_secret(account, at)
     start = f"at {format_timestamp(at)}" if at else "within a minute"
     if new.replaced:
         notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")
     notices().print(f"The new secret becomes active {start}. It cannot be shown again:")
-    results().print(new.secret)
+    show({"secret": new.secret, "activeFrom": at}, new.secret)

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import id_argument
-from admin.terminal import counter, notices, show_table
-from chalicelib.domain.schema import format_timestamp
+from admin.options import example
+from admin.terminal import counter, notices, show, show_table
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.parked import (
     ParkedFilter,
@@ -27,7 +27,7 @@ def _kind_argument(text: str) -> str:
     return text
 
 
-@app.command("list")
+@app.command("list", epilog=example("work list"))
 def list_work() -> None:
     """List up to 100 parked work records of all accounts, the earliest parked first."""
     show_table(
@@ -38,16 +38,18 @@ def list_work() -> None:
                 work.account_id,
                 work.owner_id,
                 work.part,
-                str(work.claims),
+                work.claims,
                 work.reason,
-                format_timestamp(work.parked_at),
+                work.parked_at,
             ]
             for work in list_parked_work()
         ],
     )
 
 
-@app.command("replay")
+@app.command(
+    "replay", epilog=example("work replay ID", "work replay --kind webhook --since 2026-11-21")
+)
 def replay_work(
     owner_id: Annotated[
         str | None,
@@ -100,3 +102,4 @@ def replay_work(
         with counter("Replaying parked work") as advance:
             replayed = replay_matching(wanted, advance)
     notices().print(f"Requeued: {replayed}.")
+    show({"requeued": replayed})

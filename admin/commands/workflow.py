@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.terminal import notices, results, show_table
+from admin.options import example
+from admin.terminal import notices, show, show_table
 from chalicelib.services.webhooks.deliveries import Exchange, send_test
 from chalicelib.services.workflows.manage import (
     find_action,
@@ -21,7 +22,7 @@ WorkflowArgument = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", epilog=example("workflow list ACCOUNT"))
 def list_all(account: AccountArgument) -> None:
     """List an account's workflows and their actions, oldest first."""
     show_table(
@@ -30,10 +31,10 @@ def list_all(account: AccountArgument) -> None:
             [
                 workflow.id,
                 workflow.name,
-                "yes" if workflow.enabled else "no",
+                workflow.enabled,
                 action.key,
                 action.url,
-                str(action.attempts),
+                action.attempts,
             ]
             for workflow in list_workflows(account)
             for action in workflow.actions
@@ -41,14 +42,15 @@ def list_all(account: AccountArgument) -> None:
     )
 
 
-@app.command()
+@app.command(epilog=example("workflow enable ACCOUNT WORKFLOW"))
 def enable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """Enable a workflow. The change takes effect within a minute."""
     changed = set_workflow_enabled(account, workflow, enabled=True)
     notices().print(f"Enabled the workflow {changed.name}.")
+    show({"id": changed.id, "enabled": True})
 
 
-@app.command()
+@app.command(epilog=example("workflow disable ACCOUNT WORKFLOW"))
 def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """Disable a workflow and stop its pending deliveries.
 
@@ -56,9 +58,10 @@ def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """
     changed = set_workflow_enabled(account, workflow, enabled=False)
     notices().print(f"Disabled the workflow {changed.name}.")
+    show({"id": changed.id, "enabled": False})
 
 
-@app.command("test")
+@app.command("test", epilog=example("workflow test ACCOUNT WORKFLOW --action crm"))
 def send_example(
     account: AccountArgument,
     workflow: WorkflowArgument,
@@ -69,10 +72,22 @@ def send_example(
     """Send a test webhook to an action's URL and print the request and the response."""
     tested = find_workflow(account, workflow)
     exchange = send_test(account, tested, find_action(tested, action))
-    for line in _lines(exchange):
-        results().print(line)
+    show(_record(exchange), "\n".join(_lines(exchange)))
     if not exchange.response.is_success:
         raise typer.Exit(1)
+
+
+def _record(exchange: Exchange) -> dict[str, object]:
+    response = exchange.response
+    return {
+        "url": exchange.url,
+        "headers": dict(exchange.headers),
+        "body": exchange.body.decode(),
+        "status": response.status,
+        "detail": response.detail,
+        "durationMs": response.duration_ms,
+        "excerpt": response.excerpt,
+    }
 
 
 def _lines(exchange: Exchange) -> list[str]:

@@ -1,4 +1,4 @@
-"""Determine the kind and the account of a raw definition, and validate it against its schema."""
+"""Determine the kind and account of a raw definition, and validate the definition's schema."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Protocol

@@ -31,7 +31,7 @@ class PlainLoader(yaml.SafeLoader):
         self._containing_aliases: set[yaml.Node | None] = set()
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Return the next node. Raise a YAML error if it is an alias that is not allowed."""
+        """Return the next node. Raise a YAML error if the node is an alias that is not allowed."""
         if self.check_event(yaml.AliasEvent):
             event: Any = self.peek_event()  # type: ignore[no-untyped-call]
             self._aliases += 1

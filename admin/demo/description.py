@@ -1,4 +1,4 @@
-"""Read and write the JSON file with the ids and credentials of the demo data, which scripts use."""
+"""Read and write the JSON file with the ids and credentials of the demo data for scripts."""
 
 import os
 import tempfile

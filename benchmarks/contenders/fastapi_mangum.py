@@ -1,7 +1,7 @@
 """Serve the read endpoints with FastAPI behind Mangum.
 
 The views are coroutines although they block: a Lambda function serves one request at a time, so
-FastAPI's thread pool would only add cost. They return `JSONResponse` to bypass FastAPI's own
+FastAPI's thread pool would only add cost. The views return `JSONResponse` to bypass FastAPI's own
 serialization.
 """
 

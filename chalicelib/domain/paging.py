@@ -84,7 +84,8 @@ class PageRequest(Input):
     def ranges(self, total: int) -> Iterator[tuple[int, int, int]]:
         """Yield the block, the first and the last position of each block that the page touches.
 
-        A page whose limit divides `BLOCK_SIZE` touches one block, any other at most two.
+        A page whose limit divides `BLOCK_SIZE` touches one block. Any other page touches at most
+        two.
         """
         first, last = self.first_position, min(self.last_position, total)
         while first <= last:

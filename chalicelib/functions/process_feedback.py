@@ -28,10 +28,10 @@ class _Result(Enum):
 def process_feedback(event: SQSEvent) -> Response:
     """Process the feedback record that each message points to.
 
-    The records of new messages are processed in one transaction. If that fails, each record is
-    processed separately, so that one failing record does not block the others. If a record fails,
-    the failure is recorded and the record is rescheduled. If the database is unavailable, the
-    record is deferred without recording a failure.
+    The records of new messages are processed in one transaction. If the transaction fails, each
+    record is processed separately, so that one failing record does not block the others. If a
+    record fails, the failure is recorded and the record is rescheduled. If the database is
+    unavailable, the record is deferred without recording a failure.
     """
     return process_batch(event, FEEDBACK, FeedbackPointer, _process, prepare=_process_new_messages)
 

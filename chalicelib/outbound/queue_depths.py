@@ -62,7 +62,7 @@ def _counts(sqs: Any, queue: str) -> dict[str, int]:
 
 
 def _oldest_messages(queues: Sequence[Queue], now: datetime) -> dict[str, int]:
-    """Return the age of the oldest message by queue, for queues for which CloudWatch has it."""
+    """Return the age of the oldest message by queue. Omit queues without a value in CloudWatch."""
     metrics = [
         {
             "Id": f"q{number}",

@@ -27,7 +27,7 @@ class AccountRow(Table):
 
 
 def save(account: Account) -> None:
-    """Create or replace an account. All settings except its name have their defaults."""
+    """Create or replace an account. All settings except the name get their default values."""
     AccountRow(
         account.id, name=account.name, created_at=format_timestamp(account.created_at)
     ).save()
@@ -53,7 +53,7 @@ def replace_settings(
     changed: AccountSettings,
     changes: Iterable[SettingChange],
 ) -> None:
-    """Replace the settings and store their changes for the audit, in one transaction.
+    """Replace the settings and store the changes for the audit, in one transaction.
 
     Raises:
         Contention: the stored settings differ from the current ones.

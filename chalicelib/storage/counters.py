@@ -7,8 +7,9 @@ transactions read the same total, only one of them succeeds.
 If creates contend for a counter, a worker assigns the positions. While it works, it reserves the
 counter, so that creates leave the assignment to it.
 
-Purchases and feedback have no list, so their counters are only added to. Each is the sum of 16
-rows, because concurrent transactions on a single row would conflict.
+Purchases and feedback have no list, so transactions only add to the counters of these records. Each
+of these counters is the sum of 16 rows, because concurrent transactions on a single row would
+conflict.
 """
 
 from datetime import datetime, timedelta
@@ -113,7 +114,7 @@ def count(
     """Add ``by`` to the number of the account's records of this kind in this transaction.
 
     Args:
-        record_id: the id of a counted record. It selects one of the counter's rows.
+        record_id: the id of a counted record. The id selects one of the counter's rows.
     """
     shard = crc32(record_id.encode()) % _SHARDS
     write.update(_shard_row(account_id, kind, shard), actions=[CounterRow.total.add(by)])

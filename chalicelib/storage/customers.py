@@ -1,19 +1,22 @@
 """The tables of customers and customer pairs.
 
-A pair is an e-mail address and a phone number. Its row contains the id of the account's oldest
-customer with this pair.
+A pair is an e-mail address and a phone number. The row of a pair contains the id of the account's
+oldest customer with this pair.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
@@ -34,9 +37,12 @@ from chalicelib.storage.dynamodb.transactions import (
     try_write,
 )
 from chalicelib.storage.dynamodb.work_records import DueIndex
+from chalicelib.storage.list_positions import ListPositions
 
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
+
+_READ_AT_ONCE: Final = 100
 
 MAX_ASSIGNED: Final = 99
 """A transaction contains at most 100 writes. One of them writes the counter."""
@@ -51,6 +57,22 @@ class _ByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     position = IntegerAttribute(range_key=True)
 
 
+class _ByEmail(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_email"
+        projection = KeysOnlyProjection()
+
+    email_hash = UnicodeAttribute(hash_key=True)
+
+
+class _ByPhone(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_phone"
+        projection = KeysOnlyProjection()
+
+    phone_hash = UnicodeAttribute(hash_key=True)
+
+
 class CustomerRow(Table):
     """The table row of a customer.
 
@@ -60,8 +82,8 @@ class CustomerRow(Table):
     has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
     epoch milliseconds, because it also determines the order in which the customers are listed.
 
-    ``email_hash`` and ``phone_hash`` are the contact keys of the addresses. They are stored before
-    the first message is sent to the customer, and removed when an address changes.
+    ``email_contact`` and ``phone_contact`` are the contact keys of the addresses. They are stored
+    before the first message is sent to the customer, and removed when an address changes.
     """
 
     class Meta:
@@ -102,7 +124,11 @@ class CustomerRow(Table):
     input_hash = UnicodeAttribute(null=True)
     email_hash = UnicodeAttribute(null=True)
     phone_hash = UnicodeAttribute(null=True)
+    email_contact = UnicodeAttribute(null=True)
+    phone_contact = UnicodeAttribute(null=True)
     by_block = _ByBlock()
+    by_email = _ByEmail()
+    by_phone = _ByPhone()
     due = DueIndex()
 
 
@@ -163,6 +189,28 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
     return {row.id: build_customer(row) for row in rows if row}
+
+
+def find_by_email(account_id: str, email: str) -> list[Customer]:
+    """Load the account's customers with this e-mail address, oldest first.
+
+    Two requests; one more per further 100 customers. The index is eventually consistent.
+    """
+    return _load_indexed(CustomerRow.by_email, email_hash(account_id, email))
+
+
+def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
+    """Load the account's customers with this phone number, as `find_by_email` does."""
+    return _load_indexed(CustomerRow.by_phone, phone_hash(account_id, phone_number))
+
+
+def _load_indexed(index: Any, contact_hash: str | None) -> list[Customer]:
+    keys = [row.key for row in index.query(contact_hash)] if contact_hash else []
+    rows: list[Any] = []
+    for start in range(0, len(keys), _READ_AT_ONCE):
+        rows += read_together(*((CustomerRow, key) for key in keys[start : start + _READ_AT_ONCE]))
+    found = [build_customer(row) for row in rows if row]
+    return sorted(found, key=lambda customer: (customer.created_at, customer.id))
 
 
 def create(account_id: str, customer: Customer, input_hash: str | None = None) -> Created:
@@ -383,7 +431,7 @@ def _replacing_actions(account_id: str, customer: Customer, *, same_pair: bool) 
     The attributes of unset fields are removed. The customer's place in the list does not change.
     """
     attributes = _attributes(account_id, customer)
-    kept = _NOT_REPLACED | _ADDRESS_HASHES if same_pair else _NOT_REPLACED
+    kept = _NOT_REPLACED | _CONTACT_KEYS if same_pair else _NOT_REPLACED
     return [
         attribute.set(attributes[name]) if name in attributes else attribute.remove()
         for name, attribute in CustomerRow.get_attributes().items()
@@ -430,6 +478,8 @@ def count_feedback(
     ratings: Sequence[int | None],
     sources: Collection[DataSource],
     now: datetime,
+    *,
+    by: int = 1,
 ) -> None:
     """Add feedback to a customer's counters and data sources in this transaction.
 
@@ -438,17 +488,19 @@ def count_feedback(
     Args:
         ratings: the rating of each feedback record, or None if it has no rating.
         sources: the sources of the feedback records.
+        by: 1 to add the feedback, -1 to subtract it. Subtracting keeps the data sources.
     """
     rated = [rating for rating in ratings if rating is not None]
     actions: list[Action] = [
-        CustomerRow.feedback_count.add(len(ratings)),
-        CustomerRow.data_sources.add({source.value for source in sources}),
+        CustomerRow.feedback_count.add(by * len(ratings)),
         CustomerRow.updated_at.set(format_timestamp(now)),
     ]
+    if by > 0:
+        actions.append(CustomerRow.data_sources.add({source.value for source in sources}))
     if rated:
         actions += [
-            CustomerRow.rating_sum.add(sum(rated)),
-            CustomerRow.rating_count.add(len(rated)),
+            CustomerRow.rating_sum.add(by * sum(rated)),
+            CustomerRow.rating_count.add(by * len(rated)),
         ]
     write.update(
         CustomerRow(account_key(account_id, customer_id)),
@@ -462,8 +514,8 @@ def confirm_recipient(
     account_id: str,
     customer: Customer,
     channel: Channel,
-    email_hash: str | None,
-    phone_hash: str | None,
+    email_contact: str | None,
+    phone_contact: str | None,
 ) -> None:
     """Store the contact keys of a customer's addresses in this transaction.
 
@@ -479,10 +531,13 @@ def confirm_recipient(
     if channel is Channel.EMAIL:
         bounced = CustomerRow.email_bounced
         unchanged &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
-    hashes = ((CustomerRow.email_hash, email_hash), (CustomerRow.phone_hash, phone_hash))
+    keys = (
+        (CustomerRow.email_contact, email_contact),
+        (CustomerRow.phone_contact, phone_contact),
+    )
     write.update(
         CustomerRow(account_key(account_id, customer.id)),
-        actions=[hashed.set(value) if value else hashed.remove() for hashed, value in hashes],
+        actions=[stored.set(key) if key else stored.remove() for stored, key in keys],
         condition=unchanged,
     )
 
@@ -494,11 +549,43 @@ def revoke_consent(
 
     Return False if the customer no longer exists or now has another address. One request.
     """
-    hashed = CustomerRow.email_hash if channel is Channel.EMAIL else CustomerRow.phone_hash
+    is_email = channel is Channel.EMAIL
+    stored = CustomerRow.email_contact if is_email else CustomerRow.phone_contact
     change = CustomerRow.email_bounced.set(True) if is_bounce else _OPTINS[channel].set(False)
     updated = CustomerRow.updated_at.set(format_timestamp(clock.now()))
     row = CustomerRow(account_key(account_id, customer_id))
-    return try_write(lambda: row.update([change, updated], condition=hashed == contact_key))
+    return try_write(lambda: row.update([change, updated], condition=stored == contact_key))
+
+
+def positions(account_id: str) -> ListPositions:
+    """Return the positions of the account's customers."""
+    return ListPositions(account_id, Listed.CUSTOMERS, CustomerRow)
+
+
+def walk(account_id: str) -> Iterator[list[Customer]]:
+    """Yield the account's listed customers in groups of up to 100. One request per group."""
+    for rows in positions(account_id).walk():
+        yield [build_customer(row) for row in rows]
+
+
+def correct_counts(account_id: str, seen: Customer, counts: CustomerCounts) -> bool:
+    """Replace the counts of a customer. Return False if it has changed since it was loaded.
+
+    Args:
+        seen: the customer as it was loaded.
+    """
+    corrected = asdict(counts)
+    unchanged = CustomerRow.updated_at == format_timestamp(seen.updated_at)
+    for name in corrected:
+        attribute, value = getattr(CustomerRow, name), getattr(seen, name)
+        unchanged &= (attribute == value) if value else _is_zero(attribute)
+    row = CustomerRow(account_key(account_id, seen.id))
+    actions = [getattr(CustomerRow, name).set(value) for name, value in corrected.items()]
+    return try_write(lambda: row.update(actions, condition=unchanged))
+
+
+def _is_zero(attribute: Any) -> Any:
+    return attribute.does_not_exist() | (attribute == 0)
 
 
 def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -520,7 +607,7 @@ def add(
     first_of_pair: str | None,
     input_hash: str | None = None,
 ) -> None:
-    """Add a customer at this position of the account's list, or without one, in this transaction.
+    """Add a customer in this transaction, with this position in the account's list or without one.
 
     The transaction fails if a customer with this id or a row for this pair already exists.
 
@@ -555,7 +642,18 @@ def fill(
         attribute = getattr(CustomerRow, name)
         actions.append(attribute.set(value))
         unset &= attribute.does_not_exist()
+    for name, contact_hash in _contact_hashes(account_id, fields).items():
+        actions.append(getattr(CustomerRow, name).set(contact_hash))
     write.update(CustomerRow(account_key(account_id, customer_id)), actions, condition=unset)
+
+
+def _contact_hashes(account_id: str, fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the index keys of the e-mail address and the phone number among these fields."""
+    hashes = {
+        "email_hash": email_hash(account_id, fields.get("email")),
+        "phone_hash": phone_hash(account_id, fields.get("phone_number")),
+    }
+    return {name: contact_hash for name, contact_hash in hashes.items() if contact_hash}
 
 
 def build_row(account_id: str, customer: Customer, position: int) -> CustomerRow:
@@ -589,7 +687,7 @@ _OPTINS: Final = {
 _NOT_REPLACED: Final = frozenset(
     {"key", "input_hash", "position", "list_block", "work_shard", "due_at"}
 )
-_ADDRESS_HASHES: Final = frozenset({"email_hash", "phone_hash"})
+_CONTACT_KEYS: Final = frozenset({"email_contact", "phone_contact"})
 _COPIED: Final = (
     "id",
     "description",
@@ -628,6 +726,7 @@ def _attributes(account_id: str, customer: Customer) -> dict[str, Any]:
         "source_metadata": metadata,
         **{name: getattr(customer, name) for name in _COPIED},
     }
+    attributes |= _contact_hashes(account_id, attributes)
     return {name: value for name, value in attributes.items() if value}
 
 

@@ -1,15 +1,18 @@
 """The table of feedback records. Each row is also the work record for processing the feedback."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
+from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import trackers
@@ -29,6 +32,27 @@ PART: Final = "feedback"
 """The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
 
 
+_READ_AT_ONCE: Final = 100
+
+
+class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_account"
+        projection = KeysOnlyProjection()
+
+    account_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
+class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_customer"
+        projection = KeysOnlyProjection()
+
+    customer_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
 class FeedbackRow(WorkRow):
     """The table row of a feedback record, with the state of its processing."""
 
@@ -42,6 +66,9 @@ class FeedbackRow(WorkRow):
     input_hash = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute()
     customer_id = UnicodeAttribute(null=True)
+    is_test = BooleanAttribute(null=True)
+    by_account = _ByAccount()
+    by_customer = _ByCustomer()
     part = PART
 
     def pointer(self, _now: datetime) -> FeedbackPointer:
@@ -50,21 +77,6 @@ class FeedbackRow(WorkRow):
 
 WORK: Final[WorkRecords[FeedbackPointer]] = WorkRecords("feedback", FeedbackRow)
 """The work records of feedback."""
-
-
-@dataclass(frozen=True)
-class StoredFeedback:
-    """A feedback record loaded from the table.
-
-    Attributes:
-        input_hash: the hash of the request's input. The hash detects reuse of the idempotency key
-            with different input. None if the request had no key.
-        state: the state of processing.
-    """
-
-    feedback: Feedback
-    input_hash: str | None
-    state: FeedbackState
 
 
 def create(feedback: Feedback, input_hash: str | None) -> bool:
@@ -88,10 +100,55 @@ def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
     return {row.feedback_id: _stored(row) for row in rows if row}
 
 
+def list_ids(
+    account_id: str, since: datetime | None, until: datetime | None, *, newest_first: bool
+) -> Iterator[str]:
+    """Yield the ids of the account's feedback records by creation time.
+
+    About one request per 5,000 ids. The index is eventually consistent.
+
+    Args:
+        since: the earliest creation time.
+        until: the end of the period; records created at this time are omitted.
+    """
+    first = format_timestamp(since) if since else "0"
+    last = format_timestamp(until - timedelta(milliseconds=1)) if until else "9"
+    rows = FeedbackRow.by_account.query(
+        account_id,
+        FeedbackRow.created_at.between(first, last),
+        scan_index_forward=not newest_first,
+    )
+    return (row.feedback_id for row in rows)
+
+
+def counted_of_account(account_id: str, until: datetime) -> Iterator[Feedback]:
+    """Yield the account's counted feedback that was created until then.
+
+    Two requests per 100 records.
+    """
+    is_created = FeedbackRow.created_at <= format_timestamp(until)
+    yield from _counted(FeedbackRow.by_account.query(account_id, is_created))
+
+
+def counted_of_customer(account_id: str, customer_id: str) -> Iterator[Feedback]:
+    """Yield the customer's counted feedback. One request, and one per 100 records."""
+    for record in _counted(FeedbackRow.by_customer.query(customer_id)):
+        if record.account_id == account_id:
+            yield record
+
+
+def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
+    ids = (entry.feedback_id for entry in entries)
+    while group := list(islice(ids, _READ_AT_ONCE)):
+        for record in find_many(group).values():
+            if record.is_counted:
+                yield record.feedback
+
+
 def find_with_tracker(
     feedback_id: str, tracker_id: str
 ) -> tuple[StoredFeedback | None, Tracker | None]:
-    """Load a feedback record and a tracker; None for a missing one. One consistent request."""
+    """Load a feedback record and a tracker, each None if missing. One consistent request."""
     row, tracker = read_together((FeedbackRow, feedback_id), (TrackerRow, tracker_id))
     return _stored(row) if row else None, trackers.build_tracker(tracker) if tracker else None
 
@@ -116,6 +173,32 @@ def finish(
     write.update(FeedbackRow(feedback.id), actions=actions, condition=FeedbackRow.is_pending())
 
 
+def set_test(write: TransactWrite, stored: StoredFeedback, *, is_test: bool) -> None:
+    """Mark a feedback record as a test, or remove the mark, in this transaction.
+
+    The transaction fails if the record has changed since it was loaded.
+    """
+    mark = FeedbackRow.is_test.set(True) if is_test else FeedbackRow.is_test.remove()
+    row = FeedbackRow(stored.feedback.id)
+    write.update(row, actions=[mark], condition=_is_unchanged(stored))
+
+
+def delete(write: TransactWrite, stored: StoredFeedback) -> None:
+    """Delete a feedback record in this transaction.
+
+    The transaction fails if the record has changed since it was loaded.
+    """
+    write.delete(FeedbackRow(stored.feedback.id), condition=_is_unchanged(stored))
+
+
+def _is_unchanged(stored: StoredFeedback) -> Condition:
+    is_test = FeedbackRow.is_test
+    condition: Condition = (FeedbackRow.state == stored.state.value) & (
+        is_test.exists() if stored.is_test else is_test.does_not_exist()
+    )
+    return condition
+
+
 def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
     return {
         "feedback_id": feedback.id,
@@ -133,4 +216,4 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
     feedback = Feedback.model_validate_json(row.document)
     if row.customer_id != feedback.customer_id:
         feedback = feedback.model_copy(update={"customer_id": row.customer_id})
-    return StoredFeedback(feedback, row.input_hash, FeedbackState(row.state))
+    return StoredFeedback(feedback, row.input_hash, FeedbackState(row.state), bool(row.is_test))

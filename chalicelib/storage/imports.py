@@ -46,8 +46,11 @@ from chalicelib.storage.dynamodb.work_records import (
 _HEADER: Final = "header"
 _RETENTION: Final = timedelta(days=90)
 _CHUNK_RETENTION: Final = _RETENTION + timedelta(days=1)
-"""DynamoDB deletes expired rows one by one. The chunks outlive the header, so that an import that
-can be read has all its chunks."""
+"""Time after which chunks expire, longer than that of the header.
+
+DynamoDB deletes expired rows one by one. Because the header expires first, an import with a header
+has all its chunks.
+"""
 
 _NOT_DONE: Final = "The row could not be imported. It is stored, and an operator can replay it."
 _PROGRESS_ATTRIBUTES: Final = [
@@ -301,7 +304,7 @@ def _progress(row: ImportRow) -> ChunkProgress:
 
 
 def _errors_to_json(errors: Iterable[RowError]) -> list[Any]:
-    """Group the first errors by code: a chunk can have thousands of errors and 300 KB of rows."""
+    """Convert the first errors to JSON, grouped by code so that the record stays small."""
     first = sorted(errors, key=attrgetter("index"))[:MAX_LISTED_ERRORS]
     indexes: dict[tuple[str, str], list[int]] = {}
     for error in first:

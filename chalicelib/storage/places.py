@@ -54,7 +54,7 @@ def save(account_id: str, place: Place) -> bool:
 
 
 def load_directory(account_id: str) -> Directory:
-    """Load the account's tags, and its brands and stores, sorted by name (consistent read)."""
+    """Load the account's tags, brands and stores, ordered by name (consistent read)."""
     rows = list(PlaceRow.query(account_id, consistent_read=True))
     places = (
         Place(

@@ -18,8 +18,8 @@ class ErrorCollector:
             body = request.body(CustomerBody)
 
     At the end of the block, one `InvalidInput` with all collected errors is raised. If an
-    `InvalidInput` ended the block, its errors are added at the end. If another exception ended the
-    block, it propagates and the collected errors are discarded.
+    `InvalidInput` ended the block, the errors of this exception are added at the end. If another
+    exception ended the block, it propagates and the collected errors are discarded.
     """
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ A valid customer always has fewer values, because its size is limited to 32 KB.
 MAX_CONTAINERS: Final = 100_000
 """Maximum number of objects and arrays in a body.
 
-A valid batch has fewer: at most two objects for each of its 10,000 rows.
+A valid batch contains fewer objects and arrays: at most two objects for each of its 10,000 rows.
 """
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 

@@ -42,7 +42,7 @@ def optional_identifier(request: Request, name: str) -> str | None:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Change the pointers of input errors that the block raises from ``/id`` to ``?id``."""
+    """Change pointers such as ``/id`` to ``?id`` in the input errors that the block raises."""
     try:
         yield
     except InvalidInput as error:

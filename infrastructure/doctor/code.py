@@ -14,7 +14,7 @@ _EVERY_METHOD: Final = "*/*"
 
 
 def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the functions exist and have their memory, time-out and concurrency."""
+    """Check that the functions exist with the memory, time-out and concurrency of the manifest."""
     stage = deployed.stage
     names = map(deployed.function_name, FUNCTIONS)
     yield from missing(names, deployed.functions, _deploy(deployed))

@@ -22,7 +22,7 @@ _INDEX: Final = (
 
 
 def check_tables(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the tables exist with their keys, billing mode and protection."""
+    """Check that the tables exist with the keys, billing mode and protection of the template."""
     yield from missing(
         deployed.expected_tables, deployed.tables, DEPLOY.format(stage=deployed.stage.name)
     )
@@ -39,7 +39,7 @@ def check_tables(deployed: DeployedStage) -> Iterator[Problem]:
 
 
 def check_indexes(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that every index exists, is active, and has its keys and projection."""
+    """Check that every index exists and is active, with the keys and projection of the template."""
     for name, table in deployed.tables.items():
         actual = {index["IndexName"]: index for index in table.get("GlobalSecondaryIndexes", [])}
         for expected in deployed.expected_tables[name].get("GlobalSecondaryIndexes", []):
@@ -53,7 +53,7 @@ def check_indexes(deployed: DeployedStage) -> Iterator[Problem]:
 
 
 def check_encryption(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that every table is encrypted, with the stage's own key where the template sets it."""
+    """Check that every table is encrypted, with the stage's KMS key if the template requires it."""
     alias = f"alias/feedback-{deployed.stage.name}-secrets"
     own_key = _enabled_key(deployed, alias)
     for name, table in deployed.tables.items():
@@ -77,7 +77,7 @@ def check_recovery(deployed: DeployedStage) -> Iterator[Problem]:
 
 
 def check_time_to_live(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the tables with expiring rows delete them."""
+    """Check that time to live is on for every table with expiring rows."""
     dynamodb = deployed.client("dynamodb")
     for name in deployed.tables:
         expected = deployed.expected_tables[name].get("TimeToLiveSpecification")
@@ -91,7 +91,7 @@ def check_time_to_live(deployed: DeployedStage) -> Iterator[Problem]:
 
 
 def check_queues(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the queues exist with their time-outs, retention and encryption."""
+    """Check that the queues exist with the time-outs, retention and encryption of the template."""
     yield from missing(
         deployed.expected_queues, deployed.queues, DEPLOY.format(stage=deployed.stage.name)
     )

@@ -1,4 +1,4 @@
-"""Read the deployed state of a stage. Each part is read once, on first use."""
+"""Read the deployed resources of a stage. Each kind of resource is read once, on first use."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property

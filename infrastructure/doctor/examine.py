@@ -21,7 +21,7 @@ class Check:
         find: a function that yields the problems of a stage. It raises `Skipped` if the check does
             not apply to the stage.
         resources: a function that returns the deployed resources that the check reads. If there are
-            none, the check is skipped.
+            no such resources, the check is skipped.
         is_emulated: whether the emulator supports the settings that the check reads.
     """
 

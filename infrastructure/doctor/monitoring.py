@@ -29,7 +29,7 @@ def check_alarms(deployed: DeployedStage) -> Iterator[Problem]:
 
 
 def check_recipients(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that somebody receives the alarms."""
+    """Check that at least one address receives the alarms."""
     if deployed.stage.is_emulated:
         raise Skipped("The stage runs on the emulator, which sends no alarms.")
     topic = deployed.resource_name("alarms")

@@ -38,7 +38,7 @@ def sender_problems(
     """Yield the problems of a sender.
 
     Args:
-        identities: the identities of the address and of its domain, as far as they exist.
+        identities: the existing SES identities of the address and of the address's domain.
         account: the SES account.
     """
     if not any(identity["VerifiedForSendingStatus"] for identity in identities.values()):

@@ -7,7 +7,7 @@ from typing import Any, Final
 from infrastructure.deployment import data_stack
 
 _PARAMETERS: Final = {"AlarmEmail": "", "Firewall": "no"}
-"""Parameters that do not change the resources that the doctor compares."""
+"""Values of template parameters. They have no effect on the resources that the doctor compares."""
 
 
 class ResolvedTemplate:

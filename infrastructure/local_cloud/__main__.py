@@ -216,7 +216,17 @@ def _load_demo(base_url: str, emulator: Emulator) -> None:
         "DEMO_MAILBOX": MailSink(folder).url,
     }
     process = subprocess.run(
-        [sys.executable, "-m", "admin", "demo", "--base-url", base_url, "--output", str(output)],
+        [
+            sys.executable,
+            "-m",
+            "admin",
+            "demo-data",
+            "load",
+            "--base-url",
+            base_url,
+            "--output",
+            str(output),
+        ],
         cwd=PROJECT,
         env=os.environ | servers,
         stdin=subprocess.DEVNULL,

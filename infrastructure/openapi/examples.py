@@ -43,7 +43,7 @@ from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
 TRACKER: Final = demo_id("tracker example")
 EXAMPLE_KEY: Final = "example-2026-11-20"
-"""The idempotency key of the examples. The id of the example import is derived from it."""
+"""The idempotency key of the examples. The id of the example import is derived from this key."""
 
 _ROOT: Final = Path(__file__).parent.parent.parent
 _NOW: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -51,7 +51,7 @@ _CUSTOMERS: Final = 12
 _UNKNOWN: Final = demo_id("unknown")
 _STORE: Final = demo_id("store lyon")
 _FORM: Final = demo_id("contact-form lumen")
-_DISABLED_FORM: Final = demo_id("contact-form alize")
+_DISABLED_FORM: Final = demo_id("contact-form closed")
 _SURVEY: Final = demo_id("survey visit")
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 _DISABLED_SURVEY: Final = demo_id("survey japan")
@@ -241,8 +241,7 @@ def _definitions() -> Iterator[RawDefinition]:
             else content["kind"] == Kind.PURCHASE and id_of(MAIN_ACCOUNT, content) != SHOWN_PURCHASE
         ):
             continue
-        disabled = {"enabled": False} if content.get("id") == _DISABLED_FORM else {}
-        yield RawDefinition(definition.origin, {**content, **disabled})
+        yield definition
 
 
 def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[Any, Any]:

@@ -76,6 +76,6 @@ def test_deliveries_show_escapes_receiver_response(receiver: Receiver, time: Tim
     receiver.responses = [response_with(410, excerpt=HOSTILE)]
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     (row,) = executions_of(seeded.account_id)
-    shown = run("deliveries", "show", row.execution_id).stdout
+    shown = run("delivery", "show", row.execution_id).stdout
     assert VISIBLE in shown
     assert control_characters_in(shown) == set()

@@ -1,4 +1,4 @@
-"""The limits of the cost of rejected requests."""
+"""Tests of the limits of the cost of rejected requests."""
 
 from benchmarks.abuse_cost import Cost, exceeded_limits
 

@@ -87,7 +87,7 @@ def test_ranges_contain_each_position_of_page_once(limit: int, page: int, total:
 
 
 @given(st.text())
-def test_marshalled_bytes_are_those_of_json_text_in_json_response(text: str) -> None:
+def test_marshalled_bytes_equal_size_of_body_in_json_response(text: str) -> None:
     body = json.dumps({"text": text}, ensure_ascii=False)
     with_body, without_body = (
         len(json.dumps(Response(content, status_code=201).to_dict())) for content in (body, "")

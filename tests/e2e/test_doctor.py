@@ -1,4 +1,4 @@
-"""The command ``doctor`` on the local cloud, before and after the stage is broken."""
+"""Tests of the command ``doctor`` on the local cloud, before and after tests break the stage."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Concurrent submissions while functions are killed: each submission is stored and counted once."""
+"""Test that each submission is stored and counted once, even if functions are killed."""
 
 import contextlib
 import json

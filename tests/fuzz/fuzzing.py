@@ -41,7 +41,7 @@ def objects(known: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
     """Return a strategy that generates JSON objects with known and unknown properties.
 
     The value of a known property comes from the property's strategy or is any JSON value. The
-    strategy sometimes generates other JSON values than objects.
+    strategy sometimes generates JSON values that are not objects.
     """
     some = st.fixed_dictionaries(
         {}, optional={name: st.one_of(value, json_values) for name, value in known.items()}

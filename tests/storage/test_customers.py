@@ -1,6 +1,6 @@
 """Tests of the customer repository with moto."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -12,6 +12,7 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import customers
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, build_row
+from chalicelib.storage.dynamodb.transactions import transaction
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -109,3 +110,45 @@ def test_page_makes_one_query_per_block(limit: int, page: int, queries: int) -> 
     assert [customer.id for customer in items] == [row.id for row in expected]
     assert calls["dynamodb.Query"] == queries
     assert calls.total() == 1 + queries
+
+
+def test_customers_are_found_by_normalized_email_and_phone_number() -> None:
+    account = new_id()
+    first = build_customer(email="Zoe@Example.test", phone_number="0033 6 12-34")
+    second = build_customer(email="zoe@example.test", created_at=NOW + timedelta(hours=1))
+    for customer in (second, first):
+        customers.create(account, customer)
+    customers.create(new_id(), build_customer(email="zoe@example.test"))
+    assert customers.find_by_email(account, "ZOE@example.test") == [first, second]
+    assert customers.find_by_phone_number(account, "+33 612 34") == [first]
+    assert customers.find_by_email(account, "zoe@example.com") == []
+    assert customers.find_by_phone_number(account, "-") == []
+
+
+def test_find_by_email_sends_two_aws_requests() -> None:
+    account = new_id()
+    customers.create(account, build_customer(email="zoe@example.test"))
+    with counted_calls() as calls:
+        customers.find_by_email(account, "zoe@example.test")
+    assert dict(calls) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": 1}
+
+
+def test_replaced_customer_is_found_only_by_its_new_contact() -> None:
+    account = new_id()
+    customer = build_customer(email="old@example.test", phone_number="123456")
+    customers.create(account, customer)
+    replaced = customer.model_copy(update={"email": "new@example.test", "phone_number": None})
+    customers.replace(account, replaced)
+    assert [c.id for c in customers.find_by_email(account, "new@example.test")] == [customer.id]
+    assert customers.find_by_email(account, "old@example.test") == []
+    assert customers.find_by_phone_number(account, "123456") == []
+
+
+def test_filled_phone_number_is_found() -> None:
+    account = new_id()
+    customer = build_customer(email="zoe@example.test")
+    customers.create(account, customer)
+    with transaction() as write:
+        customers.fill(write, account, customer.id, {"phone_number": "06 12 34"}, NOW)
+    assert [c.id for c in customers.find_by_phone_number(account, "061234")] == [customer.id]
+    assert [c.id for c in customers.find_by_email(account, "zoe@example.test")] == [customer.id]

@@ -7,12 +7,13 @@ import pytest
 
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from chalicelib.storage import feedback
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
-from chalicelib.storage.feedback import FeedbackRow, StoredFeedback
+from chalicelib.storage.feedback import FeedbackRow
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

@@ -28,7 +28,7 @@ class Credential:
     Attributes:
         api_key: the public identifier that partners send as ``X-API-KEY``.
         secret_hash: SHA-256 of the secret, in hexadecimal. The secret has 256 random bits, so a
-            slow password hash would not make it safer.
+            slow password hash would not be safer.
         label: a name by which operators recognize the key.
     """
 

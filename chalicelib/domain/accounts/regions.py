@@ -1,6 +1,6 @@
 """Names of time zones and countries, read from the package tzdata.
 
-Operating systems have different time zones. The package has the same ones on every machine.
+Operating systems have different time zones. The package has the same time zones on every machine.
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""The settings of an account, and the record of their changes."""
+"""The settings of an account, and the changes of settings for the audit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,10 +77,10 @@ class AccountSettings(Input):
     """The settings of an account.
 
     Attributes:
-        identify_respondents: whether typed e-mail addresses and phone numbers link feedback to
-            customers. If False, only trackers do.
+        identify_respondents: whether e-mail addresses and phone numbers in answers link feedback to
+            customers. If False, only trackers link feedback to customers.
         default_region: the country of phone numbers without a country code.
-        time_zone: the time zone of stores that have none, and of reports.
+        time_zone: the time zone of reports and of stores without a time zone.
         sending_hours: the times at which surveys are sent. None means at any time.
         retention_days: the age in days at which the answers of feedback are anonymized. None means
             never.
@@ -115,7 +115,7 @@ class SettingChange:
 def change_settings(
     current: AccountSettings, changes: Mapping[str, Any], operator: str, now: datetime
 ) -> tuple[AccountSettings, list[SettingChange]]:
-    """Return the new settings and the settings that differ from the current ones.
+    """Return the new settings, and those of them that differ from the current settings.
 
     Args:
         changes: JSON values by name in camelCase. None restores the default.

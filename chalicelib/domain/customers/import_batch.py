@@ -28,8 +28,8 @@ MAX_CHUNK_BYTES: Final = 300_000
 """Maximum size of a chunk's rows as JSON.
 
 A chunk record therefore stays below the DynamoDB limit of 400 KB per item. The transaction that
-imports a chunk writes the chunk record and up to 98 customers of at most 32 KB each. It stays below
-the DynamoDB limit of 4 MB per transaction.
+imports a chunk writes the chunk record and up to 98 customers of at most 32 KB each. This
+transaction stays below the DynamoDB limit of 4 MB per transaction.
 """
 
 

@@ -27,8 +27,16 @@ def pair_of(email: str | None, phone_number: str | None) -> CustomerPair | None:
     The e-mail address is lower-cased. Spaces, dots, dashes and brackets are removed from the phone
     number, and a leading ``00`` is replaced by ``+``.
     """
-    phone = _PHONE_SEPARATORS.sub("", phone_number or "")
-    if phone.startswith("00"):
-        phone = "+" + phone[2:]
-    pair = CustomerPair((email or "").lower(), phone)
+    pair = CustomerPair(normalize_email(email or ""), normalize_phone_number(phone_number or ""))
     return pair if pair.email or pair.phone_number else None
+
+
+def normalize_email(email: str) -> str:
+    """Return the e-mail address in lower case."""
+    return email.lower()
+
+
+def normalize_phone_number(phone_number: str) -> str:
+    """Return the phone number without separators and with ``+`` instead of a leading ``00``."""
+    phone = _PHONE_SEPARATORS.sub("", phone_number)
+    return f"+{phone[2:]}" if phone.startswith("00") else phone

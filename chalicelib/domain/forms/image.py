@@ -1,6 +1,6 @@
 """Images of a form.
 
-The partner view has one model; the saved form and the public view share another.
+The partner view has one model. The saved form and the public view share another model.
 """
 
 from pydantic import ConfigDict, Field

@@ -154,7 +154,7 @@ def new_execution(
     The execution's id is derived from the ids of the feedback, the workflow and the action.
     """
     return Execution(
-        id=derived_id("execution", feedback.id, workflow.id, action.id),
+        id=execution_id(workflow, action, feedback),
         account_id=feedback.account_id,
         workflow_id=workflow.id,
         action_id=action.id,
@@ -163,6 +163,11 @@ def new_execution(
         state=ExecutionState.PENDING,
         created_at=now,
     )
+
+
+def execution_id(workflow: Workflow, action: Action, feedback: Feedback) -> str:
+    """Return the id of the execution of an action for a feedback record."""
+    return derived_id("execution", feedback.id, workflow.id, action.id)
 
 
 def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: str) -> bytes:

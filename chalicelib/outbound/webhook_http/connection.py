@@ -63,7 +63,7 @@ def resolve(host: str, port: int) -> list[Address]:
 
 @cache
 def system_tls() -> ssl.SSLContext:
-    """Return a TLS context that verifies certificates and host names, with the system's CAs.
+    """Return a TLS context that verifies host names, and certificates of the system's authorities.
 
     The context is cached because creating it is slow.
     """

@@ -160,7 +160,7 @@ class _Attempt:
     def receive(self, connection: socket.socket) -> int:
         """Read the response and return its status.
 
-        If the headers are valid, set also `retry_after` and `excerpt`.
+        If the headers are valid, also set `retry_after` and `excerpt`.
 
         Raises:
             AttemptFailed: no status was received.

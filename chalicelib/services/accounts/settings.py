@@ -16,7 +16,7 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention
 def account_settings(account_id: str) -> AccountSettings:
     """Return the account's settings, cached for up to a minute. One AWS request.
 
-    An account that does not exist has the default settings, with its id as name.
+    If the account does not exist, return the default settings with the account's id as name.
     """
     return accounts.find_settings(account_id) or AccountSettings(name=account_id)
 
@@ -36,7 +36,7 @@ def current_settings(account_id: str) -> AccountSettings:
 def change_account_settings(
     account_id: str, changes: Mapping[str, Any], operator: str
 ) -> list[SettingChange]:
-    """Change settings of the account and return those whose value changed.
+    """Change settings of the account. Return the settings whose value changed.
 
     Args:
         changes: JSON values by name in camelCase. None restores the default.

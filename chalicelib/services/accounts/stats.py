@@ -1,4 +1,4 @@
-"""Read the numbers of an account's records from its counters."""
+"""Read the numbers of an account's records from the account's counters."""
 
 from dataclasses import dataclass
 

@@ -44,7 +44,7 @@ def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool])
 
 
 def _assign_round(account_id: str, assigned: set[str], has_time_left: Callable[[], bool]) -> bool:
-    """Assign positions to the customers in the index. Return False if there are none.
+    """Assign positions to the customers in the index. Return False if there are no customers.
 
     Args:
         assigned: the keys that earlier rounds assigned. The index may still contain them. This

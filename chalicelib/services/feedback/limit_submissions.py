@@ -12,7 +12,7 @@ from chalicelib.settings import settings
 from chalicelib.storage import rate_limits
 
 _exceeded: Final[FIFOCache[str, bool]] = FIFOCache(maxsize=10_000)
-"""The keys of exceeded time windows. Each window has its own key, so no key needs to expire."""
+"""The keys of exceeded time windows. Keys are never reused, so no key needs to expire."""
 
 
 def limit_submissions(form_id: str, address: str) -> None:
@@ -20,7 +20,7 @@ def limit_submissions(form_id: str, address: str) -> None:
 
     If the counter is unavailable, accept the submission, so that no feedback is lost. One AWS
     request; none if no limit is configured, or if this process knows that the source address
-    exceeded the limit. Without this knowledge, abuse would overload the partition of its counter.
+    exceeded the limit. Otherwise, abuse would overload the partition that contains the counter.
 
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.

@@ -1,9 +1,9 @@
 """Process feedback exactly once, even if its message is delivered several times.
 
-1. Create the webhook executions and the customer. Their ids are derived from the feedback, so
-   repeating this step creates no duplicates.
-2. Update the counts and mark the feedback as done, in one transaction. If another message for this
-   feedback arrives later, it is skipped.
+1. Create the webhook executions and the customer. The ids of these records are derived from the
+   feedback, so repeating this step creates no duplicates.
+2. Update the counts and mark the feedback as done, in one transaction. Later messages for this
+   feedback are skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
@@ -12,20 +12,18 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.outbound.queues import send
 from chalicelib.queues import WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
+from chalicelib.services.forms.tables import TABLES
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import counters, customers, executions, feedback
-from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
-from chalicelib.storage.forms import FormTable
-from chalicelib.storage.surveys import surveys
 
 MAX_BATCH_SIZE: Final = 25
 """Maximum number of feedback records that are processed in one transaction.
@@ -33,18 +31,13 @@ MAX_BATCH_SIZE: Final = 25
 A DynamoDB transaction allows 100 writes, and each feedback record needs up to four.
 """
 
-_TABLES: Final[dict[FormKind, FormTable]] = {
-    FormKind.CONTACT_FORM: contact_forms,
-    FormKind.SURVEY: surveys,
-}
-
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 25 executions to create, and one per ten executions to queue. Workflows and settings that
-    are not cached need one more for each account.
+    per 100 executions to create, and one per ten executions to queue. Loading the workflows or the
+    settings of an account that are not cached takes one more request each.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but
@@ -134,7 +127,7 @@ def _count(identified: Sequence[Feedback]) -> None:
     existing = customers.find_existing(by_customer)
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
-            _TABLES[kind].count_submissions(write, form_id, submissions)
+            TABLES[kind].count_submissions(write, form_id, submissions)
         for account_id, ids in by_account.items():
             counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
         for account_id, customer_id in existing:

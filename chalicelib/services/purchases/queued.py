@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.outbound.queues import send_to_dead_letters
 from chalicelib.queues import PURCHASES
-from chalicelib.services.concurrency import map_concurrently
 
 MAX_CONCURRENCY: Final = 5
 

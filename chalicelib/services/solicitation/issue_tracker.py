@@ -13,7 +13,7 @@ def issue_tracker(
 ) -> Tracker:
     """Create a tracker for a survey about a purchase.
 
-    If a tracker with this id already exists, it is not changed.
+    If a tracker with this id already exists, that tracker is not changed.
 
     Raises:
         NotFound: the account has no such survey or purchase.

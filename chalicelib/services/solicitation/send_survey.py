@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from chalicelib.backoff import Backoff
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.tracker import Tracker
@@ -32,7 +33,6 @@ from chalicelib.domain.solicitation.solicitation import (
 )
 from chalicelib.log import logger
 from chalicelib.services.accounts.directory import account_directory
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction

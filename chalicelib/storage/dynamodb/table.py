@@ -80,7 +80,8 @@ def _is_transient(error: ClientError, request: dict[str, Any]) -> bool:
     """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
     One such error is a transaction that DynamoDB cancelled because of throttling. Botocore does not
-    retry it. If DynamoDB throttled only contended tables, the caller must read their rows again.
+    retry it. If DynamoDB throttled only contended tables, the caller must read the rows of these
+    tables again.
     """
     failed = [
         (reason.code, next(iter(write.values()))["TableName"])
@@ -121,9 +122,9 @@ class Table(Model):
     A subclass sets only ``Meta.name``, for example ``"customers"``. `table_name` adds the stage.
 
     Attributes:
-        is_contended: whether many transactions write the same row. If DynamoDB throttles only such
-            rows, a retry of the same transaction is useless, because another transaction changes
-            the row in the meantime.
+        is_contended: whether many transactions write the same row of this table. If DynamoDB
+            throttles only such rows, retrying the same transaction is useless, because another
+            transaction changes the row in the meantime.
     """
 
     Meta: Any
@@ -152,7 +153,7 @@ class Table(Model):
         """Build a row from a DynamoDB item.
 
         This is faster than PynamoDB's method, which loops over all attributes of the model. It
-        requires that attributes have the same names in Python and in DynamoDB.
+        works only if attributes have the same names in Python and in DynamoDB.
         """
         attributes = cls.get_attributes()
         row = cls.__new__(cls)
@@ -245,5 +246,5 @@ def put_all(rows: Iterable[Table]) -> None:
 
 
 def account_key(account_id: str, record_id: str) -> str:
-    """Return the partition key of an account-scoped record. It contains the account id."""
+    """Return the partition key of an account-scoped record. The key contains the account id."""
     return f"{account_id}#{record_id}"

@@ -30,8 +30,8 @@ class Contention(Exception):
     Attributes:
         condition_failed: whether a condition failed. False if there was only a conflict with
             another transaction, or if DynamoDB throttled only contended tables.
-        failed_writes: pairs of a write, in the form of the request, and the reason code of its
-            failure. Empty if unknown.
+        failed_writes: the writes that failed, as sent in the request, each with its reason code.
+            Empty if unknown.
     """
 
     def __init__(

@@ -175,9 +175,9 @@ def post_customer_list(request: PartnerRequest) -> Response:
     summary="Import a batch of customers",
     description="Stores the rows and imports them in the background. Use the returned `id` to get"
     " the progress. If a customer with the same e-mail and phone number exists, the row fills the"
-    " customer's null fields and changes nothing else; otherwise it creates a customer. Rows with"
-    " the same e-mail and phone number are merged in their order.\n\nEach row is validated like a"
-    " new customer. One invalid row rejects the entire batch, unless `partial` is true.",
+    " customer's null fields and changes nothing else; otherwise the row creates a customer. Rows"
+    " with the same e-mail and phone number are merged in their order.\n\nEach row is validated"
+    " like a new customer. One invalid row rejects the entire batch, unless `partial` is true.",
     parameters={
         **IDEMPOTENCY_KEY,
         "partial": "Import the valid rows of a batch that also has invalid rows. The response lists"

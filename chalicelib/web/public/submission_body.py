@@ -19,7 +19,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.web.public.multipart import Part
 
 HONEYPOT: Final = "homepage"
-"""The name of the honeypot part. Forms hide its field from respondents, so only bots fill it."""
+"""The name of the honeypot part. Forms hide this field from respondents, so only bots fill it."""
 
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
 _UNSET: Final = ("", "null")

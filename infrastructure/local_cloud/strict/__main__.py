@@ -91,7 +91,7 @@ def throttle_batches(faults: Faults) -> None:
     """Make the emulator process only a part of each throttled batch.
 
     The response lists the other items as unprocessed. The emulator verifies the signature of a
-    request before it calls the replaced functions, so they can change the request.
+    request before it calls the replaced functions, so these functions can change the request.
     """
 
     def throttled(operation: str, execute: Any) -> Any:

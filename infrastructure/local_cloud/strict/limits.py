@@ -11,7 +11,7 @@ LAMBDA_BYTES: Final = 6_291_556
 ASYNCHRONOUS_BYTES: Final = 256 * 1024
 """The limit for an asynchronous invocation, an SQS message and a batch of SQS messages.
 
-AWS has raised it to 1 MB. The service stays below the older limit.
+AWS has raised the limit to 1 MB. The service stays below the older limit.
 """
 GATEWAY_BYTES: Final = 10 * 1024 * 1024
 """API Gateway's limit for a request body."""

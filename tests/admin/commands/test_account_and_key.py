@@ -55,9 +55,9 @@ def test_account_create_rejects_existing_id() -> None:
         ("account", "create", "Name", "--id", "7"),
         ("key", "issue", "not-a-uuid"),
         ("--stage", "No!", "account", "list"),
-        ("load",),
-        ("load", "/nowhere/at/all.yaml"),
-        ("demo",),
+        ("definition", "load"),
+        ("definition", "load", "/nowhere/at/all.yaml"),
+        ("demo-data", "load"),
         ("no-such-command",),
     ],
 )
@@ -97,7 +97,7 @@ def test_key_secret_is_printed_once(caplog: pytest.LogCaptureFixture) -> None:
 def test_revoked_key_is_rejected_and_stays_listed() -> None:
     account = new_account()
     key, secret = issue_key(account)
-    assert run("key", "revoke", key).exit_code == 0
+    assert run("key", "revoke", key, "--yes").exit_code == 0
     clear_caches()
     with pytest.raises(NotAuthenticated):
         authenticate(key, secret)
@@ -111,7 +111,7 @@ def test_revoked_key_is_rejected_and_stays_listed() -> None:
         (("key", "issue", new_id()), "Error: There is no account with this id.\n"),
         (("key", "list", new_id()), "Error: There is no account with this id.\n"),
         (("account", "show", new_id()), "Error: There is no account with this id.\n"),
-        (("key", "revoke", "fk_0"), "Error: There is no API key with this id.\n"),
+        (("key", "revoke", "fk_0", "--yes"), "Error: There is no API key with this id.\n"),
     ],
 )
 def test_unknown_account_or_key_is_reported_in_one_line(
@@ -147,7 +147,7 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
     }.items() <= next(c for c in shown["changes"] if c["setting"] == "name").items()
 
 
-def test_account_set_off_restores_defaults() -> None:
+def test_account_set_with_value_off_restores_default() -> None:
     account = new_account()
     options = ("--default-region", "--time-zone", "--sending-hours", "--retention-days")
     values = ("FR", "Europe/Paris", "09:00-20:00", "730")
@@ -185,7 +185,9 @@ def test_account_set_reports_invalid_value(
     assert line in result.stderr
 
 
-def test_operator_is_os_user_without_sts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operator_identity_is_os_user_if_sts_does_not_respond(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def failing(*_: object, **__: object) -> None:
         raise NoCredentialsError
 

@@ -192,7 +192,7 @@ def test_only_unknown_outcome_is_sent_again_after_confirmation(
     shop.record(externalId="1")
     shop.solicit()
     name = (shop.account_id, "Site", "1")
-    assert run("solicitation", "resend", *name).exit_code == 1  # not confirmed
+    assert run("solicitation", "resend", *name).exit_code == 2  # not confirmed
     shop.solicit()
     assert provider.sent == []
     assert run("solicitation", "resend", *name, "--yes").exit_code == 0

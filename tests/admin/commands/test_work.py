@@ -5,6 +5,7 @@ import json
 import pytest
 
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.work.parked import list_parked_work
@@ -125,6 +126,6 @@ def test_replay_of_unparked_work_is_reported() -> None:
 def _edition(import_id: str) -> str:
     from chalicelib.storage import imports
 
-    header = imports.find(import_id)
+    header = imports.find(import_id, clock.now())
     assert header
     return header.edition

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 def load(path: Path, account: str, *definitions: dict[str, Any]) -> Any:
     file = path / "workflows.json"
     file.write_text(json.dumps([{"kind": "workflow", **workflow} for workflow in definitions]))
-    return run("load", file, "--account", account)
+    return run("definition", "load", file, "--account", account)
 
 
 def test_workflow_commands_load_list_disable_and_enable_workflow(tmp_path: Path) -> None:
@@ -90,23 +90,23 @@ def test_delivery_commands_list_show_and_replay_execution(receiver: Receiver, ti
     receiver.responses = [response_with(410, excerpt="no more"), response_with(200)]
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     (row,) = executions_of(seeded.account_id)
-    listed = run("deliveries", "list", seeded.account_id, "--state", "stopped").stdout
+    listed = run("delivery", "list", seeded.account_id, "--state", "stopped").stdout
     assert row.execution_id in "".join(listed.split())
     assert "Everything / crm" in listed
-    assert run("deliveries", "list", new_id()).exit_code == 1
-    shown = run("deliveries", "show", row.execution_id).stdout
+    assert run("delivery", "list", new_id()).exit_code == 1
+    shown = run("delivery", "show", row.execution_id).stdout
     for part in ("STOPPED", "410", "no more", "workflow.action.webhook", "Everything / crm"):
         assert part in shown
     unknown = new_id()
-    result = run("deliveries", "replay", "nope", unknown, row.execution_id, row.execution_id)
+    result = run("delivery", "replay", "nope", unknown, row.execution_id, row.execution_id)
     assert result.exit_code == 1
     malformed, unknown_id, pending, count = result.stderr.strip().splitlines()
     assert malformed.startswith("nope: Must be a UUID")
     assert unknown_id.startswith(f"{unknown}: ")
     assert pending.startswith(f"{row.execution_id}: Pending and successful")
     assert count == "Requeued: 1."
-    assert run("deliveries", "replay", row.execution_id).exit_code == 1
-    assert run("deliveries", "show", new_id()).exit_code == 1
+    assert run("delivery", "replay", row.execution_id).exit_code == 1
+    assert run("delivery", "show", new_id()).exit_code == 1
 
 
 def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: Time) -> None:
@@ -116,31 +116,33 @@ def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: T
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     (row,) = executions_of(seeded.account_id)
     due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
-    assert f"Due        {due}" in run("deliveries", "show", row.execution_id).stdout
+    assert f"Due        {due}" in run("delivery", "show", row.execution_id).stdout
 
 
 def test_webhook_secret_becomes_active_at_its_start_time() -> None:
     account = new_account()
-    first = run("webhook-secret", "rotate", account).stdout.strip()
+    first = run("webhook-secret", "rotate", account, "--yes").stdout.strip()
     at = clock.now() + timedelta(hours=1)
-    second = run("webhook-secret", "rotate", account, "--at", at.isoformat()).stdout.strip()
+    second = run(
+        "webhook-secret", "rotate", account, "--at", at.isoformat(), "--yes"
+    ).stdout.strip()
     assert webhook_secrets.find_active(account, clock.now()) == first
     assert webhook_secrets.find_active(account, at) == second
     assert run("webhook-secret", "rotate", account, "--at", "soon").exit_code == 2
     past = (clock.now() - timedelta(seconds=1)).isoformat()
-    assert run("webhook-secret", "rotate", account, "--at", past).exit_code == 1
+    assert run("webhook-secret", "rotate", account, "--at", past, "--yes").exit_code == 1
     assert webhook_secrets.find_active(account, clock.now()) == first
-    assert run("webhook-secret", "rotate", new_id()).exit_code == 1
+    assert run("webhook-secret", "rotate", new_id(), "--yes").exit_code == 1
 
 
 def test_new_webhook_secret_replaces_scheduled_secrets() -> None:
     account = new_account()
-    run("webhook-secret", "rotate", account)
+    run("webhook-secret", "rotate", account, "--yes")
     for hours in (1, 2):
         at = clock.now() + timedelta(hours=hours)
-        planned = run("webhook-secret", "rotate", account, "--at", at.isoformat())
+        planned = run("webhook-secret", "rotate", account, "--at", at.isoformat(), "--yes")
         assert ("Replaced secrets" in planned.stderr) == (hours == 2)
-    emergency = run("webhook-secret", "rotate", account)
+    emergency = run("webhook-secret", "rotate", account, "--yes")
     assert "Replaced secrets" in emergency.stderr
     for hours in (0, 1, 2, 3):
         later = clock.now() + timedelta(hours=hours)

@@ -1,4 +1,4 @@
-"""The settings of an account accept valid values and reject others."""
+"""Test that account settings accept valid values and reject invalid values."""
 
 from datetime import UTC, datetime, time
 from typing import Any
@@ -23,7 +23,7 @@ def changed(**changes: Any) -> AccountSettings:
     return change_settings(CURRENT, changes, "anna", NOW)[0]
 
 
-def test_settings_have_defaults() -> None:
+def test_omitted_settings_have_default_values() -> None:
     assert CURRENT.model_dump(mode="json") == {
         "name": "Maison Lumen",
         "identifyRespondents": True,
@@ -109,7 +109,7 @@ def test_only_settings_with_another_value_are_reported_as_changed() -> None:
     assert changes == [SettingChange(NOW, "defaultRegion", "anna", None, "MA")]
 
 
-def test_countries_are_those_of_iso_3166() -> None:
+def test_country_codes_equal_codes_of_iso_3166() -> None:
     assert len(country_codes()) > 240
     assert {"FR", "MA", "JP", "GB"} <= country_codes()
     assert "UK" not in country_codes()

@@ -212,20 +212,22 @@ def examine_with_errors(monkeypatch: pytest.MonkeyPatch) -> Report:
     return examine(STAGE)
 
 
-def test_check_without_permission_is_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_without_permission_is_reported_as_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     report = examine_with_errors(monkeypatch)
     assert "AccessDenied" in report.problems["tables"][0].detail
     assert report.passed == []
 
 
-def test_check_that_emulator_cannot_answer_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_that_fails_on_emulator_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     report = examine_with_errors(monkeypatch)
     assert "AccessDenied" in report.skipped["tables"]
     assert (report.passed, report.problems) == ([], {})
 
 
-def test_settings_that_emulator_drops_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_of_settings_that_emulator_drops_are_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     dropped = [check for check in CHECKS if not check.is_emulated]
     monkeypatch.setattr("infrastructure.doctor.examine.CHECKS", dropped)
@@ -236,7 +238,7 @@ def test_settings_that_emulator_drops_are_skipped(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("offset_s", "is_wrong"), [(-33, True), (-27, False), (27, False), (33, True)]
 )
-def test_clock_that_differs_by_half_a_minute_is_problem(
+def test_clock_that_differs_by_half_a_minute_is_reported_as_problem(
     monkeypatch: pytest.MonkeyPatch, offset_s: int, is_wrong: bool
 ) -> None:
     now = clock.now() + timedelta(seconds=offset_s)
@@ -283,7 +285,7 @@ VERIFIED = {"example.com": {"VerifiedForSendingStatus": True}}
         ({"SendQuota": {**ACCOUNT["SendQuota"], "Max24HourSend": -1.0}}, VERIFIED, []),
     ],
 )
-def test_sender_problems(
+def test_doctor_reports_problems_of_sender(
     account: dict[str, Any], identities: dict[str, Any], details: list[str]
 ) -> None:
     problems = sender_problems("a@example.com", identities, {**ACCOUNT, **account})

@@ -1,11 +1,11 @@
-"""Brands and stores are stored with all fields of their definitions."""
+"""Test that brands and stores are stored with all fields of their definitions."""
 
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.save_places import save_brand, save_store
 from tests.web.definitions import brand_definition, store_definition
 
 
-def test_store_keeps_its_time_zone(account: str) -> None:
+def test_saved_store_has_time_zone_of_definition(account: str) -> None:
     brand = save_brand(account, brand_definition())
     kyoto = save_store(account, store_definition(brand.id, timeZone="Asia/Tokyo"))
     lyon = save_store(account, store_definition(brand.id))

@@ -1,4 +1,4 @@
-"""Settings are stored with their changes, and functions cache them for a minute."""
+"""Test that changes of settings are audited and that functions cache settings for a minute."""
 
 from datetime import timedelta
 from typing import Any
@@ -26,7 +26,7 @@ def test_unknown_account_has_default_settings(account: str) -> None:
         change_account_settings(new_id(), {"timeZone": "Asia/Tokyo"}, "anna")
 
 
-def test_changes_are_audited_newest_first(account: str, time: Time) -> None:
+def test_audited_changes_are_listed_newest_first(account: str, time: Time) -> None:
     create_account("Lumen", account)
     change_account_settings(account, {"retentionDays": 30, "name": "Maison Lumen"}, "anna")
     time.ahead += timedelta(seconds=1)

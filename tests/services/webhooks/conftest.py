@@ -17,7 +17,7 @@ def seeded(account: str, time: Time, receiver: Receiver) -> SeededAccount:
 
 @pytest.fixture
 def two_actions(seeded: SeededAccount) -> None:
-    """Add a workflow with two actions, and load it and the signing secrets into the caches."""
+    """Add a workflow with two actions. Load the workflow and the secrets into the caches."""
     add_workflow(seeded.account_id, action_definition(key="a"), action_definition(key="b"))
     assert workflows_of(seeded.account_id)
     assert signing_secrets_of(seeded.account_id)

@@ -343,7 +343,7 @@ def test_customer_over_32_kilobytes_is_rejected(known: Partner) -> None:
     assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
 
 
-def test_customer_has_at_most_61000_escaped_bytes(known: Partner) -> None:
+def test_customer_over_61000_escaped_bytes_is_rejected(known: Partner) -> None:
     def of_size(size: int) -> dict[str, Any]:
         metadata = {f"{n:02}": "Ж" * 500 for n in range(19)} | {"a": "x" * 500, "b": "x" * 500}
         body: dict[str, Any] = {"metadata": metadata, "description": "x"}

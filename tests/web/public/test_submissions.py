@@ -313,7 +313,7 @@ def test_retry_with_same_idempotency_key_succeeds_on_disabled_form(fresh: Seeded
 def test_concurrent_duplicate_submission_returns_first_response(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Simulate a second request that looks up the key before the first stores its feedback."""
+    """Simulate a second request that looks up the key before the first request stores feedback."""
     first = submit_survey(fresh, headers=KEY, store=fresh.store_id)
     find = feedback.find
     for store, status in ((fresh.store_id, 201), ("", 422)):

@@ -15,7 +15,7 @@ from chalicelib.domain.schema import Identifier
 
 
 class ContactFormDefinition(FormDefinition):
-    """The definition of a contact form. Its brand must belong to the account."""
+    """The definition of a contact form. The form's brand must belong to the account."""
 
     brand_id: Identifier
 

@@ -618,7 +618,7 @@ def view_bytes(form: SavedContactForm | SavedSurvey) -> int:
 
 
 @pytest.mark.parametrize("letter", ["Ж", "é", "€", '"', "\\"])
-def test_partner_view_of_form_has_at_most_61000_escaped_bytes(letter: str) -> None:
+def test_form_with_partner_view_over_61000_escaped_bytes_is_rejected(letter: str) -> None:
     def of_size(size: int) -> SavedContactForm:
         rest = size - view_bytes(saved_contact_form(header={"title": "a"})) + 1
         width = len(json.dumps(json.dumps(letter, ensure_ascii=False))) - 6

@@ -1,7 +1,6 @@
 """Call a function for many items concurrently."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -14,11 +13,14 @@ def map_concurrently(
 ) -> list[Result]:
     """Call the function for all items concurrently. Return the results in the items' order.
 
-    The calls see the context variables of the caller. If a call raises an exception, the other
+    The calls can read the context variables of the caller. If a call raises an exception, the other
     calls still run.
     """
     if len(items) == 1:
         return [function(items[0])]
+    # Most processes never call several functions concurrently.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(max_threads) as threads:
         futures = [threads.submit(copy_context().run, function, item) for item in items]
         return [future.result() for future in futures]

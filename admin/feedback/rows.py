@@ -1,0 +1,54 @@
+"""Show feedback records as rows of a table."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from admin.terminal import show_table
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.services.accounts.directory import current_directory
+from chalicelib.services.forms.saved import find_form
+
+_TEXT_TYPES: Final = (FieldType.LONG_TEXT, FieldType.TEXT)
+_MAX_COMMENT: Final = 120
+
+
+def show_list(account_id: str, found: Sequence[StoredFeedback]) -> None:
+    """Print one row for each feedback record, with the names of its form and its store."""
+    directory = current_directory(account_id)
+
+    @cache
+    def form_name(kind: FormKind, form_id: str) -> str:
+        form = find_form(kind, form_id)
+        return form.saved.name if form else form_id
+
+    show_table(
+        ["Id", "Created", "Form", "Store", "Rating", "Language", "Test", "Comment"],
+        [
+            [
+                stored.feedback.id,
+                stored.feedback.created_at,
+                form_name(stored.feedback.kind, stored.feedback.form_id),
+                directory.name_of(stored.feedback.store_id or ""),
+                stored.feedback.rating,
+                stored.feedback.language.value,
+                stored.is_test,
+                comment_of(stored.feedback),
+            ]
+            for stored in found
+        ],
+    )
+
+
+def comment_of(record: Feedback) -> str:
+    """Return the start of the first comment, on one line; ``""`` if there is none."""
+    comments = (
+        answer.values[0]
+        for text_type in _TEXT_TYPES
+        for answer in record.answers
+        if answer.type is text_type
+    )
+    comment = " ".join(next(comments, "").split())
+    return comment if len(comment) <= _MAX_COMMENT else f"{comment[: _MAX_COMMENT - 1]}…"

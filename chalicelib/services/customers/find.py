@@ -1,0 +1,42 @@
+"""Find an account's customers by e-mail address, phone number or name."""
+
+from collections.abc import Callable, Iterator
+
+from chalicelib.domain.customers.customer import Customer, joined_name
+from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.storage import customers
+
+
+def find_by_email(account_id: str, email: str) -> list[Customer]:
+    """Return the customers with this e-mail address, oldest first. Two AWS requests."""
+    return customers.find_by_email(account_id, email)
+
+
+def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
+    """Return the customers with this phone number, oldest first. Two AWS requests."""
+    return customers.find_by_phone_number(account_id, phone_number)
+
+
+def find_by_name(
+    account_id: str, name: str, on_read: Callable[[int, int], None] = lambda _read, _total: None
+) -> Iterator[Customer]:
+    """Yield the customers whose name contains this text, in list order. Case is ignored.
+
+    There is no index by name, so this reads the account's list: two AWS requests per 100 customers.
+
+    Args:
+        on_read: called with the number of customers of each page and the total.
+    """
+    text = name.casefold()
+    page, read, total = 1, 0, 1
+    while read < total:
+        items, total = customers.page(account_id, PageRequest(limit=MAX_LIMIT, page=page))
+        yield from (customer for customer in items if _has_name(customer, text))
+        on_read(len(items), total)
+        page, read = page + 1, page * MAX_LIMIT
+
+
+def _has_name(customer: Customer, text: str) -> bool:
+    full_name = joined_name(customer.first_name, customer.last_name)
+    names = (customer.display_name, full_name, customer.company)
+    return any(text in name.casefold() for name in names if name)

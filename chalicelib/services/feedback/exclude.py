@@ -1,0 +1,88 @@
+"""Exclude feedback from the counts: mark it as a test, or delete it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.feedback.feedback import FeedbackState
+from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.services.forms.tables import TABLES
+from chalicelib.storage import counters, customers, feedback
+from chalicelib.storage.counters import Counted
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+
+
+def mark_test(feedback_id: str, *, is_test: bool) -> bool:
+    """Mark a feedback record as a test, or remove the mark. Return False if nothing changes.
+
+    The counts of the account, the form and the customer change in the same transaction. Three
+    AWS requests.
+
+    Raises:
+        NotFound: the feedback record does not exist.
+        Conflict: the record is not processed yet, so that the counts do not include it.
+        Unavailable: the database throttles, or contention persists. Nothing has changed.
+    """
+
+    def attempt() -> bool:
+        stored = feedback.find(feedback_id)
+        if stored is None:
+            raise NotFound("feedback")
+        if stored.state is not FeedbackState.DONE:
+            raise Conflict(f"The feedback is {stored.state}. Mark it after it is processed.")
+        if stored.is_test == is_test:
+            return False
+        _change(
+            stored,
+            lambda write: feedback.set_test(write, stored, is_test=is_test),
+            by=-1 if is_test else 1,
+        )
+        return True
+
+    return retry_on_contention(attempt)
+
+
+def delete_feedback(feedback_id: str) -> bool:
+    """Delete a feedback record. Return False if it does not exist.
+
+    The counts of the account, the form and the customer change in the same transaction. Three
+    AWS requests.
+
+    Raises:
+        Unavailable: the database throttles, or contention persists. Nothing has changed.
+    """
+
+    def attempt() -> bool:
+        stored = feedback.find(feedback_id)
+        if stored is None:
+            return False
+        _change(
+            stored,
+            lambda write: feedback.delete(write, stored),
+            by=-1 if stored.is_counted else 0,
+        )
+        return True
+
+    return retry_on_contention(attempt)
+
+
+def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -> None:
+    """Change a record, and the counts of its account, form and customer, in one transaction.
+
+    Args:
+        change: adds the change of the record to the transaction.
+        by: 1 to include the record in the counts, -1 to exclude it, 0 to keep the counts.
+    """
+    record = stored.feedback
+    counted_for = [(record.account_id, record.customer_id)] if by and record.customer_id else []
+    existing = customers.find_existing(counted_for)
+    with transaction() as write:
+        change(write)
+        if by:
+            TABLES[record.kind].count_submissions(write, record.form_id, by)
+            counters.count(write, record.account_id, Counted.FEEDBACK, record.id, by)
+        for account_id, customer_id in existing:
+            customers.count_feedback(
+                write, account_id, customer_id, [record.rating], [record.source], clock.now(), by=by
+            )

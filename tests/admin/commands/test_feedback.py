@@ -1,0 +1,202 @@
+"""Tests of ``feedback list|show|mark-test|delete`` and ``customer find|show``."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.ids import new_id
+from tests.admin.command import new_account, run
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.services.webhooks.delivering import add_workflow
+from tests.web.seeded_account import SeededAccount, seed_account
+
+
+@pytest.fixture
+def seeded(account: str) -> SeededAccount:
+    return seed_account()
+
+
+def submit(seeded: SeededAccount) -> tuple[Feedback, Feedback]:
+    """Submit a contact form and a survey with a tracker, and process both."""
+    contact = answer_contact_form(
+        seeded, note="Very\nslow \x9b service", mail="zoe@example.test", nps="2"
+    )
+    survey = answer_survey(seeded, seeded.tracker(), nps="9")
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
+    return contact, survey
+
+
+def listed(account: str, *options: str) -> list[dict[str, Any]]:
+    result = run("feedback", "list", account, *options, "--json")
+    assert result.exit_code == 0, result.stderr
+    rows: list[dict[str, Any]] = json.loads(result.stdout)
+    return rows
+
+
+def test_list_shows_newest_feedback_first(seeded: SeededAccount) -> None:
+    contact, survey = submit(seeded)
+    rows = listed(seeded.account_id)
+    assert [row["id"] for row in rows] == [survey.id, contact.id]
+    assert rows[1] | {"id": "", "created": ""} == {
+        "id": "",
+        "created": "",
+        "form": "Contact",
+        "store": "",
+        "rating": 2,
+        "language": "en",
+        "test": False,
+        "comment": "Very slow \x9b service",
+    }
+    assert rows[0]["store"] == "Lyon Bellecour"
+    table = run("feedback", "list", seeded.account_id).stdout
+    assert contact.id in table
+    assert r"Very slow \x9b service" in table
+
+
+def test_list_options_select_feedback(seeded: SeededAccount) -> None:
+    contact, survey = submit(seeded)
+    for options, expected in (
+        (("--rating", "0..6"), contact),
+        (("--rating", "9"), survey),
+        (("--form", seeded.contact_form_id), contact),
+        (("--survey", seeded.private_survey_id), survey),
+        (("--store", seeded.store_id), survey),
+        (("--contains", "SLOW"), contact),
+        (("--brand", seeded.brand_id, "--rating", "2", "--language", "en"), contact),
+        (("--limit", "1"), survey),
+    ):
+        assert [row["id"] for row in listed(seeded.account_id, *options)] == [expected.id], options
+    for options in (("--since", "2100-01-01"), ("--until", "2000-01-01"), ("--language", "fr")):
+        assert listed(seeded.account_id, *options) == []
+
+
+def test_list_without_filter_sends_four_requests_and_one_per_form(seeded: SeededAccount) -> None:
+    submit(seeded)
+    with counted_calls() as calls:
+        listed(seeded.account_id)
+    assert dict(calls) == {
+        "dynamodb.GetItem": 1,
+        "dynamodb.Query": 4,
+        "dynamodb.BatchGetItem": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--rating", "7..3"),
+        ("--rating", "0..11"),
+        ("--rating", "good"),
+        ("--since", "soon"),
+        ("--since", "2026-11-32"),
+        ("--since", "2026-11-20", "--until", "2026-11-19"),
+        ("--language", "xx"),
+        ("--time-zone", "Mars/Olympus"),
+        ("--time-zone", "../etc/passwd"),
+        ("--form", "7"),
+        ("--form", new_id(), "--survey", new_id()),
+        ("--limit", "0"),
+    ],
+)
+def test_invalid_option_is_usage_error(options: tuple[str, ...]) -> None:
+    result = run("feedback", "list", new_id(), *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_list_of_unknown_account_is_error(cloud: None) -> None:
+    result = run("feedback", "list", new_id())
+    assert (result.exit_code, result.stderr) == (1, "Error: There is no account with this id.\n")
+
+
+def test_show_prints_answers_with_labels_in_order_of_form(seeded: SeededAccount) -> None:
+    add_workflow(seeded.account_id)
+    contact, _ = submit(seeded)
+    shown = run("feedback", "show", contact.id).stdout
+    assert [shown.index(text) for text in ("What", "Note", "Mail", "Nps")] == sorted(
+        shown.index(text) for text in ("What", "Note", "Mail", "Nps")
+    )
+    for text in ("Contact (contact form", "DONE", "zoe@example.test", "Everything / crm", "slow"):
+        assert text in shown
+
+
+def test_show_prints_respondent_purchase_and_deliveries_as_json(seeded: SeededAccount) -> None:
+    add_workflow(seeded.account_id)
+    _, survey = submit(seeded)
+    with counted_calls() as calls:
+        shown = json.loads(run("feedback", "show", survey.id, "--json").stdout)
+    assert sum(calls.values()) == 7
+    assert shown["respondent"]["id"] == seeded.customer_id
+    assert shown["purchase"]["source"] == "Site"
+    assert [delivery["state"] for delivery in shown["deliveries"]] == ["PENDING"]
+    assert [(answer["label"], answer["values"]) for answer in shown["answers"]] == [
+        ("What", ["Food"]),
+        ("Nps", ["9"]),
+    ]
+    assert shown["storeName"] == "Lyon Bellecour"
+
+
+def test_show_keeps_answers_to_removed_fields(seeded: SeededAccount) -> None:
+    contact, _ = submit(seeded)
+    seeded.contact_form(fields=[])
+    shown = json.loads(run("feedback", "show", contact.id, "--json").stdout)
+    assert [answer["label"] for answer in shown["answers"]] == ["what", "note", "mail", "nps"]
+
+
+def test_show_of_unknown_feedback_is_error(cloud: None) -> None:
+    result = run("feedback", "show", new_id())
+    assert (result.exit_code, result.stderr) == (1, "Error: There is no feedback with this id.\n")
+
+
+def test_mark_test_is_shown_and_can_be_undone(seeded: SeededAccount) -> None:
+    contact, _ = submit(seeded)
+    assert "is marked as a test" in run("feedback", "mark-test", contact.id).stderr
+    assert "already marked" in run("feedback", "mark-test", contact.id).stderr
+    assert "DONE (test)" in run("feedback", "show", contact.id).stdout
+    assert seeded.counts[0] == 0
+    undone = json.loads(run("feedback", "mark-test", contact.id, "--undo", "--json").stdout)
+    assert undone == {"id": contact.id, "isTest": False, "isChanged": True}
+    assert seeded.counts[0] == 1
+
+
+def test_delete_requires_confirmation_and_can_be_repeated(seeded: SeededAccount) -> None:
+    contact, survey = submit(seeded)
+    assert run("feedback", "delete", contact.id).exit_code == 2
+    assert run("feedback", "delete", contact.id, "--yes").exit_code == 0
+    repeated = run("feedback", "delete", contact.id, "--yes")
+    assert (repeated.exit_code, "Nothing was deleted" in repeated.stderr) == (0, True)
+    assert [row["id"] for row in listed(seeded.account_id)] == [survey.id]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--email", "ZOE@example.test"), ("--phone", "06.12.34"), ("--name", "martin")],
+)
+def test_customer_is_found(seeded: SeededAccount, options: tuple[str, str]) -> None:
+    answer_contact_form(seeded, mail="zoe@example.test", phone="06 12 34")
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
+    found = json.loads(run("customer", "find", seeded.account_id, *options, "--json").stdout)
+    assert len(found) == 1
+    shown = json.loads(run("customer", "show", seeded.account_id, found[0]["id"], "--json").stdout)
+    assert shown["id"] == found[0]["id"]
+    assert found[0]["id"] in run("customer", "show", seeded.account_id, found[0]["id"]).stdout
+
+
+def test_customer_find_by_email_sends_three_requests(seeded: SeededAccount) -> None:
+    answer_contact_form(seeded, mail="zoe@example.test")
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
+    with counted_calls() as calls:
+        run("customer", "find", seeded.account_id, "--email", "zoe@example.test")
+    assert sum(calls.values()) == 3
+
+
+@pytest.mark.parametrize("options", [(), ("--email", "a@example.test", "--name", "a")])
+def test_customer_find_needs_exactly_one_option(cloud: None, options: tuple[str, ...]) -> None:
+    assert run("customer", "find", new_account(), *options).exit_code == 2
+
+
+def test_unknown_customer_is_error(cloud: None) -> None:
+    assert run("customer", "show", new_account(), new_id()).exit_code == 1

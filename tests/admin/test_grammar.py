@@ -1,0 +1,85 @@
+"""All commands have the form ``noun verb``, an example and the option ``--json``."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from admin.main import app
+from tests.admin.command import new_account, run
+
+PROJECT = Path(__file__).parents[2]
+
+
+def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command that the help lists."""
+    for name, command in group.commands.items():
+        if not command.hidden:
+            is_group = hasattr(command, "commands")
+            yield from commands(command, *path, name) if is_group else [(*path, name)]
+
+
+COMMANDS = list(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_shows_example_and_json_option(command: tuple[str, ...]) -> None:
+    shown = run(*command, "--help").stdout
+    assert f"python -m admin {' '.join(command)}" in " ".join(shown.split())
+    assert "--json" in shown
+
+
+def test_new_commands_have_noun_and_verb() -> None:
+    older = {("doctor",), ("recount",), ("status",)}
+    assert {len(command) for command in set(COMMANDS) - older} == {2}
+
+
+def test_help_documents_exit_status() -> None:
+    assert "Exit status:\n    0  success" in run("--help").stdout
+
+
+def test_json_output_is_one_document_with_typed_values(cloud: None) -> None:
+    import json
+
+    account = new_account("\x9bZoé")
+    listed = json.loads(run("account", "list", "--json").stdout)
+    (entry,) = [entry for entry in listed if entry["id"] == account]
+    assert entry["name"] == "\x9bZoé"
+    assert entry["created"].endswith("Z")
+    assert "\x9b" not in run("account", "list", "--json").stdout
+    assert run("account", "list").stdout.startswith("Id ")
+
+
+def test_irreversible_command_without_confirmation_exits_with_2(cloud: None) -> None:
+    result = run("key", "revoke", "fk_0")
+    assert (result.exit_code, "--yes" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["load", "demo", "deliveries"])
+def test_earlier_name_of_command_works(command: str) -> None:
+    assert run(command, "--help").exit_code == 0
+
+
+def test_bash_completes_nouns_verbs_and_options() -> None:
+    for words, completed in (("key", "key"), ("key re", "revoke"), ("key list --js", "--json")):
+        shown = subprocess.run(
+            [PROJECT / "bin" / "feedback-admin"],
+            env=os.environ
+            | {
+                "_FEEDBACK_ADMIN_COMPLETE": "complete_bash",
+                "COMP_WORDS": f"feedback-admin {words}",
+                "COMP_CWORD": str(len(words.split())),
+            },
+            capture_output=True,
+            text=True,
+        )
+        assert completed in shown.stdout.split()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script_asks_command_line(shell: str) -> None:
+    assert "_FEEDBACK_ADMIN_COMPLETE" in run("completion", "show", shell).stdout
