@@ -25,6 +25,7 @@ from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
 from chalicelib.web.public.message_routes import routes as message_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+from chalicelib.web.public.page_routes import routes as page_routes
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
@@ -36,6 +37,7 @@ app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
 app.register_blueprint(public_routes)
 app.register_blueprint(message_routes)
+app.register_blueprint(page_routes)
 app.register_blueprint(description_routes)
 
 

@@ -33,6 +33,8 @@ class DemoDescription(_Described):
             of the public survey.
         trackers: the ids of unused trackers of the private survey.
         mailbox: the URL that lists all sent messages as JSON; None if messages are really sent.
+        contact_form_page, survey_page, rtl_survey_page: the URLs of pages for respondents; the last
+            one is written from right to left.
     """
 
     base_url: str
@@ -48,6 +50,9 @@ class DemoDescription(_Described):
     trackers: list[str]
     purchase_id: str
     customer_id: str
+    contact_form_page: str
+    survey_page: str
+    rtl_survey_page: str
     mailbox: str | None = None
     other: OtherAccount
 

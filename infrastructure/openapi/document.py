@@ -23,8 +23,16 @@ from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
+from chalicelib.web.pages.assets import MEDIA_TYPES
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
-from infrastructure.openapi.examples import EXAMPLE_KEY, REQUEST_ID, TRACKER, Example, Recorder
+from infrastructure.openapi.examples import (
+    EXAMPLE_KEY,
+    QUERIES,
+    REQUEST_ID,
+    TRACKER,
+    Example,
+    Recorder,
+)
 from infrastructure.openapi.field_types import describe_field_types
 from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
 
@@ -67,6 +75,8 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "language": ({"type": "string"}, "fr"),
     "code": ({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}, short_tracker(TRACKER)),
     "token": ({"type": "string"}, "7qLkV2c0QmB1c2Ug"),
+    "digest": ({"type": "string"}, "0123456789abcdef"),
+    "name": ({"type": "string", "enum": list(MEDIA_TYPES)}, "page.js"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, EXAMPLE_KEY),
@@ -107,7 +117,7 @@ class DocumentBuilder:
         statuses |= {401} if is_partner else set()
         statuses |= {413, 415} if "body" in declared else set()
         statuses |= {422} if creates else set()
-        example = Example()
+        example = Example(QUERIES.get(declared["id"], {}))
         if "body" in declared or "response" in declared:
             statuses |= {400} if "body" in declared or parameters else set()
             example = self._recorder.record(declared["id"], method, path, statuses - set(_ERRORS))
@@ -126,7 +136,7 @@ class DocumentBuilder:
         if not is_partner:
             operation["security"] = []
         errors = {str(status): _error(status, example, creates) for status in sorted(statuses)}
-        if path.endswith("/unsubscribe"):
+        if path.endswith(("/page", "/unsubscribe")):
             errors = {status: error | _HTML for status, error in errors.items()}
         operation["responses"] = self._success(method, declared, example.response) | errors
         return operation
@@ -203,7 +213,7 @@ def _parameter(path: str, name: str, description: str, recorded: dict[str, str])
 def _error(status: int, example: Example, creates: bool) -> Schema:
     body = example.errors.get(status)
     if error := _ERRORS.get(status) or (
-        NotFound("survey link") if status == 404 and body is None else None
+        NotFound("file") if status == 404 and body is None else None
     ):
         body = json.loads(problems.problem(error, REQUEST_ID).body)
     return {

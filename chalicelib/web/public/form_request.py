@@ -1,0 +1,106 @@
+"""The form that a page displays: its kind and ids, from the query or from a submission."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.forms.public.contact_form import PublicContactForm
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.ids import parse_id
+from chalicelib.domain.schema import WHITE_SPACE
+from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.services.forms.displayed import (
+    ContactFormRequest,
+    DisplayedForm,
+    display_contact_form,
+    display_survey,
+)
+from chalicelib.services.forms.public import (
+    SurveyRequest,
+    get_public_contact_form,
+    get_submitted_survey,
+)
+from chalicelib.services.solicitation.find_tracker import find_tracker
+from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.public.endpoint import PublicRequest
+from chalicelib.web.public.multipart import Part
+from chalicelib.web.public.survey_query import survey_request
+from chalicelib.web.query import query_errors, text
+
+CONTEXT: Final = ("tracker", "store", "brand")
+
+
+@dataclass(frozen=True)
+class FormRequest:
+    """A request for the page of a contact form or a survey."""
+
+    is_survey: bool
+    form_id: str
+    tracker: str | None = None
+    store: str | None = None
+    brand: str | None = None
+
+    @classmethod
+    def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
+        """Read the request from the query parameters.
+
+        Raises:
+            InvalidInput: the form's id is missing, or an id is not a UUID.
+        """
+        if is_survey:
+            survey = _tracked_survey(request) or survey_request(request)
+            return cls(True, survey.survey_id, survey.tracker_id, survey.store_id, survey.brand_id)
+        optional = request.optional_identifier
+        with ErrorCollector() as errors:
+            return cls(
+                False,
+                form_id=errors.of(lambda: request.identifier("id"), otherwise=""),
+                store=errors.of(lambda: optional("store"), otherwise=None),
+                brand=errors.of(lambda: optional("brand"), otherwise=None),
+            )
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[Part], *, is_survey: bool) -> "FormRequest":
+        """Read the request from the parts of a submission. Ignore ids that are not UUIDs."""
+        texts = dict(reversed(parts))
+        names = CONTEXT if is_survey else CONTEXT[1:]
+        context = {name: parse_id(texts.get(name, "").strip(WHITE_SPACE)) for name in names}
+        return cls(is_survey, parse_id(texts.get("id", "").strip(WHITE_SPACE)) or "", **context)
+
+    def display(
+        self, respondent: Respondent
+    ) -> DisplayedForm[PublicContactForm] | DisplayedForm[PublicSurvey]:
+        """Return the form; see `display_contact_form` and `display_survey`."""
+        with query_errors():
+            if self.is_survey:
+                survey = SurveyRequest(self.form_id, self.tracker, self.store, self.brand)
+                return display_survey(survey, respondent)
+            form = ContactFormRequest(self.form_id, self.store, self.brand)
+            return display_contact_form(form, respondent)
+
+    def display_submitted(self, respondent: Respondent) -> PublicContactForm | PublicSurvey:
+        """Return the view of the form after a submission, without checking access again."""
+        if self.is_survey:
+            return get_submitted_survey(self.form_id, respondent)
+        return get_public_contact_form(self.form_id, respondent)
+
+
+def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
+    """Return the survey of the tracker in a short link, which names no survey, or None.
+
+    One AWS request if the request names only a tracker.
+
+    Raises:
+        InvalidInput: the tracker's id is not a UUID.
+        NotFound: the tracker does not exist.
+    """
+    if text(request.http, "survey"):
+        return None
+    tracker_id = request.optional_identifier("tracker")
+    if tracker_id is None:
+        return None
+    tracker = find_tracker(tracker_id)
+    if tracker is None:
+        raise NotFound("survey")
+    return SurveyRequest(tracker.survey_id, tracker_id)
