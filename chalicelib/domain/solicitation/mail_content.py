@@ -18,13 +18,12 @@ from chalicelib.domain.forms.presentation import Radius
 from chalicelib.domain.forms.public.form import translate
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.translation import FieldTranslation, SurveyTranslation
-from chalicelib.domain.language import Language
+from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.words import Words, words_in
 
 MAX_HTML_BYTES: Final = 60_000
 
-_RIGHT_TO_LEFT: Final = frozenset("ar dv fa he iw ku ps sd ug ur yi".split())
 _MAX_LINE: Final = 200
 _MAX_PARAGRAPH: Final = 1_000
 _MAX_URL: Final = 1_000
@@ -171,7 +170,7 @@ def invitation_language(survey: SavedSurvey, customer: Language | None) -> Langu
 
 def direction(language: Language) -> str:
     """Return the direction of a language's script: ``ltr`` or ``rtl``."""
-    return "rtl" if language in _RIGHT_TO_LEFT else "ltr"
+    return "rtl" if is_right_to_left(language) else "ltr"
 
 
 def shortened(text: str, length: int) -> str:

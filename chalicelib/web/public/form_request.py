@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.ids import parse_id
@@ -20,11 +21,12 @@ from chalicelib.services.forms.public import (
     get_public_contact_form,
     get_submitted_survey,
 )
+from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.multipart import Part
 from chalicelib.web.public.survey_query import survey_request
-from chalicelib.web.query import query_errors
+from chalicelib.web.query import query_errors, text
 
 CONTEXT: Final = ("tracker", "store", "brand")
 
@@ -47,7 +49,7 @@ class FormRequest:
             InvalidInput: the form's id is missing, or an id is not a UUID.
         """
         if is_survey:
-            survey = survey_request(request)
+            survey = _tracked_survey(request) or survey_request(request)
             return cls(True, survey.survey_id, survey.tracker_id, survey.store_id, survey.brand_id)
         optional = request.optional_identifier
         with ErrorCollector() as errors:
@@ -82,3 +84,23 @@ class FormRequest:
         if self.is_survey:
             return get_submitted_survey(self.form_id, respondent)
         return get_public_contact_form(self.form_id, respondent)
+
+
+def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
+    """Return the survey of the tracker in a short link, which names no survey, or None.
+
+    One AWS request if the request names only a tracker.
+
+    Raises:
+        InvalidInput: the tracker's id is not a UUID.
+        NotFound: the tracker does not exist.
+    """
+    if text(request.http, "survey"):
+        return None
+    tracker_id = request.optional_identifier("tracker")
+    if tracker_id is None:
+        return None
+    tracker = find_tracker(tracker_id)
+    if tracker is None:
+        raise NotFound("survey")
+    return SurveyRequest(tracker.survey_id, tracker_id)
