@@ -238,7 +238,7 @@ FUNCTIONS: Final = (
         tables={
             "accounts": ("GetItem",),
             "places": ("Query",),
-            "counters": ("GetItem",),
+            "counters": ("GetItem", "UpdateItem"),
             "surveys/by_block": ("Query",),
             "surveys": ("BatchGetItem",),
             "purchases": ("BatchGetItem",),

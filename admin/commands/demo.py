@@ -1,5 +1,8 @@
 """The command ``demo``: load the demo data, issue credentials and print example requests."""
 
+import json
+import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +26,7 @@ from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
 from admin.terminal import notices, progress_bar, results
 from chalicelib.domain import clock
+from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
@@ -40,6 +44,15 @@ from chalicelib.services.workflows.manage import list_workflows, save_workflow
 
 _TRACKERS: Final = 24
 _SETTINGS: Final = {"defaultRegion": "FR", "timeZone": "Europe/Paris"}
+_AWS: Final = (
+    "AWS_ENDPOINT_URL",
+    "AWS_REGION",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "STAGE",
+)
+"""The environment variables that select the local cloud."""
+
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 
 
@@ -266,12 +279,39 @@ def _tracker_id(version: str, number: int) -> str:
     return demo_id(f"tracker {version} {number}")
 
 
+def _purchase_command() -> str:
+    """Return a shell command that imports a purchase dated now and requests its survey.
+
+    The id and the e-mail address contain the time, so each run sends a survey.
+    """
+    purchase = {
+        "source": DataSource.SITE.value,
+        "externalId": "demo-NOW",
+        "storeId": demo_id("store lyon"),
+        "date": "DATE",
+        "customer": {"firstName": "Zoé", "email": "zoe.NOW@example.com", "emailOptin": True},
+    }
+    line = json.dumps(purchase, ensure_ascii=False)
+    line = line.replace("NOW", "'$(date +%s)'").replace("DATE", "'$(date -u +%FT%TZ)'")
+    variables = " ".join(f"{name}={os.environ[name]}" for name in _AWS if name in os.environ)
+    command = f"{sys.executable} -m admin purchase import - --account {MAIN_ACCOUNT} --solicit"
+    return f"echo '{line}' | {variables} {command}"
+
+
 def _show(description: DemoDescription, output: Path) -> None:
     headers = f"-H 'X-API-KEY: {description.api_key}' -H 'X-API-SECRET: {description.api_secret}'"
     base_url = description.base_url
     customer = f"{base_url}/partners/customer"
     survey = f"{base_url}/partners/survey"
     mailbox = f"\nMailbox       {description.mailbox}" if description.mailbox else ""
+    send = (
+        f"""
+Import a purchase of a new customer; seconds later, its survey is in the mailbox:
+{_purchase_command()}
+"""
+        if description.mailbox
+        else ""
+    )
     results().print(
         f"""
 Base URL      {base_url}
@@ -282,7 +322,7 @@ Try:
 curl -s {headers} '{customer}?id={description.customer_id}'
 curl -s {headers} -H 'Content-Type: application/json' -d '{{"limit": 5}}' '{customer}/list'
 curl -s {headers} '{survey}?id={description.survey_id}'
-
+{send}
 Open in a browser:
 {description.contact_form_page}
 {description.survey_page}

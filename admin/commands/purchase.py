@@ -38,7 +38,12 @@ ExternalIdArgument = Annotated[
 def import_file(
     file: Annotated[
         Path,
-        typer.Argument(help="A CSV or JSON Lines file.", exists=True, dir_okay=False),
+        typer.Argument(
+            help="A CSV or JSON Lines file, or - for JSON lines on standard input.",
+            exists=True,
+            dir_okay=False,
+            allow_dash=True,
+        ),
     ],
     account: Annotated[str, typer.Option(help="The account's id.", parser=id_argument)],
     solicit: Annotated[

@@ -5,6 +5,7 @@ The columns of a CSV file are described in `admin.definitions.purchase_row`.
 
 import csv
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any, Final
 
 from admin.definitions.definition import Kind
 from admin.definitions.purchase_row import purchase_of_row
+
+STANDARD_INPUT: Final = Path("-")
 
 
 @dataclass(frozen=True)
@@ -35,14 +38,18 @@ class UnreadableFile(Exception):
 def read_purchase_lines(path: Path) -> list[PurchaseLine]:
     """Return the lines of the file, without empty lines.
 
+    The path ``-`` stands for JSON lines on standard input.
+
     Raises:
         UnreadableFile: the file type is unknown, or the file is not UTF-8.
     """
-    read = _READERS.get(path.suffix.lower())
+    is_input = path == STANDARD_INPUT
+    read = _json_lines if is_input else _READERS.get(path.suffix.lower())
     if read is None:
         raise UnreadableFile(f"Unknown file type (allowed: {', '.join(_READERS)}).")
     try:
-        return list(read(path.read_text(encoding="utf-8-sig")))
+        content = sys.stdin.buffer.read() if is_input else path.read_bytes()
+        return list(read(content.decode("utf-8-sig")))
     except UnicodeDecodeError:
         raise UnreadableFile("Invalid UTF-8.") from None
     except OSError as error:

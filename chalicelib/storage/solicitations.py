@@ -5,6 +5,7 @@ survey for the customer's contacts. Each claim has a new fencing token. If the l
 stored outcome, the message may have been sent, so the outcome is UNKNOWN.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from math import ceil
@@ -29,7 +30,8 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
 from chalicelib.domain.work import due_after_deferral, first_due
-from chalicelib.storage import messages
+from chalicelib.storage import counters, messages
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import account_key, read_together
@@ -128,6 +130,14 @@ class SolicitationRow(WorkRow):
         ]
 
 
+OUTCOMES: Final = {
+    SolicitationState.SENT: Counted.SENT,
+    SolicitationState.SKIPPED: Counted.SKIPPED,
+    SolicitationState.REJECTED: Counted.REJECTED,
+    SolicitationState.UNKNOWN: Counted.UNKNOWN,
+}
+"""The counter of each outcome."""
+
 WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", SolicitationRow)
 """The work records of solicitations."""
 
@@ -135,6 +145,8 @@ WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", Soli
 def add(write: TransactWrite, solicitation: Solicitation) -> None:
     """Add a solicitation in this transaction. The transaction fails if it already exists."""
     is_pending = solicitation.state is SolicitationState.PENDING
+    if not is_pending:
+        _count(write, solicitation, solicitation.state)
     created_at = format_timestamp(solicitation.created_at)
     work = (
         pending_attributes(solicitation.account_id, solicitation.id, PART, solicitation.created_at)
@@ -221,15 +233,17 @@ def skip(solicitation: Solicitation, reason: str, now: datetime) -> None:
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    _update(
-        solicitation,
-        [
-            SolicitationRow.held_until.remove(),
-            SolicitationRow.reason.set(reason),
-            *_ending(SolicitationState.SKIPPED, now),
-        ],
-        _is_unchanged(solicitation),
-    )
+    with transaction() as write:
+        write.update(
+            SolicitationRow(solicitation.id),
+            actions=[
+                SolicitationRow.held_until.remove(),
+                SolicitationRow.reason.set(reason),
+                *_ending(SolicitationState.SKIPPED, now),
+            ],
+            condition=_is_unchanged(solicitation),
+        )
+        _count(write, solicitation, SolicitationState.SKIPPED)
 
 
 def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime) -> None:
@@ -238,16 +252,15 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    _update(
-        solicitation,
-        [
-            SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
-            SolicitationRow.held_until.set(format_timestamp(until)),
-            SolicitationRow.reason.set(reason),
-            SolicitationRow.due_at.set(ceil(until.timestamp())),
-        ],
-        _is_unchanged(solicitation),
-    )
+    row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
+    actions: list[Action] = [
+        SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
+        SolicitationRow.held_until.set(format_timestamp(until)),
+        SolicitationRow.reason.set(reason),
+        SolicitationRow.due_at.set(ceil(until.timestamp())),
+    ]
+    if not try_write(lambda: row.update(actions, condition=unchanged)):
+        raise Contention(condition_failed=True)
 
 
 def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
@@ -330,10 +343,25 @@ def expire(solicitation: Solicitation, now: datetime) -> bool:
 def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:
     """Make a solicitation with the outcome UNKNOWN pending again and return its pointer.
 
-    Return None if it has another state.
+    Return None if it has another state. Three requests.
     """
     is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
-    return WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
+    pointer = WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
+    if pointer:
+        counters.correct_count(pointer.account_id, Counted.UNKNOWN, -1)
+    return pointer
+
+
+def count_outcomes(account_id: str) -> Counter[Counted]:
+    """Return the number of the account's solicitations by outcome.
+
+    One request per MB of index entries. The index is eventually consistent.
+    """
+    rows = SolicitationRow.by_account.query(
+        account_id, attributes_to_get=["solicitation_id", "state"]
+    )
+    states = (SolicitationState(row.state) for row in rows)
+    return Counter(OUTCOMES[state] for state in states if state in OUTCOMES)
 
 
 def list_for_account(
@@ -424,10 +452,8 @@ def _ending(state: SolicitationState, now: datetime) -> list[Action]:
     ]
 
 
-def _update(solicitation: Solicitation, actions: list[Action], condition: Condition) -> None:
-    row = SolicitationRow(solicitation.id)
-    if not try_write(lambda: row.update(actions, condition=condition)):
-        raise Contention(condition_failed=True)
+def _count(write: TransactWrite, solicitation: Solicitation, outcome: SolicitationState) -> None:
+    counters.count(write, solicitation.account_id, OUTCOMES[outcome], solicitation.id)
 
 
 def _settle(
@@ -450,6 +476,8 @@ def _settle(
                     actions=actions,
                     condition=_is_claimed_with(claimed.claim_token),
                 )
+                if state in OUTCOMES:
+                    _count(write, claimed, state)
                 add_rows(write)
             return True
         except Contention as contention:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from admin.commands import purchase as purchase_commands
+from admin.main import app
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
@@ -118,6 +120,15 @@ def test_json_lines_are_imported_and_later_line_wins(shop: Shop, tmp_path: Path)
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
     assert shown["metadata"] == {"table": "2"}
     assert shown["customer"]["purchaseCount"] == 1
+
+
+def test_json_lines_are_read_from_standard_input(shop: Shop) -> None:
+    line = json.dumps(shop.definition(customer={"firstName": "Zoé"}))
+    result = CliRunner().invoke(
+        app, ["purchase", "import", "-", "--account", shop.account_id], input=f"{line}\n"
+    )
+    assert (result.exit_code, result.stdout.strip()) == (0, "Recorded: 1. Invalid: 0.")
+    assert purchase_count(shop) == 1
 
 
 def test_unavailable_database_stops_import(

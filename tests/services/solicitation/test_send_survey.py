@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
@@ -15,10 +16,12 @@ from chalicelib.domain.solicitation.sending_errors import (
     OutcomeUnknown,
 )
 from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation.find_tracker import find_tracker
+from chalicelib.services.solicitation.manage import resend
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts
@@ -251,6 +254,28 @@ def test_rejected_and_unknown_outcomes_are_final_and_keep_claim(
     shop.solicit()
     assert outcome(other) == ("SKIPPED", "ALREADY_SOLICITED")
     assert provider.sent == []
+
+
+def test_each_outcome_is_counted_once(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [MessageRejected("bad"), OutcomeUnknown("late")]
+    for address in ("a@example.test", "b@example.test", "c@example.test", "a@example.test"):
+        shop.record(customer={"email": address, "emailOptin": True})
+        bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+        for _ in range(2):
+            SOLICITATION_QUEUE.deliver(bodies)
+    stats = read_stats(shop.account_id)
+    counts = (stats.surveys_sent, stats.surveys_rejected, stats.surveys_unknown)
+    assert (*counts, stats.surveys_skipped) == (1, 1, 1, 1)
+
+
+def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [OutcomeUnknown("late")]
+    shop.record(externalId="1")
+    shop.solicit()
+    resend(shop.account_id, DataSource.SITE, "1")
+    shop.solicit()
+    stats = read_stats(shop.account_id)
+    assert (stats.surveys_sent, stats.surveys_unknown) == (1, 0)
 
 
 def test_defect_while_rendering_ends_as_unknown(shop: Shop, provider: Provider) -> None:
