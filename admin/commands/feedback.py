@@ -1,4 +1,4 @@
-"""The command ``feedback``: list, show, export, report on, mark and delete feedback."""
+"""The command ``feedback``: list, show_record, export, report on, mark and delete feedback."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -111,7 +111,7 @@ def export(
     Answers to fields that the forms do not have any more are in the column otherAnswers.
     docs/operating.md describes how programs read the files.
 
-    Cost: one AWS request per 100 feedback records of the period, and up to nine.
+    Cost: up to nine AWS requests, and one per 100 feedback records of the period.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(
@@ -157,7 +157,7 @@ def report(
     By default, the period is the last twelve weeks. The report compares it with the previous period
     of the same length. It excludes test responses.
 
-    Cost: one AWS request per 100 feedback records of both periods, and up to six.
+    Cost: up to six AWS requests, and one per 100 feedback records of both periods.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)

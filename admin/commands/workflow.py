@@ -74,13 +74,19 @@ def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
 
 @app.command(epilog=example("workflow check workflows.yaml --account ACCOUNT"))
 def check(file: FileArgument, account: AccountOption = None) -> None:
-    """Validate workflows without saving them."""
+    """Validate workflows without saving them.
+
+    Cost: two AWS requests.
+    """
     check_file(Kind.WORKFLOW, file, account)
 
 
 @app.command(epilog=example("workflow diff workflows.yaml --account ACCOUNT"))
 def diff(file: FileArgument, account: AccountOption = None) -> None:
-    """Compare workflows in a file with the saved ones. Exit with status 1 if they differ."""
+    """Compare workflows in a file with the saved ones. Exit with status 1 if they differ.
+
+    Cost: two AWS requests, and two per workflow.
+    """
     diff_file(Kind.WORKFLOW, file, account)
 
 

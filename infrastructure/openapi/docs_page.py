@@ -108,7 +108,9 @@ class DocsPage:
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == IDEMPOTENCY_HEADER:
                 lines.append(f"-H '{IDEMPOTENCY_HEADER}: {parameter['example']}'")
-            elif parameter["required"] and parameter["in"] == "query":
+            elif parameter["in"] == "path":
+                path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
+            elif parameter["required"]:
                 query += f"{'&' if query else '?'}{parameter['name']}={parameter['example']}"
         if operation.get("security") != []:
             schemes = self._document["components"]["securitySchemes"].values()

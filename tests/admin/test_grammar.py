@@ -65,20 +65,15 @@ def test_earlier_name_of_command_works(command: str) -> None:
     assert run(command, "--help").exit_code == 0
 
 
-def test_bash_completes_nouns_verbs_and_options() -> None:
-    for words, completed in (("key", "key"), ("key re", "revoke"), ("key list --js", "--json")):
-        shown = subprocess.run(
-            [PROJECT / "bin" / "feedback-admin"],
-            env=os.environ
-            | {
-                "_FEEDBACK_ADMIN_COMPLETE": "complete_bash",
-                "COMP_WORDS": f"feedback-admin {words}",
-                "COMP_CWORD": str(len(words.split())),
-            },
-            capture_output=True,
-            text=True,
-        )
-        assert completed in shown.stdout.split()
+def test_bash_completes_verb() -> None:
+    request = {
+        "_FEEDBACK_ADMIN_COMPLETE": "complete_bash",
+        "COMP_WORDS": "feedback-admin key re",
+        "COMP_CWORD": "2",
+    }
+    program = PROJECT / "bin" / "feedback-admin"
+    shown = subprocess.run([program], env=os.environ | request, capture_output=True, text=True)
+    assert shown.stdout.split() == ["revoke"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

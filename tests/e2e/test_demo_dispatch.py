@@ -27,9 +27,9 @@ def messages(cloud: Cloud) -> list[dict[str, Any]]:
 
 def printed_command(cloud: Cloud) -> str:
     """Return the shell command that the demo prints to import a purchase."""
+    options = ("--base-url", cloud.base_url, "--output", str(cloud.folder / "demo.json"))
     result = subprocess.run(
-        [sys.executable, "-m", "admin", "demo-data", "load"]
-        + ["--base-url", cloud.base_url, "--output", str(cloud.folder / "demo.json")],
+        [sys.executable, "-m", "admin", "demo-data", "load", *options],
         env=cloud.environment() | {"DEMO_MAILBOX": cloud.demo["mailbox"]},
         check=True,
         capture_output=True,
