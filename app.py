@@ -23,6 +23,7 @@ from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+from chalicelib.web.public.page_routes import routes as page_routes
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
@@ -33,6 +34,7 @@ app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
 app.register_blueprint(public_routes)
+app.register_blueprint(page_routes)
 app.register_blueprint(description_routes)
 
 

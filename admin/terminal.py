@@ -170,7 +170,7 @@ def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def progress_total(description: str) -> Iterator[Callable[[int, int], None]]:
+def progress_total(description: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar if standard error is a terminal.
 
     Yields a function that advances the bar by a number of steps and sets the total.

@@ -20,6 +20,7 @@ from benchmarks import (
     create_cost,
     delivery_cost,
     dispatch_cost,
+    feedback_cost,
     import_time,
     page_cost,
     public_cost,
@@ -56,6 +57,7 @@ def main() -> None:
         "dispatch": dispatch_cost.measure,
         "ceilings": ceilings.measure,
         "pages": partial(page_cost.measure, options.customers),
+        "feedback": partial(feedback_cost.measure, options.feedback),
     }
     sections = []
     for name in [options.only] if options.only else measurements:
@@ -93,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
             "dispatch",
             "ceilings",
             "pages",
+            "feedback",
         ),
         help="run only this benchmark (default: all)",
     )
@@ -106,6 +109,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=page_cost.CUSTOMERS,
         help="number of customers in the long list of `pages` (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--feedback",
+        type=int,
+        default=feedback_cost.FEEDBACK,
+        help="number of feedback records of `feedback` (default: %(default)s)",
     )
     return parser
 

@@ -10,7 +10,15 @@ from pydantic.alias_generators import to_camel
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.options import example
-from admin.terminal import cell_text, notices, print_json, prints_json, results, show, show_table
+from admin.terminal import (
+    cell_text,
+    notices,
+    print_json,
+    prints_json,
+    results,
+    show,
+    show_table,
+)
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery

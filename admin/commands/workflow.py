@@ -5,6 +5,15 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
+from admin.commands.definition_files import (
+    AccountOption,
+    FileArgument,
+    check_file,
+    diff_file,
+    print_definition,
+)
+from admin.definitions.definition import Kind
+from admin.definitions.export import workflow_definition
 from admin.options import example
 from admin.terminal import notices, show, show_table
 from chalicelib.services.webhooks.deliveries import Exchange, send_test
@@ -15,7 +24,9 @@ from chalicelib.services.workflows.manage import (
     set_workflow_enabled,
 )
 
-app = typer.Typer(help="List, enable, disable and test workflows.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, check, export, compare, enable, disable and test workflows.", no_args_is_help=True
+)
 
 WorkflowArgument = Annotated[
     str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", parser=id_argument)
@@ -59,6 +70,35 @@ def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     changed = set_workflow_enabled(account, workflow, enabled=False)
     notices().print(f"Disabled the workflow {changed.name}.")
     show({"id": changed.id, "enabled": False})
+
+
+@app.command(epilog=example("workflow check workflows.yaml --account ACCOUNT"))
+def check(file: FileArgument, account: AccountOption = None) -> None:
+    """Validate workflows without saving them.
+
+    Cost: two AWS requests.
+    """
+    check_file(Kind.WORKFLOW, file, account)
+
+
+@app.command(epilog=example("workflow diff workflows.yaml --account ACCOUNT"))
+def diff(file: FileArgument, account: AccountOption = None) -> None:
+    """Compare workflows in a file with the saved ones. Exit with status 1 if they differ.
+
+    Cost: two AWS requests, and two per workflow.
+    """
+    diff_file(Kind.WORKFLOW, file, account)
+
+
+@app.command(epilog=example("workflow export ACCOUNT WORKFLOW > workflow.yaml"))
+def export(account: AccountArgument, workflow: WorkflowArgument) -> None:
+    """Print the definition of a workflow, which loads again unchanged.
+
+    The definition contains the custom headers, which can contain credentials.
+
+    Cost: two AWS requests.
+    """
+    print_definition(workflow_definition(account, find_workflow(account, workflow)))
 
 
 @app.command("test", epilog=example("workflow test ACCOUNT WORKFLOW --action crm"))

@@ -16,6 +16,8 @@ from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.input_errors import InputError
 
 HEADER: Final = "Idempotency-Key"
+PART: Final = "idempotencyKey"
+"""The name of the form part with the key. HTML forms cannot send headers."""
 MAX_KEY: Final = 255
 _KEY_PATTERN: Final = re.compile(rf"[\x20-\x7e]{{1,{MAX_KEY}}}")
 
@@ -42,16 +44,20 @@ class Origin:
             raise IdempotencyKeyReused
 
 
-def read_key(header: str | None) -> str | None:
-    """Validate and return the idempotency key from the header; None if there is no header.
+def read_key(text: str | None, pointer: str = HEADER) -> str | None:
+    """Validate and return an idempotency key; None if there is none.
+
+    Args:
+        text: the value of the header or of the form part.
+        pointer: the location of an error.
 
     Raises:
         InvalidInput: the key is not 1 to 255 printable ASCII characters.
     """
-    if header is not None and not _KEY_PATTERN.fullmatch(header):
+    if text is not None and not _KEY_PATTERN.fullmatch(text):
         detail = f"Invalid idempotency key (1 to {MAX_KEY} printable ASCII characters)."
-        raise InvalidInput([InputError(HEADER, "invalid", detail)])
-    return header
+        raise InvalidInput([InputError(pointer, "invalid", detail)])
+    return text
 
 
 def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any) -> Origin:

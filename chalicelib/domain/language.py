@@ -1,4 +1,4 @@
-"""The supported languages."""
+"""The supported languages, and the direction of their scripts."""
 
 from enum import StrEnum
 from typing import Final
@@ -13,3 +13,10 @@ LANGUAGE_CODES: Final = (
 
 Language = StrEnum("Language", {code: code for code in LANGUAGE_CODES})  # type: ignore[misc]
 Language.__doc__ = "The language used to generate review responses."
+
+_RIGHT_TO_LEFT: Final = frozenset("ar dv fa he ps sd ug ur yi".split())
+
+
+def is_right_to_left(language: Language) -> bool:
+    """Return whether texts in this language are written from right to left."""
+    return str(language) in _RIGHT_TO_LEFT

@@ -22,6 +22,8 @@ from chalicelib.domain.input_errors import MAX_ERRORS
 from chalicelib.domain.schema import OmittedWhenNone, Resource
 
 MEDIA_TYPE: Final = "application/problem+json"
+HTML: Final = "text/html; charset=utf-8"
+"""The media type of pages, including pages that report an error."""
 
 _TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
 """Reason phrases of RFC 9110 that differ from those of the standard library."""
@@ -83,12 +85,22 @@ class Problem(Resource):
 
 def problem(error: FeedbackError, request_id: str) -> Response:
     """Return the response for a domain error."""
-    headers: Headers = {}
-    if isinstance(error, (TooManyRequests, Unavailable)):
-        headers["Retry-After"] = str(error.retry_after)
+    headers = retry_headers(error)
     if isinstance(error, InvalidInput):
         return _problem_response(400, _detail_of(error), request_id, headers, error)
-    return _problem_response(_STATUS[type(error)], str(error), request_id, headers)
+    return _problem_response(status_of(error), str(error), request_id, headers)
+
+
+def status_of(error: FeedbackError) -> int:
+    """Return the status code of a domain error."""
+    return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+
+
+def retry_headers(error: FeedbackError) -> Headers:
+    """Return the header `Retry-After` for an error after which the client can retry."""
+    if isinstance(error, (TooManyRequests, Unavailable)):
+        return {"Retry-After": str(error.retry_after)}
+    return {}
 
 
 def unhandled_exception(request_id: str) -> Response:

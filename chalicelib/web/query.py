@@ -17,6 +17,18 @@ def text(request: Request, name: str) -> str | None:
     return (parameters.get(name) if parameters else None) or None
 
 
+def texts(request: Request, prefix: str) -> dict[str, list[str]]:
+    """Return the values of all parameters with this prefix, by the rest of their name."""
+    parameters = request.query_params
+    if not parameters:
+        return {}
+    return {
+        name.removeprefix(prefix): parameters.getlist(name)
+        for name in parameters
+        if name.startswith(prefix)
+    }
+
+
 def identifier(request: Request, name: str) -> str:
     """Return the parameter as a UUID in lower case.
 

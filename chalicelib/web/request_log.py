@@ -11,7 +11,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.time_limits import invocation
-from chalicelib.web.problems import MEDIA_TYPE, plain_problem
+from chalicelib.web.problems import HTML, MEDIA_TYPE, plain_problem
 
 REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "api_key")
 """Fields that only some log lines have.
@@ -78,7 +78,7 @@ def log_request(request: Request, status: int, duration_ms: float, aws_calls: in
 
 
 def _as_problem(request: Request, response: Response) -> Response:
-    if response.status_code < 400 or _media_type(response) == MEDIA_TYPE:
+    if response.status_code < 400 or _media_type(response) in (MEDIA_TYPE, HTML):
         return response
     status = response.status_code
     detail = _DETAILS.get(status, "Internal server error." if status >= 500 else "")

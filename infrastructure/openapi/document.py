@@ -14,6 +14,7 @@ from chalicelib.domain.errors import (
     FeedbackError,
     IdempotencyKeyReused,
     NotAuthenticated,
+    NotFound,
     TooManyRequests,
     Unavailable,
 )
@@ -21,8 +22,16 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
+from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
-from infrastructure.openapi.examples import EXAMPLE_KEY, REQUEST_ID, TRACKER, Example, Recorder
+from infrastructure.openapi.examples import (
+    EXAMPLE_KEY,
+    QUERIES,
+    REQUEST_ID,
+    TRACKER,
+    Example,
+    Recorder,
+)
 from infrastructure.openapi.field_types import describe_field_types
 from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
 
@@ -53,12 +62,18 @@ _ERRORS: Final[dict[int, FeedbackError]] = {
 """Errors by status. The example responses with these statuses are built without sending a request.
 """
 
+_HTML: Final = {
+    "content": {"text/html": {"schema": {"type": "string"}, "example": "<!doctype html>…"}}
+}
+"""The content of an error that is a page."""
 _UUID: Final = {"type": "string", "format": "uuid"}
 _KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}
 _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "tracker": (_UUID, TRACKER),
     "brand": (_UUID, demo_id("brand lumen")),
     "language": ({"type": "string"}, "fr"),
+    "digest": ({"type": "string"}, asset_hash("page.js")),
+    "name": ({"type": "string", "enum": list(MEDIA_TYPES)}, "page.js"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, EXAMPLE_KEY),
@@ -99,7 +114,7 @@ class DocumentBuilder:
         statuses |= {401} if is_partner else set()
         statuses |= {413, 415} if "body" in declared else set()
         statuses |= {422} if creates else set()
-        example = Example()
+        example = Example(QUERIES.get(declared["id"], {}))
         if "body" in declared or "response" in declared:
             statuses |= {400} if "body" in declared or parameters else set()
             example = self._recorder.record(declared["id"], method, path, statuses - set(_ERRORS))
@@ -109,7 +124,7 @@ class DocumentBuilder:
             "summary": declared["summary"],
             "description": declared["description"],
             "parameters": [
-                _parameter(*parameter, example.query) for parameter in parameters.items()
+                _parameter(path, *parameter, example.query) for parameter in parameters.items()
             ],
         }
         if "body" in declared:
@@ -118,7 +133,9 @@ class DocumentBuilder:
         if not is_partner:
             operation["security"] = []
         errors = {str(status): _error(status, example, creates) for status in sorted(statuses)}
-        operation["responses"] = self._success(method, path, declared, example.response) | errors
+        if path.endswith("/page"):
+            errors = {status: error | _HTML for status, error in errors.items()}
+        operation["responses"] = self._success(method, declared, example.response) | errors
         return operation
 
     def _body(self, declared: Operation, media_type: str, bodies: dict[str, Any]) -> Schema:
@@ -133,7 +150,7 @@ class DocumentBuilder:
             "content": {media_type: {"schema": schema, "examples": examples}},
         }
 
-    def _success(self, method: str, path: str, declared: Operation, example: Any) -> Schema:
+    def _success(self, method: str, declared: Operation, example: Any) -> Schema:
         headers = _header("Cache-Control", "NoStore")
         if "If-None-Match" in declared.get("parameters", {}):
             cacheable = "CacheableView" if "response" in declared else "Cacheable"
@@ -142,8 +159,9 @@ class DocumentBuilder:
         if "response" in declared:
             schema = self._model(declared["response"], "serialization")
             success["content"] = {"application/json": {"schema": schema, "example": example}}
-        elif path == "/docs":
-            success["content"] = {"text/html": {"schema": {"type": "string"}}}
+        elif media_types := declared.get("media_types"):
+            text = {"schema": {"type": "string"}}
+            success["content"] = dict.fromkeys(media_types, text)
         elif method == "GET":
             schema = {"type": "object", "required": ["openapi", "info", "paths"]}
             success["content"] = {"application/json": {"schema": schema}}
@@ -175,12 +193,13 @@ def declared_by(view: Any) -> Operation:
     return OPERATIONS[inspect.unwrap(view)]
 
 
-def _parameter(name: str, description: str, recorded: dict[str, str]) -> Schema:
+def _parameter(path: str, name: str, description: str, recorded: dict[str, str]) -> Schema:
     schema, example = _PARAMETERS.get(name) or (_UUID, recorded[name])
+    in_path = f"{{{name}}}" in path
     return {
         "name": name,
-        "in": "header" if name[0].isupper() else "query",
-        "required": name in ("id", "survey"),
+        "in": "path" if in_path else "header" if name[0].isupper() else "query",
+        "required": in_path or name in ("id", "survey"),
         "description": description,
         "schema": schema,
         "example": example,
@@ -189,7 +208,9 @@ def _parameter(name: str, description: str, recorded: dict[str, str]) -> Schema:
 
 def _error(status: int, example: Example, creates: bool) -> Schema:
     body = example.errors.get(status)
-    if error := _ERRORS.get(status):
+    if error := _ERRORS.get(status) or (
+        NotFound("file") if status == 404 and body is None else None
+    ):
         body = json.loads(problems.problem(error, REQUEST_ID).body)
     return {
         "description": _STATUSES[status] + (_UNKNOWN_OUTCOME if creates and status == 503 else ""),

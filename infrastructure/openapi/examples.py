@@ -57,7 +57,7 @@ _PRIVATE_SURVEY: Final = demo_id("survey stay")
 _DISABLED_SURVEY: Final = demo_id("survey japan")
 _ROWS: Final = json.loads((_ROOT / "admin/demo/customers-batch.json").read_text())["batch"]
 
-_QUERIES: Final = {
+QUERIES: Final = {
     "getPurchase": {"id": SHOWN_PURCHASE},
     "getContactForm": {"id": _FORM},
     "getSurvey": {"id": _SURVEY},
@@ -65,6 +65,8 @@ _QUERIES: Final = {
     "importCustomers": {"partial": "true"},
     "showContactForm": {"id": _FORM},
     "showSurvey": {"survey": _SURVEY, "store": _STORE},
+    "openContactFormPage": {"id": _FORM, "store": _STORE},
+    "openSurveyPage": {"survey": _SURVEY, "store": _STORE},
 }
 _MESSAGE: Final = {
     "name": "Ada Martin",
@@ -138,7 +140,7 @@ class Recorder:
             title: self._with_field_ids(path, body) if "/submit" in path else body
             for title, body in _BODIES.get(name, {}).items()
         }
-        query = _QUERIES.get(name, {"id": self._import_id} if method == "GET" else {})
+        query = QUERIES.get(name, {"id": self._import_id} if method == "GET" else {})
         body = list(bodies.values())[-1] if bodies else None
         problems = {
             status: self._send(status, method, path, *_failing(name, status, query, body))

@@ -105,9 +105,7 @@ class Questionnaire:
         errors = list(islice(self._field_id_errors(submitted), MAX_ERRORS))
         positions = self._first_positions(submitted)
         values = {field: self._values(submitted[position]) for field, position in positions.items()}
-        visible = self.visibility.visible_fields(
-            {field: self._compared_values(field, items) for field, items in values.items()}
-        )
+        visible = self._visible_fields(values)
         answers = []
         for field in self.fields.values():
             if len(errors) >= MAX_ERRORS:
@@ -131,6 +129,29 @@ class Questionnaire:
             raise InvalidInput(sorted(errors[:MAX_ERRORS], key=_submission_order))
         return ValidatedAnswers(answers, _first_rating(answers))
 
+    def visible_fields(self, answers: Mapping[str, Sequence[str]]) -> set[str]:
+        """Return the ids of the fields that are visible with these answers.
+
+        Args:
+            answers: the trimmed values of each answer, by field id. Unknown fields are ignored.
+        """
+        return self._visible_fields(
+            {
+                field: self._values_of(field, values)
+                for field, values in answers.items()
+                if field in self.fields
+            }
+        )
+
+    def canonical(self, field_id: str, texts: Sequence[str]) -> list[str]:
+        """Return the values in the form's original language, without empty ones."""
+        return [value.text for value in self._values_of(field_id, texts)]
+
+    def _visible_fields(self, values: Mapping[str, Sequence[_Value]]) -> set[str]:
+        return self.visibility.visible_fields(
+            {field: self._compared_values(field, items) for field, items in values.items()}
+        )
+
     def _field_id_errors(self, submitted: Sequence[SubmittedAnswer]) -> Iterator[InputError]:
         seen: set[str] = set()
         for position, answer in enumerate(submitted):
@@ -151,10 +172,13 @@ class Questionnaire:
         return positions
 
     def _values(self, answer: SubmittedAnswer) -> list[_Value]:
-        canonical = self.canonical_values.get(answer.id, {})
+        return self._values_of(answer.id, answer.values)
+
+    def _values_of(self, field_id: str, texts: Sequence[str]) -> list[_Value]:
+        canonical = self.canonical_values.get(field_id, {})
         return [
             _Value(canonical.get(text, text), position)
-            for position, text in enumerate(answer.values)
+            for position, text in enumerate(texts)
             if text
         ]
 

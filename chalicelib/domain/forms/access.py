@@ -9,14 +9,22 @@ from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed
 
 
+class FormDisabled(Conflict):
+    """The form accepts no submissions."""
+
+
+class TrackerUsed(Conflict):
+    """The tracker's survey was already submitted."""
+
+
 def require_enabled(form: SavedForm) -> None:
     """Check that the form accepts submissions.
 
     Raises:
-        Conflict: the form is disabled.
+        FormDisabled: the form is disabled.
     """
     if not form.enabled:
-        raise Conflict("The form is disabled and accepts no submissions.")
+        raise FormDisabled("The form is disabled and accepts no submissions.")
 
 
 def require_public(survey: SavedSurvey) -> None:
@@ -34,12 +42,12 @@ def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:
 
     Raises:
         NotFound: the tracker does not exist or belongs to another survey.
-        Conflict: the tracker has already been used.
+        TrackerUsed: the tracker has already been used.
     """
     if tracker is None or tracker.survey_id != survey.id:
         raise NotFound("tracker")
     if tracker.used_at:
-        raise Conflict("The tracker is already used: the survey was submitted.")
+        raise TrackerUsed("The tracker is already used: the survey was submitted.")
     return tracker
 
 

@@ -36,11 +36,44 @@ class AnswerFormat:
             "a date".
         is_valid: returns whether a text has the format.
         error_code: code of the input error for a text without this format.
+        pattern: a regular expression, in the syntax of Python and JavaScript, that matches every
+            valid text completely. Pages use it to find most invalid texts before submission.
     """
 
     description: str
     is_valid: Callable[[str], bool]
     error_code: str
+    pattern: str
+
+
+class Control(StrEnum):
+    """The control with which a page asks for an answer."""
+
+    INPUT = "input"
+    TEXTAREA = "textarea"
+    OPTIONS = "options"
+    CHECKBOX = "checkbox"
+    SCALE = "scale"
+    STARS = "stars"
+    SMILEYS = "smileys"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True)
+class Display:
+    """How a page displays a field.
+
+    Attributes:
+        control: the control that asks for the answer.
+        input_type: the HTML type of an input element; it also determines the keyboard on phones.
+        autocomplete: the HTML autofill token of an input element; ``""`` if there is none.
+        ends: the meaning of the ends of a scale.
+    """
+
+    control: Control = Control.INPUT
+    input_type: str = "text"
+    autocomplete: str = ""
+    ends: Literal["", "likelihood", "quality"] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +89,7 @@ class AnswerRules:
         accepts_several_values: whether an answer can have more than one value.
         identifies_by: the customer attribute that answers of this type contain, if it identifies
             the respondent: e-mail or phone number. None for other types.
+        display: how a page displays a field of this type.
     """
 
     example: str
@@ -64,6 +98,7 @@ class AnswerRules:
     options_from_field: bool = False
     accepts_several_values: bool = False
     identifies_by: RespondentIdentifier | None = None
+    display: Display = Display()
 
     def value_error(self, value: str) -> AnswerError | None:
         """Return the error of an invalid value, or None if the value is valid.
@@ -113,16 +148,24 @@ def _is_date(value: str) -> bool:
     return True
 
 
-_EMAIL_ADDRESS: Final = AnswerFormat("an e-mail address", _is_email, "invalid_email")
+_EMAIL_ADDRESS: Final = AnswerFormat(
+    "an e-mail address", _is_email, "invalid_email", r"[^@][\s\S]*@[^@]+"
+)
 _PHONE_NUMBER: Final = AnswerFormat(
     "a phone number: 4 to 20 digits, optionally with a leading + and with spaces . ( ) / -",
     _is_phone_number,
     "invalid_phone",
+    r"[\s.()/\-]*\+?[\s.()/\-]*(?:[0-9][\s.()/\-]*){4,20}",
 )
 _NUMBER: Final = AnswerFormat(
-    "a number of at most 100 characters, such as 12 or -12.5", _is_number, "invalid_number"
+    "a number of at most 100 characters, such as 12 or -12.5",
+    _is_number,
+    "invalid_number",
+    r"(?=[\s\S]{1,100}$)[+\-]?[0-9]+(?:\.[0-9]+)?",
 )
-_CALENDAR_DATE: Final = AnswerFormat("a date, such as 2026-11-20", _is_date, "invalid_date")
+_CALENDAR_DATE: Final = AnswerFormat(
+    "a date, such as 2026-11-20", _is_date, "invalid_date", "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+)
 
 _YES_OR_NO: Final = {"true": None, "false": None}
 _ZERO_TO_TEN: Final = {str(n): n for n in range(11)}
@@ -143,27 +186,78 @@ class FieldType(StrEnum):
         return member
 
     TEXT = "TEXT", AnswerRules(example="Table 12")
-    LONG_TEXT = "LONG_TEXT", AnswerRules(example="Everything was fine, thank you.")
+    LONG_TEXT = (
+        "LONG_TEXT",
+        AnswerRules(example="Everything was fine, thank you.", display=Display(Control.TEXTAREA)),
+    )
     EMAIL = (
         "EMAIL",
-        AnswerRules(example="zoe@example.com", format=_EMAIL_ADDRESS, identifies_by="email"),
+        AnswerRules(
+            example="zoe@example.com",
+            format=_EMAIL_ADDRESS,
+            identifies_by="email",
+            display=Display(input_type="email", autocomplete="email"),
+        ),
     )
     PHONE = (
         "PHONE",
         AnswerRules(
-            example="+33 6 12 34 56 78", format=_PHONE_NUMBER, identifies_by="phone_number"
+            example="+33 6 12 34 56 78",
+            format=_PHONE_NUMBER,
+            identifies_by="phone_number",
+            display=Display(input_type="tel", autocomplete="tel"),
         ),
     )
-    NUMBER = "NUMBER", AnswerRules(example="3", format=_NUMBER)
-    DATE = "DATE", AnswerRules(example="2026-11-20", format=_CALENDAR_DATE)
-    SINGLE_SELECT = "SINGLE_SELECT", AnswerRules(example="Service", options_from_field=True)
+    NUMBER = (
+        "NUMBER",
+        AnswerRules(example="3", format=_NUMBER, display=Display(input_type="number")),
+    )
+    DATE = (
+        "DATE",
+        AnswerRules(
+            example="2026-11-20", format=_CALENDAR_DATE, display=Display(input_type="date")
+        ),
+    )
+    SINGLE_SELECT = (
+        "SINGLE_SELECT",
+        AnswerRules(example="Service", options_from_field=True, display=Display(Control.OPTIONS)),
+    )
     MULTI_SELECT = (
         "MULTI_SELECT",
-        AnswerRules(example="Service", options_from_field=True, accepts_several_values=True),
+        AnswerRules(
+            example="Service",
+            options_from_field=True,
+            accepts_several_values=True,
+            display=Display(Control.OPTIONS),
+        ),
     )
-    CHECKBOX = "CHECKBOX", AnswerRules(example="true", options=_YES_OR_NO)
-    NPS = "NPS", AnswerRules(example="10", options=_ZERO_TO_TEN)
-    CSAT_STAR = "CSAT_STAR", AnswerRules(example="5", options=_ONE_TO_FIVE)
-    CSAT_SMILEY = "CSAT_SMILEY", AnswerRules(example="5", options=_ONE_TO_FIVE)
-    BINARY = "BINARY", AnswerRules(example="satisfied", options=_SATISFACTION)
-    RATING = "RATING", AnswerRules(example="9", options=_ZERO_TO_TEN)
+    CHECKBOX = (
+        "CHECKBOX",
+        AnswerRules(example="true", options=_YES_OR_NO, display=Display(Control.CHECKBOX)),
+    )
+    NPS = (
+        "NPS",
+        AnswerRules(
+            example="10",
+            options=_ZERO_TO_TEN,
+            display=Display(Control.SCALE, ends="likelihood"),
+        ),
+    )
+    CSAT_STAR = (
+        "CSAT_STAR",
+        AnswerRules(example="5", options=_ONE_TO_FIVE, display=Display(Control.STARS)),
+    )
+    CSAT_SMILEY = (
+        "CSAT_SMILEY",
+        AnswerRules(example="5", options=_ONE_TO_FIVE, display=Display(Control.SMILEYS)),
+    )
+    BINARY = (
+        "BINARY",
+        AnswerRules(example="satisfied", options=_SATISFACTION, display=Display(Control.BINARY)),
+    )
+    RATING = (
+        "RATING",
+        AnswerRules(
+            example="9", options=_ZERO_TO_TEN, display=Display(Control.SCALE, ends="quality")
+        ),
+    )

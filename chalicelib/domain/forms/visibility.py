@@ -19,7 +19,9 @@ from chalicelib.domain.forms.fields import FieldDependency, SavedField
 
 
 @dataclass(frozen=True)
-class _Condition:
+class Condition:
+    """The condition under which one field is visible."""
+
     field_id: str
     combination: Combination
     dependencies: Sequence[FieldDependency]
@@ -35,7 +37,7 @@ class Visibility:
     """
 
     always_visible: frozenset[str]
-    conditions: Sequence[_Condition]
+    conditions: Sequence[Condition]
 
     @classmethod
     def of(cls, fields: Sequence[SavedField], dependencies: Iterable[FieldDependency]) -> Self:
@@ -54,7 +56,7 @@ class Visibility:
         return cls(
             always_visible=frozenset(field for field, items in by_field.items() if not items),
             conditions=[
-                _Condition(field, combinations[field], by_field[field])
+                Condition(field, combinations[field], by_field[field])
                 for field in order
                 if by_field[field]
             ],

@@ -80,6 +80,18 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
     return build_public_survey(survey.saved, directory, language, context)
 
 
+def get_submitted_survey(survey_id: str, respondent: Respondent) -> PublicSurvey:
+    """Return the survey to display after a submission. No AWS request if the survey is cached.
+
+    Access is not checked: the submission was accepted, and its tracker is now used.
+
+    Raises:
+        NotFound: the survey does not exist.
+    """
+    survey = get_survey(survey_id)
+    return _survey_view(survey, survey.directory, survey.language_for(respondent), None, None)
+
+
 def reject_private_survey(survey_id: str) -> None:
     """Reject an invalid request without a tracker if the survey is private.
 

@@ -22,6 +22,7 @@ class Operation(TypedDict):
         parameters: descriptions by name of query parameter or header.
         body: model of the request body, as a path below `chalicelib.domain`.
         errors: further error statuses, which the generator cannot derive from the route.
+        media_types: media types of a response that is not JSON.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Operation(TypedDict):
     body_description: NotRequired[str]
     body_optional: NotRequired[bool]
     errors: NotRequired[tuple[int, ...]]
+    media_types: NotRequired[tuple[str, ...]]
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}

@@ -52,6 +52,7 @@ def get_openapi() -> Response:
     " from other hosts.",
     parameters=_IF_NONE_MATCH,
     returns="The page.",
+    media_types=("text/html",),
 )
 def get_docs() -> Response:
     """Return the documentation page."""

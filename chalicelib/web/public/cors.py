@@ -28,7 +28,7 @@ def allow_any_origin(response: Response) -> Response:
 def add_preflight_route(routes: Blueprint, path: str, method: str) -> None:
     """Add the OPTIONS route that allows any origin to call this path with this method."""
 
-    def preflight() -> Response:
+    def preflight(**_: str) -> Response:
         headers: dict[str, str | list[str]] = {
             "Access-Control-Allow-Methods": f"{method}, OPTIONS",
             "Access-Control-Allow-Headers": ", ".join(_ALLOWED_HEADERS),

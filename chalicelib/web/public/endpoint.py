@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.feedback.feedback import Feedback
     from chalicelib.services.feedback.submit import SubmissionMetadata
     from chalicelib.services.forms.cached_forms import Respondent
+    from chalicelib.web.public.multipart import Part
     from chalicelib.web.public.submission_body import Submission
 
 VIEW_MAX_AGE_S: Final = 60
@@ -44,6 +46,23 @@ class PublicRequest:
     def optional_identifier(self, name: str) -> str | None:
         """Return an optional query parameter that is a UUID, or None."""
         return query.optional_identifier(self.http, name)
+
+    @cached_property
+    def parts(self) -> "list[Part]":
+        """The parts of the multipart body.
+
+        Raises:
+            UnsupportedMediaType, InputTooLarge, InvalidInput: see `read_parts`.
+        """
+        from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
+        from chalicelib.web.public.multipart import read_parts
+
+        return read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
+
+    @property
+    def accepts_html(self) -> bool:
+        """Whether the client is a browser that displays the response, not a script."""
+        return "text/html" in self.http.headers.get("accept", "").lower()
 
     @property
     def respondent(self) -> "Respondent":
@@ -75,11 +94,10 @@ class PublicRequest:
             NotAllowed: the survey is private and the submission has no tracker.
             TooManyRequests: the source address exceeded its limit of submissions.
         """
-        from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES, SurveySubmission
+        from chalicelib.domain.feedback.submission import SurveySubmission
         from chalicelib.services.feedback.limit_submissions import count_rejected
         from chalicelib.services.feedback.submit import SubmissionMetadata
         from chalicelib.services.forms.public import reject_private_survey
-        from chalicelib.web.public.multipart import Part, read_parts
         from chalicelib.web.public.submission_body import form_of, has_tracker, parse_submission
 
         respondent = self.respondent
@@ -90,7 +108,7 @@ class PublicRequest:
             try:
                 with ErrorCollector() as errors:
                     key = errors.of(self._idempotency_key, otherwise=None)
-                    parts = read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
+                    parts = self.parts
                     form_id = form_of(parts)
                     log_fields(form_id=form_id)
                     body = parse_submission(parts, model)
@@ -98,6 +116,7 @@ class PublicRequest:
                 if model is SurveySubmission and form_id and not has_tracker(parts):
                     reject_private_survey(form_id)
                 raise
+            key = key or body.idempotency_key
             return accept(
                 body.submission, SubmissionMetadata(respondent, key, body.is_honeypot_filled)
             )
@@ -113,21 +132,25 @@ PublicView = Callable[[PublicRequest], Response]
 
 
 def public_route(
-    routes: Blueprint, method: str, path: str
-) -> Callable[[PublicView], Callable[[], Response]]:
+    routes: Blueprint, method: str, path: str, *, is_page: bool = False
+) -> Callable[[PublicView], Callable[..., Response]]:
     """Route requests to a view that accepts a `PublicRequest`. A GET route also accepts HEAD.
 
     Every response has CORS headers.
+
+    Args:
+        is_page: whether the view returns HTML. Its errors, and the errors of form submissions that
+            accept HTML, are HTML pages too.
     """
     methods = ["GET", "HEAD"] if method == "GET" else [method]
 
-    def decorate(view: PublicView) -> Callable[[], Response]:
+    def decorate(view: PublicView) -> Callable[..., Response]:
         @functools.wraps(view)
-        def endpoint() -> Response:
-            return allow_any_origin(_respond(view, routes.current_request))
+        def endpoint(**_: str) -> Response:
+            return allow_any_origin(_respond(view, routes.current_request, is_page))
 
         add_preflight_route(routes, path, method)
-        routed: Callable[[], Response] = routes.route(path, methods=methods, content_types=[])(
+        routed: Callable[..., Response] = routes.route(path, methods=methods, content_types=[])(
             endpoint
         )
         return routed
@@ -135,11 +158,19 @@ def public_route(
     return decorate
 
 
-def _respond(view: PublicView, http: Request) -> Response:
+def _respond(view: PublicView, http: Request, is_page: bool) -> Response:
+    request = PublicRequest(http)
+    returns_html = is_page or (http.method == "POST" and request.accepts_html)
     try:
-        return view(PublicRequest(http))
+        return view(request)
     except FeedbackError as error:
-        return problem(error, request_id_of(http))
+        return _error_page(request, error) if returns_html else problem(error, request_id_of(http))
     except Exception:
         logger.exception("unhandled exception", request_id=request_id_of(http))
-        return unhandled_exception(request_id_of(http))
+        return _error_page(request) if returns_html else unhandled_exception(request_id_of(http))
+
+
+def _error_page(request: PublicRequest, error: FeedbackError | None = None) -> Response:
+    from chalicelib.web.pages.errors import error_page
+
+    return error_page(request.respondent, error)

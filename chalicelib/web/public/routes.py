@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
 
-from chalicelib.domain.errors import InvalidInput
 from chalicelib.web.cacheable import cacheable
-from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
-from chalicelib.web.query import query_errors, text
+from chalicelib.web.query import query_errors
 
 if TYPE_CHECKING:
     from chalicelib.domain.forms.public.form import PublicForm
@@ -75,6 +73,10 @@ def view_contact_form(request: PublicRequest) -> Response:
 )
 def submit_contact_form(request: PublicRequest) -> Response:
     """Accept a submission to a contact form."""
+    if request.accepts_html:
+        from chalicelib.web.public.submission_page import submit_page
+
+        return submit_page(request, is_survey=False)
     from chalicelib.domain.feedback.submission import ContactFormSubmission
     from chalicelib.services.feedback import submit
 
@@ -105,30 +107,13 @@ def submit_contact_form(request: PublicRequest) -> Response:
 )
 def view_survey(request: PublicRequest) -> Response:
     """Return the public view of a survey."""
-    from chalicelib.services.forms.public import (
-        SurveyRequest,
-        get_public_survey,
-        reject_private_survey,
-    )
+    from chalicelib.services.forms.public import get_public_survey
+    from chalicelib.web.public.survey_query import survey_request
 
-    optional = request.optional_identifier
-    survey_id = ""
-    try:
-        with ErrorCollector() as errors:
-            survey_id = errors.of(lambda: request.identifier("survey"), otherwise="")
-            survey_request = SurveyRequest(
-                survey_id=survey_id,
-                tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
-                store_id=errors.of(lambda: optional("store"), otherwise=None),
-                brand_id=errors.of(lambda: optional("brand"), otherwise=None),
-            )
-    except InvalidInput:
-        if survey_id and not text(request.http, "tracker"):
-            reject_private_survey(survey_id)
-        raise
+    wanted = survey_request(request)
     with query_errors():
-        survey = get_public_survey(survey_request, request.respondent)
-    if not survey_request.tracker_id:
+        survey = get_public_survey(wanted, request.respondent)
+    if not wanted.tracker_id:
         return _cacheable(request, survey)
     return Response(
         survey.model_dump_json(),
@@ -153,6 +138,10 @@ def view_survey(request: PublicRequest) -> Response:
 )
 def submit_survey(request: PublicRequest) -> Response:
     """Accept a submission to a survey."""
+    if request.accepts_html:
+        from chalicelib.web.public.submission_page import submit_page
+
+        return submit_page(request, is_survey=True)
     from chalicelib.domain.feedback.submission import SurveySubmission, SurveySubmitted
     from chalicelib.services.feedback import submit
 

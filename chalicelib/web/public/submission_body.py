@@ -13,9 +13,12 @@ from typing import Any, Final, Generic, TypeVar
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
+from chalicelib.domain.idempotency import read_key
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.web.public.multipart import Part
 
 HONEYPOT: Final = "homepage"
@@ -31,10 +34,15 @@ Submission = TypeVar("Submission", ContactFormSubmission, SurveySubmission)
 
 @dataclass(frozen=True)
 class SubmissionBody(Generic[Submission]):
-    """A submission, and whether the honeypot is filled."""
+    """A submission, its idempotency key, and whether the honeypot is filled.
+
+    Attributes:
+        idempotency_key: the key in the form part `idempotencyKey`; None if there is none.
+    """
 
     submission: Submission
     is_honeypot_filled: bool
+    idempotency_key: str | None = None
 
 
 def form_of(parts: Sequence[Part]) -> str:
@@ -54,6 +62,7 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
         InvalidInput: a part is unknown, a duplicate or invalid. Lists every error.
     """
     known = {description.alias or name for name, description in model.model_fields.items()}
+    known |= {HONEYPOT, IDEMPOTENCY_PART}
     plain: dict[str, Any] = {}
     field_parts = _FieldParts()
     errors: list[InputError] = []
@@ -62,13 +71,18 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
             field_parts.items.append(value)
         elif leaf := _LEAF.fullmatch(name):
             errors.extend(field_parts.add_leaf(leaf, value))
-        elif name != HONEYPOT and name not in known:
+        elif name not in known:
             errors.append(InputError(json_pointer(name), "unknown_key", "Unknown part."))
         elif name in plain:
             errors.append(InputError(json_pointer(name), "duplicate", "Duplicate part."))
         else:
             plain[name] = value
     honeypot = plain.pop(HONEYPOT, "")
+    key = plain.pop(IDEMPOTENCY_PART, "") or None
+    try:
+        read_key(key, json_pointer(IDEMPOTENCY_PART))
+    except InvalidInput as error:
+        errors.extend(error.errors)
     document: dict[str, Any] = {
         name: value for name, value in plain.items() if value.strip() not in _UNSET
     }
@@ -88,7 +102,36 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
         raise InvalidInput(errors) from None
     if errors:
         raise InvalidInput(errors)
-    return SubmissionBody(submission, is_honeypot_filled=bool(honeypot.strip()))
+    return SubmissionBody(submission, bool(honeypot.strip()), key)
+
+
+def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:
+    """Return the field id and the trimmed values of each answer in the parts, in order.
+
+    Answers that a page cannot display again are omitted: the caller reports their errors.
+    """
+    field_parts = _FieldParts()
+    for name, value in parts:
+        if leaf := _LEAF.fullmatch(name):
+            field_parts.add_leaf(leaf, value)
+        elif name in _JSON_PARTS:
+            field_parts.items.append(value)
+    try:
+        listed = field_parts.as_array()
+    except InvalidInput:
+        return []
+    return [_posted_answer(item) for item in listed]
+
+
+def _posted_answer(item: Any) -> tuple[str, list[str]]:
+    if not isinstance(item, dict):
+        return "", []
+    values = item.get("values")
+    texts = values if isinstance(values, list) else []
+    return (
+        parse_id(str(item.get("id") or "").strip(WHITE_SPACE)) or "",
+        [text.strip(WHITE_SPACE) for text in texts if isinstance(text, str)],
+    )
 
 
 @dataclass

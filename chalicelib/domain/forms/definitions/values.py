@@ -6,10 +6,10 @@ The name of a field determines whether its value is a colour or a URL. ``""`` me
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
+from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.input_errors import InputError, json_pointer
 
 _COLOUR: Final = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
@@ -17,7 +17,6 @@ _URL_FIELDS: Final = frozenset(
     {"url", "sourceUrl", "newReviewUri"}
     | {"website", "twitter", "facebook", "instagram", "linkedin"}
 )
-_MAX_URL_LENGTH: Final = 2048
 
 
 def value_errors(value: Any, *path: str | int) -> Iterator[InputError]:
@@ -37,17 +36,6 @@ def value_errors(value: Any, *path: str | int) -> Iterator[InputError]:
             yield from _text_errors(value, path)
 
 
-def _is_web_url(text: str) -> bool:
-    """Return whether the text is an absolute http or https URL."""
-    if len(text) > _MAX_URL_LENGTH or any(c.isspace() or not c.isprintable() for c in text):
-        return False
-    try:
-        url = urlsplit(text)
-        return url.scheme in ("http", "https") and bool(url.hostname)
-    except ValueError:
-        return False
-
-
 def _text_errors(text: str, path: tuple[str | int, ...]) -> Iterator[InputError]:
     key = str(path[-1])
     if key.lower().endswith("color") and not _COLOUR.fullmatch(text):
@@ -56,7 +44,5 @@ def _text_errors(text: str, path: tuple[str | int, ...]) -> Iterator[InputError]
             "invalid_colour",
             "Must be a hexadecimal colour, such as #0b7285, or empty.",
         )
-    if key in _URL_FIELDS and not _is_web_url(text):
-        yield InputError(
-            json_pointer(*path), "invalid_url", "Must be an http or https URL, or empty."
-        )
+    if key in _URL_FIELDS and not is_https_url(text):
+        yield InputError(json_pointer(*path), "invalid_url", "Must be an https URL, or empty.")

@@ -403,15 +403,15 @@ def test_invalid_colour_is_rejected(colour: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("address", ["", "http://a.example", "https://a.example/p?q=1#f"])
-def test_http_or_empty_url_is_accepted(address: str) -> None:
+@pytest.mark.parametrize("address", ["", "https://a.example", "https://a.example/p?q=1#f"])
+def test_https_or_empty_url_is_accepted(address: str) -> None:
     assert survey_errors(externalLink={"website": address}, logo={"url": address}) == []
 
 
 @pytest.mark.parametrize(
     "address",
-    ["www.example.com", "javascript:alert(1)", "ftp://a.example", "https://", "https://a b/",
-     "https://[a", "https://a.example/" + "x" * 2048, "https://a\u0000.example"],
+    ["www.example.com", "javascript:alert(1)", "ftp://a.example", "http://a.example", "https://",
+     "https://a b/", "https://[a", "https://a.example/" + "x" * 2048, "https://a\u0000.example"],
 )  # fmt: skip
 def test_invalid_url_is_rejected(address: str) -> None:
     assert survey_errors(

@@ -1,0 +1,113 @@
+"""The commands ``form`` and ``survey``: list, check, export, compare, enable and disable."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from admin.commands.account import AccountArgument, id_argument
+from admin.commands.definition_files import (
+    AccountOption,
+    FileArgument,
+    check_file,
+    diff_file,
+    print_definition,
+)
+from admin.definitions.definition import Kind
+from admin.definitions.export import form_definition
+from admin.options import example
+from admin.terminal import notices, show, show_table
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.services.accounts.manage import require_account
+from chalicelib.services.forms.saved import list_forms, require_form, set_form_enabled
+
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of the form or survey.", parser=id_argument)
+]
+
+
+def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> typer.Typer:
+    """Return the commands of contact forms or of surveys.
+
+    Args:
+        noun: the first word of the commands.
+        word: the name of one form of this kind, for texts.
+    """
+    app = typer.Typer(
+        help=f"List, check, export, compare, enable and disable {word}s.", no_args_is_help=True
+    )
+
+    def command(verb: str, arguments: str, text: str) -> Callable[[Callable[..., None]], Any]:
+        return app.command(verb, help=text, epilog=example(f"{noun} {verb} {arguments}"))
+
+    @command(
+        "list",
+        "ACCOUNT",
+        f"List the account's {word}s, oldest first.\n\nCost: one AWS request, and three per 100 "
+        f"{word}s.",
+    )
+    def list_all(account: AccountArgument) -> None:
+        require_account(account)
+        show_table(
+            ["Id", "Name", "Language", "Enabled", "Submissions"],
+            [
+                [
+                    form.saved.id,
+                    form.saved.name,
+                    form.saved.language.value,
+                    form.saved.enabled,
+                    form.submission_count,
+                ]
+                for form in list_forms(account, form_kind)
+            ],
+        )
+
+    @command(
+        "check",
+        f"{noun}s.yaml --account ACCOUNT",
+        f"Validate {word}s without saving them.\n\nCost: two AWS requests.",
+    )
+    def check(file: FileArgument, account: AccountOption = None) -> None:
+        check_file(kind, file, account)
+
+    @command(
+        "diff",
+        f"{noun}s.yaml --account ACCOUNT",
+        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ."
+        f"\n\nCost: two AWS requests, and one per {word}.",
+    )
+    def diff(file: FileArgument, account: AccountOption = None) -> None:
+        diff_file(kind, file, account)
+
+    @command(
+        "export",
+        f"ID > {noun}.yaml",
+        f"Print the definition of a {word}, which loads again unchanged.\n\nCost: one AWS request.",
+    )
+    def export(form: IdArgument) -> None:
+        found = require_form(form_kind, form)
+        print_definition(form_definition(found.account_id, found.saved))
+
+    @command(
+        "enable",
+        "ID",
+        f"Enable a {word}. The change takes effect within a minute.\n\nCost: three AWS requests.",
+    )
+    def enable(form: IdArgument) -> None:
+        _set_enabled(form, is_enabled=True)
+
+    @command(
+        "disable",
+        "ID",
+        f"Disable a {word}, so that it accepts no submissions. The change takes effect within a "
+        "minute.\n\nCost: three AWS requests.",
+    )
+    def disable(form: IdArgument) -> None:
+        _set_enabled(form, is_enabled=False)
+
+    def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
+        form = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
+        notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
+        show({"id": form.id, "enabled": is_enabled})
+
+    return app

@@ -1,0 +1,57 @@
+"""Arrange the fields of a form in the order in which a page displays them.
+
+A section is a field group, or one row of fields that belong to no group. Groups are in the order of
+their vertical index, and rows without a group are in the order of theirs. A row without a group
+precedes the next group if it has a smaller vertical index than all fields of that group.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from chalicelib.domain.forms.public.form import PublicField, PublicFieldGroup
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a form.
+
+    Attributes:
+        name: the name of the group; ``""`` for a row without a group.
+        rows: rows of fields that are displayed side by side.
+    """
+
+    name: str
+    rows: Sequence[Sequence[PublicField]]
+
+    @property
+    def first_row(self) -> int:
+        """The vertical index of the first row."""
+        return self.rows[0][0].vertical_index
+
+
+def sections_of(fields: Sequence[PublicField], groups: Sequence[PublicFieldGroup]) -> list[Section]:
+    """Return the sections of a form in display order. Groups without fields are omitted."""
+    ordered = sorted(groups, key=lambda group: group.vertical_index)
+    named = [
+        Section(group.name, rows)
+        for group in ordered
+        if (rows := _rows([field for field in fields if field.group == group.id]))
+    ]
+    known = {group.id for group in groups}
+    loose = [Section("", [row]) for row in _rows([f for f in fields if f.group not in known])]
+    return list(_merge(loose, named))
+
+
+def _rows(fields: Sequence[PublicField]) -> list[list[PublicField]]:
+    ordered = sorted(fields, key=lambda field: (field.vertical_index, field.horizontal_index))
+    return [list(row) for _, row in groupby(ordered, key=lambda field: field.vertical_index)]
+
+
+def _merge(loose: list[Section], named: list[Section]) -> Iterator[Section]:
+    remaining = list(loose)
+    for group in named:
+        while remaining and remaining[0].first_row < group.first_row:
+            yield remaining.pop(0)
+        yield group
+    yield from remaining

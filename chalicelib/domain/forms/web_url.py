@@ -1,0 +1,26 @@
+"""Check the URLs in a form: links, images and font files."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+_MAX_LENGTH: Final = 2048
+_FONT_FILES: Final = (".woff2", ".woff", ".ttf", ".otf")
+
+
+def is_https_url(text: str) -> bool:
+    """Return whether the text is an absolute https URL of at most 2,048 characters."""
+    if len(text) > _MAX_LENGTH or any(c.isspace() or not c.isprintable() for c in text):
+        return False
+    try:
+        url = urlsplit(text)
+        return url.scheme == "https" and bool(url.hostname)
+    except ValueError:
+        return False
+
+
+def is_font_file_url(text: str) -> bool:
+    """Return whether the text is the https URL of a font file.
+
+    Pages load only font files. A style sheet of another site could read the respondent's answers.
+    """
+    return is_https_url(text) and urlsplit(text).path.lower().endswith(_FONT_FILES)

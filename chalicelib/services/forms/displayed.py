@@ -1,0 +1,63 @@
+"""Return the forms that pages display, with the questionnaires that evaluate their conditions."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from chalicelib.domain.feedback.answers import Questionnaire
+from chalicelib.domain.forms.access import require_enabled, require_places
+from chalicelib.domain.forms.public.contact_form import PublicContactForm
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
+from chalicelib.services.forms.public import (
+    SurveyRequest,
+    get_public_contact_form,
+    get_public_survey,
+)
+
+View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
+
+
+@dataclass(frozen=True)
+class DisplayedForm(Generic[View]):
+    """The view of a form, and its questionnaire."""
+
+    view: View
+    questionnaire: Questionnaire
+
+
+@dataclass(frozen=True)
+class ContactFormRequest:
+    """A request for the page of a contact form."""
+
+    form_id: str
+    store_id: str | None = None
+    brand_id: str | None = None
+
+
+def display_contact_form(
+    request: ContactFormRequest, respondent: Respondent
+) -> DisplayedForm[PublicContactForm]:
+    """Return the contact form. No AWS request if the form is cached.
+
+    Raises:
+        NotFound: the contact form does not exist.
+        FormDisabled: the contact form is disabled.
+        InvalidInput: the store or the brand does not belong to the form.
+    """
+    form = get_contact_form(request.form_id)
+    require_enabled(form.saved)
+    require_places(form.saved, form.directory, store_id=request.store_id, brand_id=request.brand_id)
+    return DisplayedForm(get_public_contact_form(request.form_id, respondent), form.questionnaire)
+
+
+def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
+    """Return the survey. If it is cached: no AWS request, or two with a tracker.
+
+    Raises:
+        FormDisabled: the survey is disabled.
+        InvalidInput, NotAllowed, NotFound, Conflict: as `get_public_survey`.
+    """
+    view = get_public_survey(request, respondent)
+    survey = get_survey(request.survey_id)
+    require_enabled(survey.saved)
+    return DisplayedForm(view, survey.questionnaire)

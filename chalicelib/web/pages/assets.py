@@ -1,0 +1,31 @@
+"""The script and the style sheet of pages. The path of each contains a hash of its content."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+MEDIA_TYPES: Final = {
+    "page.css": "text/css; charset=utf-8",
+    "page.js": "text/javascript; charset=utf-8",
+}
+"""The media type of each asset, by name."""
+
+_FOLDER: Final = Path(__file__).with_name("static")
+
+
+@cache
+def asset_text(name: str) -> str:
+    """Return the content of an asset."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+@cache
+def asset_hash(name: str) -> str:
+    """Return the hash of an asset, which is part of its path."""
+    return hashlib.sha256(asset_text(name).encode()).hexdigest()[:16]
+
+
+def asset_path(name: str) -> str:
+    """Return the path of an asset, relative to `/public/contact-form/` and `/public/survey/`."""
+    return f"../assets/{asset_hash(name)}/{name}"

@@ -1,0 +1,60 @@
+"""Return the page that reports why a form cannot be displayed or submitted."""
+
+from typing import Final
+
+from chalice import Response
+
+from chalicelib.domain.errors import (
+    FeedbackError,
+    IdempotencyKeyReused,
+    InputTooLarge,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    TooManyRequests,
+    Unavailable,
+)
+from chalicelib.domain.forms.access import FormDisabled, TrackerUsed
+from chalicelib.domain.forms.language_choice import choose_language
+from chalicelib.domain.language import Language
+from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.web.pages.html import plain_response
+from chalicelib.web.pages.words import catalogue_languages, words_in
+from chalicelib.web.problems import retry_headers, status_of
+
+_SOURCE_LANGUAGE: Final = Language("en")
+_FAILURES: Final[dict[type[FeedbackError], str]] = {
+    FormDisabled: "disabled",
+    TrackerUsed: "used",
+    IdempotencyKeyReused: "repeated",
+    NotAllowed: "private",
+    NotFound: "unknown",
+    InvalidInput: "invalid",
+    InputTooLarge: "too_large",
+    TooManyRequests: "later",
+    Unavailable: "later",
+}
+"""The words for each error; see `Words.failures`."""
+
+
+def error_page(respondent: Respondent, error: FeedbackError | None) -> Response:
+    """Return the page for an error in the respondent's language.
+
+    Args:
+        error: the domain error; None for an unhandled exception.
+    """
+    language = choose_language(
+        _SOURCE_LANGUAGE,
+        catalogue_languages(),
+        requested_range=respondent.language,
+        accept_language=respondent.accept_language,
+    )
+    title, text = words_in(language).failures[_FAILURES.get(type(error), "failed")]  # type: ignore[arg-type]
+    return plain_response(
+        "error.html",
+        language,
+        status_of(error) if error else 500,
+        retry_headers(error) if error else {},
+        title=title,
+        text=text,
+    )

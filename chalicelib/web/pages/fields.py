@@ -1,0 +1,171 @@
+"""Build the fields that the templates display: names, options, hints and errors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from chalicelib.domain.forms.field_types import Control
+from chalicelib.domain.forms.fields import FieldTraits
+from chalicelib.domain.forms.public.form import PublicField
+from chalicelib.web.pages.words import Words
+
+Answers = Mapping[str, Sequence[str]]
+"""The values of each answer by field id, in the form's original language."""
+
+_MAX_RADIOS: Final = 7
+"""A field with more options and without an own answer is displayed as a drop-down list."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a field.
+
+    Attributes:
+        text: the label.
+    """
+
+    value: str
+    text: str
+    is_checked: bool
+
+
+@dataclass(frozen=True)
+class DisplayedField:
+    """A field as the templates display it.
+
+    Attributes:
+        number: the position of the field in the form; it is part of all names and ids.
+        name: the name of the part with the values.
+        value: the text of an input element.
+        own_value: the text of the respondent's own answer beside the options.
+        ends: the labels of both ends of a scale.
+        error: the error of the answer; ``""`` if there is none.
+    """
+
+    number: int
+    name: str
+    control: str
+    label: str
+    id: str = ""
+    hint: str = ""
+    placeholder: str = ""
+    input_type: str = "text"
+    autocomplete: str = ""
+    is_required: bool = False
+    is_visible: bool = True
+    accepts_several: bool = False
+    accepts_own_value: bool = False
+    value: str = ""
+    own_value: str = ""
+    options: Sequence[Option] = ()
+    ends: tuple[str, str] = ("", "")
+    error: str = ""
+
+    @property
+    def key(self) -> str:
+        """The id of the first element of the control, which error messages link to."""
+        return f"q{self.number}"
+
+
+@dataclass(frozen=True)
+class FieldBuilder:
+    """Builds the fields of one page.
+
+    Attributes:
+        numbers: the number of each field by id.
+        visible: the ids of the visible fields.
+        errors: the code of the error of each invalid answer, by field id.
+    """
+
+    words: Words
+    numbers: Mapping[str, int]
+    answers: Answers
+    visible: frozenset[str]
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    def build(self, shown: PublicField) -> DisplayedField:
+        """Return the field with the respondent's answer and its error."""
+        display = shown.type.rules.display
+        values = self.answers.get(shown.id, ())
+        options = _options(shown, values, self.words)
+        is_choice = display.control is Control.OPTIONS
+        known = {option.value for option in options}
+        number = self.numbers[shown.id]
+        code = self.errors.get(shown.id)
+        return DisplayedField(
+            number=number,
+            name=f"fields[{number}][values][]",
+            id=shown.id,
+            control=_control(shown),
+            label=shown.label,
+            hint=_hint(shown, self.words),
+            placeholder=shown.placeholder,
+            input_type=display.input_type,
+            autocomplete=display.autocomplete,
+            is_required=shown.required,
+            is_visible=shown.id in self.visible,
+            accepts_several=shown.type.rules.accepts_several_values,
+            accepts_own_value=is_choice and shown.allow_custom_value,
+            value=values[0] if values and not options else "",
+            own_value=next((value for value in values if value not in known), ""),
+            options=options,
+            ends=self.words.ends[display.ends],
+            error=error_text(shown, code, self.words) if code else "",
+        )
+
+
+def error_text(shown: FieldTraits, code: str, words: Words) -> str:
+    """Return the error message for an error code of an answer to this field."""
+    control = shown.type.rules.display.control
+    several = shown.type.rules.accepts_several_values
+    match code:
+        case "required" if control is Control.CHECKBOX:
+            return words.errors["tick"]
+        case "required" if control not in (Control.INPUT, Control.TEXTAREA):
+            return words.errors["choose"]
+        case "too_many":
+            return words.at_most(shown.max_replies) if several else words.errors["one"]
+        case "too_few":
+            return words.at_least(shown.min_replies)
+    return words.errors.get(code, words.errors["invalid"])
+
+
+def _control(shown: PublicField) -> str:
+    control = shown.type.rules.display.control
+    is_long = len(shown.values) > _MAX_RADIOS
+    several = shown.type.rules.accepts_several_values or shown.allow_custom_value
+    return "list" if control is Control.OPTIONS and is_long and not several else control
+
+
+def _hint(shown: PublicField, words: Words) -> str:
+    control = shown.type.rules.display.control
+    if control in (Control.INPUT, Control.TEXTAREA, Control.CHECKBOX):
+        return ""
+    if control is not Control.OPTIONS or shown.placeholder:
+        return shown.placeholder if _control(shown) != "list" else ""
+    limits = [words.at_least(shown.min_replies)] if shown.allow_min_replies else []
+    limits += [words.at_most(shown.max_replies)] if shown.allow_max_replies else []
+    return " ".join(limits) if shown.type.rules.accepts_several_values else ""
+
+
+def _options(shown: PublicField, values: Sequence[str], words: Words) -> list[Option]:
+    rules = shown.type.rules
+    if rules.options_from_field:
+        texts = dict(zip(shown.values, shown.translated_values, strict=True))
+    else:
+        texts = option_texts(rules.display.control, rules.options, words)
+    return [Option(value, text, value in values) for value, text in texts.items()]
+
+
+def option_texts(
+    control: Control, options: Mapping[str, int | None], words: Words
+) -> dict[str, str]:
+    """Return the label of each fixed option of a field type."""
+    match control:
+        case Control.STARS:
+            return {value: words.stars(int(value)) for value in options}
+        case Control.SMILEYS:
+            return dict(zip(options, words.smileys, strict=True))
+        case Control.BINARY:
+            return {value: words.binary[value] for value in options}
+    return {value: value for value in options}

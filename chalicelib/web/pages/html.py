@@ -1,0 +1,95 @@
+"""Render the pages for respondents, with their security headers.
+
+The Content-Security-Policy allows the service's own script and style sheet, the inline style by its
+hash, and the images and the font file of the form.
+"""
+
+from typing import Any
+
+from chalice import Response
+
+from chalicelib.domain.forms.public.contact_form import PublicContactForm
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.language import Language, is_right_to_left
+from chalicelib.web.pages.assets import asset_path
+from chalicelib.web.pages.page import environment, style_sources
+from chalicelib.web.pages.style import PLAIN, PageStyle, css_colour, image_url, link_url, style_of
+from chalicelib.web.pages.words import Words, words_in
+from chalicelib.web.problems import HTML, Headers
+
+View = PublicContactForm | PublicSurvey
+
+
+def form_response(template: str, view: View, status: int = 200, **content: Any) -> Response:
+    """Return a page in the style and the language of a form."""
+    style = style_of(view, view.general_style)
+    brands = view.brand_name if isinstance(view, PublicContactForm) else _brands_of(view)
+    owner = ", ".join(brands)
+    words = words_in(view.language)
+    shown = {
+        "form": view,
+        "is_survey": isinstance(view, PublicSurvey),
+        "is_zoned": "--zone:" in style.css,
+        "owner": owner,
+        "links": [(name, url) for name, url in view.external_link if link_url(url)],
+    }
+    return _response(template, view.language, words, style, status, {}, **shown, **content)
+
+
+def plain_response(
+    template: str, language: Language, status: int, headers: Headers, **content: Any
+) -> Response:
+    """Return a page that belongs to no form."""
+    words = words_in(language)
+    return _response(template, language, words, PLAIN, status, headers, form=None, **content)
+
+
+def _response(
+    template: str,
+    language: Language,
+    words: Words,
+    style: PageStyle,
+    status: int,
+    headers: Headers,
+    **content: Any,
+) -> Response:
+    page = (
+        environment()
+        .get_template(template)
+        .render(
+            language=language,
+            direction="rtl" if is_right_to_left(language) else "ltr",
+            words=words,
+            style=style,
+            asset_path=asset_path,
+            image_url=image_url,
+            link_url=link_url,
+            css_colour=css_colour,
+            **content,
+        )
+    )
+    return Response(page, status_code=status, headers=_headers(page, style) | headers)
+
+
+def _headers(page: str, style: PageStyle) -> Headers:
+    policy = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "connect-src": "'self'",
+        "style-src": f"'self'{style_sources(page)}",
+        "img-src": " ".join(style.image_sources) or "'none'",
+        "font-src": style.font_source or "'none'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "*",
+    }
+    return {
+        "Content-Type": HTML,
+        "Cache-Control": "private, no-store",
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "Referrer-Policy": "no-referrer",
+    }
+
+
+def _brands_of(view: PublicSurvey) -> list[str]:
+    return [view.brand.name] if view.brand else []

@@ -1,0 +1,79 @@
+"""The question before a survey, and the offer to write a public review instead.
+
+The respondent answers with a GET request, which changes no state: the answer is not stored.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from chalicelib.domain.forms.field_types import AnswerRules, Control, FieldType
+from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.forms.web_url import is_https_url
+from chalicelib.web.pages.fields import DisplayedField, Option, option_texts
+from chalicelib.web.pages.words import Words
+
+SCORE: Final = "score"
+"""The query parameter with the answer to the question."""
+STEP: Final = "step"
+"""The query parameter that opens the form although the answer reaches the threshold."""
+FORM: Final = "form"
+
+
+def asked_config(view: PublicSurvey) -> PreRedirectConfig | None:
+    """Return the configuration of the question, or None if there is nothing to ask.
+
+    Without an external page to offer, the question has no purpose.
+    """
+    if not view.pre_redirect or not is_https_url(view.external_url):
+        return None
+    return view.pre_redirect_config
+
+
+def rating_of(config: PreRedirectConfig, score: str | None) -> int | None:
+    """Return the rating of an answer to the question, 0 to 10; None if it is no valid answer."""
+    return _rules(config).options.get(score or "")
+
+
+def question(config: PreRedirectConfig, words: Words) -> DisplayedField:
+    """Return the question as a field."""
+    rules = _rules(config)
+    control = rules.display.control
+    topic, texts, ends = _texts(config, control, words)
+    labels = option_texts(control, rules.options, words)
+    return DisplayedField(
+        number=0,
+        name=SCORE,
+        control=control,
+        label=topic or config.text.text or words.survey,
+        is_required=True,
+        options=[
+            Option(value, texts.get(value) or label, False) for value, label in labels.items()
+        ],
+        ends=ends,
+    )
+
+
+def _rules(config: PreRedirectConfig) -> AnswerRules:
+    """Return the answer rules of the field type with the same name as the question's type."""
+    return FieldType[config.type.name].rules
+
+
+def _texts(
+    config: PreRedirectConfig, control: Control, words: Words
+) -> tuple[str, Mapping[str, str], tuple[str, str]]:
+    """Return the topic, the labels of options, and the labels of both ends of a scale."""
+    start, end = words.ends["likelihood"]
+    no_ends = ("", "")
+    match control:
+        case Control.STARS:
+            return config.csat_star.topic, {}, no_ends
+        case Control.SMILEYS:
+            smileys = config.csat_smiley
+            labels = (smileys.one, smileys.two, smileys.three, smileys.four, smileys.five)
+            return smileys.topic, {str(n): label for n, label in enumerate(labels, 1)}, no_ends
+        case Control.BINARY:
+            binary = config.binary
+            labels_by_value = {"satisfied": binary.satisfied, "unsatisfied": binary.unsatisfied}
+            return binary.topic, labels_by_value, no_ends
+    return config.nps.topic, {}, (config.nps.start_text or start, config.nps.end_text or end)

@@ -1,0 +1,93 @@
+"""Build the data with which the page's script evaluates conditions and answers.
+
+The script evaluates both as the server does. `tests/web/pages/cases.json` contains cases that run
+through both.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.domain.comparison import Comparator, parse_list
+from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire
+from chalicelib.domain.forms.fields import ExpectedValue, FieldTraits, SavedField
+from chalicelib.web.pages.fields import error_text
+from chalicelib.web.pages.words import Words
+
+_MAX_ANNOUNCED = 20
+
+
+def script_data(
+    questionnaire: Questionnaire, numbers: Mapping[str, int], words: Words
+) -> dict[str, Any]:
+    """Return the data as JSON values. Fields are identified by their numbers."""
+    fields = questionnaire.fields
+    conditional = len(questionnaire.visibility.conditions)
+    return {
+        "fields": {
+            str(number): _field(fields[field_id], questionnaire, words)
+            for field_id, number in numbers.items()
+        },
+        "conditions": _conditions(questionnaire, numbers),
+        "maxLength": MAX_VALUE,
+        "revealed": [words.revealed(n + 1) for n in range(min(conditional, _MAX_ANNOUNCED))],
+        "offline": words.offline,
+        "notSent": words.not_sent,
+        "sending": words.sending,
+        "errorsTitle": words.errors_title,
+    }
+
+
+def _field(field: SavedField, questionnaire: Questionnaire, words: Words) -> dict[str, Any]:
+    rules = field.type.rules
+    several = rules.accepts_several_values
+    canonical = questionnaire.canonical_values.get(field.id, {})
+    translated = {text: value for text, value in canonical.items() if text != value}
+    limits = {
+        "several": several,
+        "required": field.required,
+        "min": field.min_replies if field.allow_min_replies else 0,
+        "max": field.max_replies if field.allow_max_replies else 0,
+        "pattern": rules.format.pattern if rules.format else "",
+        "invalid": rules.format.error_code if rules.format else "",
+        "canonical": translated if field.allow_custom_value else {},
+    }
+    return {name: value for name, value in limits.items() if value} | {
+        "errors": {code: error_text(field, code, words) for code in _codes(field)}
+    }
+
+
+def _codes(field: FieldTraits) -> list[str]:
+    """Return the codes of the errors that the script can find in an answer to this field."""
+    rules = field.type.rules
+    codes = ["required"] if field.required else []
+    codes += ["too_few"] if field.allow_min_replies and rules.accepts_several_values else []
+    codes += ["too_many"] if field.allow_max_replies or field.allow_custom_value else []
+    codes += ["duplicate"] if rules.accepts_several_values and field.allow_custom_value else []
+    codes += [rules.format.error_code] if rules.format else []
+    return codes if rules.options else [*codes, "too_long"]
+
+
+def _conditions(questionnaire: Questionnaire, numbers: Mapping[str, int]) -> list[Any]:
+    """Return the conditions in the order in which the script evaluates them."""
+    return [
+        [
+            numbers[condition.field_id],
+            condition.combination,
+            [
+                [
+                    numbers[dependency.depends_on_field],
+                    dependency.operator,
+                    [_comparison(expected) for expected in dependency.depends_on_field_values],
+                ]
+                for dependency in condition.dependencies
+            ],
+        ]
+        for condition in questionnaire.visibility.conditions
+    ]
+
+
+def _comparison(expected: ExpectedValue) -> list[Any]:
+    """Return the comparator and the expected value; a list for `$in` and `$nin`."""
+    if expected.operator in (Comparator.IN, Comparator.NIN):
+        return [expected.operator, parse_list(expected.value)]
+    return [expected.operator, expected.value]

@@ -1,0 +1,356 @@
+// Improves the page of a form, which also works without this script: evaluates the conditions while
+// the respondent answers, checks answers, and sends them without leaving the page.
+//
+// The first part evaluates as the server does: domain/comparison.py, domain/forms/visibility.py and
+// domain/feedback/answers.py. tests/web/pages/cases.json contains cases that run through both.
+
+const SPACE = "\\t\\n\\v\\f\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const ENDS = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "g");
+const NUMBER = /^([+-]?)0*([0-9]*?)(?:\.([0-9]+))?$/;
+
+/** Return the values of an answer as the server reads them: trimmed, without empty ones. */
+export function cleaned(values, field = {}) {
+  return values
+    .map((value) => value.replace(/\r\n?|\n/g, "\r\n").replace(ENDS, ""))
+    .filter(Boolean)
+    .map((value) => field.canonical?.[value] ?? value);
+}
+
+/** Return a number as [sign, integer digits, fraction digits], or null for other texts. */
+function asNumber(text) {
+  if (text.length > 100 || !/^[+-]?[0-9]+(\.[0-9]+)?$/.test(text)) return null;
+  const [, sign, integer, fraction = ""] = NUMBER.exec(text);
+  const digits = fraction.replace(/0+$/, "");
+  const isZero = !integer && !digits;
+  return [isZero ? 0 : sign === "-" ? -1 : 1, integer, digits];
+}
+
+function order(left, right) {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Compare numbers by value, and other texts by code point. */
+export function compare(left, right) {
+  const [a, b] = [asNumber(left), asNumber(right)];
+  if (a && b) {
+    if (a[0] !== b[0]) return order(a[0], b[0]);
+    const size = order(a[1].length, b[1].length) || order(a[1], b[1]) || order(a[2], b[2]);
+    return (size && size * a[0]) || 0;
+  }
+  const [x, y] = [Array.from(left), Array.from(right)];
+  for (let i = 0; i < x.length && i < y.length; i++) {
+    if (x[i] !== y[i]) return order(x[i].codePointAt(0), y[i].codePointAt(0));
+  }
+  return order(x.length, y.length);
+}
+
+const equal = (left, right) => left === right || compare(left, right) === 0;
+
+/** Return whether the values satisfy a comparison; `expected` is a list for $in and $nin. */
+export function satisfies(values, comparator, expected) {
+  const some = (test) => values.some(test);
+  const isIn = () => some((value) => expected.some((item) => equal(value, item)));
+  switch (comparator) {
+    case "$eq": return some((value) => equal(value, expected));
+    case "$ne": return !some((value) => equal(value, expected));
+    case "$in": return isIn();
+    case "$nin": return !isIn();
+    case "$gt": return some((value) => compare(value, expected) > 0);
+    case "$gte": return some((value) => compare(value, expected) >= 0);
+    case "$lt": return some((value) => compare(value, expected) < 0);
+    case "$lte": return some((value) => compare(value, expected) <= 0);
+    case "$contains": return some((value) => value.includes(expected));
+    default: return values.length > 0 === (expected !== "false"); // $exists
+  }
+}
+
+/** Return the numbers of the visible fields for the values by field number. */
+export function visibleFields(data, answers) {
+  const conditional = new Set(data.conditions.map(([field]) => field));
+  const visible = new Set(Object.keys(data.fields).map(Number).filter((n) => !conditional.has(n)));
+  const holds = (operator, items, test) => (operator === "$or" ? items.some(test) : items.every(test));
+  for (const [field, operator, dependencies] of data.conditions) {
+    const isMet = ([other, combination, comparisons]) => {
+      const all = visible.has(other) ? (answers[other] ?? []) : [];
+      const values = data.fields[other].several ? all : all.slice(0, 1);
+      return holds(combination, comparisons, ([comparator, expected]) => satisfies(values, comparator, expected));
+    };
+    if (holds(operator, dependencies, isMet)) visible.add(field);
+  }
+  return visible;
+}
+
+/** Return the code of the first error of an answer, or "" if the script finds none. */
+export function answerError(field, values, maxLength) {
+  const count = values.length;
+  if (!count) return field.required ? "required" : "";
+  if (values.some((value) => Array.from(value).length > maxLength)) return "too_long";
+  if (count > 1 && !field.several) return "too_many";
+  if (field.max && count > field.max) return "too_many";
+  if (field.min && count < field.min) return "too_few";
+  if (new Set(values).size < count) return "duplicate";
+  if (!field.pattern) return "";
+  const pattern = new RegExp(`^(?:${field.pattern})$`);
+  return values.every((value) => pattern.test(value)) ? "" : field.invalid;
+}
+
+// The second part improves the page.
+
+const RETRIES_S = [2, 5, 15];
+
+class Form {
+  constructor(form) {
+    this.form = form;
+    this.data = JSON.parse(document.getElementById("data").textContent);
+    this.shown = new Set();
+    this.storageKey = `answers ${location.pathname.replace(/[^/]*$/, "")} ${this.part("id")} ${this.part("tracker")}`;
+    for (const check of form.querySelectorAll(".check")) check.hidden = true;
+    this.restore();
+    this.refresh(false);
+    form.addEventListener("input", (event) => this.onInput(event));
+    form.addEventListener("change", (event) => this.onChange(event));
+    form.addEventListener("focusout", (event) => this.onLeave(event));
+    form.addEventListener("submit", (event) => this.onSubmit(event));
+  }
+
+  part(name) {
+    return this.form.elements[name]?.value ?? "";
+  }
+
+  container(n) {
+    return this.form.querySelector(`[data-field="${n}"]`);
+  }
+
+  controls(n) {
+    return [...this.container(n).querySelectorAll(":is(input, select, textarea):not([type=hidden])")];
+  }
+
+  values(n) {
+    const given = this.controls(n)
+      .filter((control) => !isChoice(control) || control.checked)
+      .map((control) => control.value);
+    return cleaned(given, this.data.fields[n]);
+  }
+
+  /** Show and hide fields, and announce how many appeared. */
+  refresh(announce = true) {
+    const answers = Object.fromEntries(Object.keys(this.data.fields).map((n) => [n, this.values(n)]));
+    const visible = visibleFields(this.data, answers);
+    const added = [...visible].filter((n) => !this.shown.has(n)).length;
+    for (const n of Object.keys(this.data.fields)) this.container(n).hidden = !visible.has(Number(n));
+    for (const block of this.form.querySelectorAll("section, section .row")) {
+      block.hidden = !block.querySelector("[data-field]:not([hidden])");
+    }
+    this.shown = visible;
+    const words = this.data.revealed;
+    if (announce && added) this.say(words[Math.min(added, words.length) - 1]);
+  }
+
+  say(text) {
+    this.form.querySelector(".status").textContent = text;
+  }
+
+  onInput({ target }) {
+    const container = target.closest("[data-field]");
+    if (target.matches("[type=text][data-own]") && target.value) {
+      for (const radio of container.querySelectorAll("[type=radio][data-own]")) radio.checked = true;
+    }
+    if (container?.classList.contains("wrong")) this.check(container.dataset.field);
+    this.refresh();
+    this.keep();
+  }
+
+  onChange({ target }) {
+    if (target.type === "radio" && target.checked && !target.matches("[data-own]")) {
+      for (const own of target.closest("fieldset").querySelectorAll("[type=text][data-own]")) own.value = "";
+      this.refresh();
+      this.keep();
+    }
+  }
+
+  onLeave({ target, relatedTarget }) {
+    const container = target.closest("[data-field]");
+    const isEmpty = container && !this.values(container.dataset.field).length && !target.validity?.badInput;
+    if (container && !container.contains(relatedTarget) && !isEmpty) this.check(container.dataset.field);
+  }
+
+  /** Display the error of a field and return its text. */
+  check(n) {
+    const field = this.data.fields[n];
+    const isBad = this.controls(n).some((control) => control.validity.badInput);
+    const code = isBad ? field.invalid : answerError(field, this.values(n), this.data.maxLength);
+    const text = code && (field.errors[code] ?? "");
+    const container = this.container(n);
+    container.querySelector(".error").textContent = text;
+    container.classList.toggle("wrong", Boolean(text));
+    for (const control of container.querySelectorAll("input:not([type]), [aria-describedby]:not(fieldset)")) {
+      if (text) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
+    }
+    return text;
+  }
+
+  onSubmit(event) {
+    event.preventDefault();
+    if (this.isSending) return;
+    const order = [...this.form.querySelectorAll("[data-field]:not([hidden])")].map((item) => item.dataset.field);
+    const errors = order.map((n) => [n, this.check(n)]).filter(([, text]) => text);
+    this.summarize(errors);
+    if (!errors.length) this.send();
+  }
+
+  summarize(errors, message = "") {
+    const summary = this.form.querySelector(".summary");
+    summary.querySelector("p").textContent = message;
+    summary.querySelector("ul").replaceChildren(...errors.map(([n, text]) => {
+      const link = document.createElement("a");
+      const label = this.container(n).querySelector("legend, label");
+      const first = this.controls(n)[0];
+      link.href = `#${first.id}`;
+      link.textContent = `${label.textContent.replace(/\s*\*\s*$/, "")}: ${text}`;
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        first.focus();
+      });
+      const item = document.createElement("li");
+      item.append(link);
+      return item;
+    }));
+    summary.hidden = !errors.length && !message;
+    if (!summary.hidden) summary.focus();
+  }
+
+  /** Send the answers. Without connection, send them again with the same idempotency key. */
+  async send(attempt = 0) {
+    const button = this.form.querySelector("button.send");
+    this.isSending = true;
+    button.setAttribute("aria-disabled", "true");
+    this.say(this.data.sending);
+    this.keep();
+    try {
+      const response = await fetch(this.form.action, {
+        method: "POST",
+        body: new FormData(this.form),
+        headers: { Accept: "text/html" },
+      });
+      const isPage = response.headers.get("Content-Type")?.startsWith("text/html");
+      if (response.status >= 502 || !isPage) throw new TypeError(`status ${response.status}`);
+      this.show(await response.text(), response.ok);
+    } catch {
+      this.say(this.data.offline);
+      if (attempt < RETRIES_S.length) {
+        await new Promise((resolve) => {
+          setTimeout(resolve, RETRIES_S[attempt] * 1000);
+          addEventListener("online", resolve, { once: true });
+        });
+        return this.send(attempt + 1);
+      }
+      this.say("");
+      this.summarize([], this.data.notSent);
+    }
+    this.isSending = false;
+    button.removeAttribute("aria-disabled");
+  }
+
+  /** Replace the content with the page that the server returned. */
+  show(html, isDone) {
+    if (isDone) {
+      this.store(null);
+      history.replaceState({ done: html }, "");
+    }
+    display(html);
+  }
+
+  /** Keep the answers for this tab, so that a reload does not lose them. */
+  keep() {
+    const answers = {};
+    for (const n of Object.keys(this.data.fields)) {
+      answers[this.part(`fields[${n}][id]`)] = this.controls(n)
+        .filter((control) => !isChoice(control) || control.checked)
+        .map((control) => [control.value, control.matches("[data-own]")]);
+    }
+    this.store(JSON.stringify({ answers, store: this.part("store"), key: this.part("idempotencyKey") }));
+  }
+
+  store(text) {
+    try {
+      if (text === null) sessionStorage.removeItem(this.storageKey);
+      else sessionStorage.setItem(this.storageKey, text);
+    } catch {
+      // The browser blocks storage, for example in a frame of another site.
+    }
+  }
+
+  restore() {
+    let kept = null;
+    try {
+      kept = JSON.parse(sessionStorage.getItem(this.storageKey));
+    } catch {
+      // The browser blocks storage.
+    }
+    if (!kept || this.form.querySelector(".summary:not([hidden])")) return;
+    const { elements } = this.form;
+    elements.idempotencyKey.value = kept.key;
+    if (elements.store && kept.store) elements.store.value = kept.store;
+    for (const n of Object.keys(this.data.fields)) {
+      const values = kept.answers[this.part(`fields[${n}][id]`)] ?? [];
+      for (const control of this.controls(n)) {
+        const own = control.matches("[data-own]");
+        const given = values.filter(([, isOwn]) => isOwn === own).map(([value]) => value);
+        if (isChoice(control)) control.checked = own ? given.length > 1 : given.includes(control.value);
+        else control.value = given.at(-1) ?? "";
+      }
+    }
+  }
+}
+
+const isChoice = (control) => control.type === "radio" || control.type === "checkbox";
+
+/** Replace the main content and the title with those of another page, and move the focus there. */
+function display(html) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  document.title = page.title;
+  for (const part of [".top", "main"]) {
+    const current = document.querySelector(part);
+    const next = page.querySelector(part);
+    if (next) current?.replaceWith(document.adoptNode(next));
+    else current?.remove();
+  }
+  scrollTo(0, 0);
+  document.querySelector("main[tabindex]")?.focus();
+  start();
+}
+
+/** Open the review page after some seconds, unless the respondent stays. */
+function redirect(review) {
+  if (parent !== window) return; // A frame cannot open a page that forbids framing.
+  const soon = review.querySelector(".soon");
+  soon.hidden = false;
+  const timer = setTimeout(() => location.assign(review.querySelector("a").href), 8000);
+  soon.querySelector("button").addEventListener("click", () => {
+    clearTimeout(timer);
+    soon.hidden = true;
+  });
+}
+
+function start() {
+  const form = document.querySelector("form[method=post]");
+  if (form) new Form(form);
+  document.querySelector(".summary:not([hidden])")?.focus();
+  const review = document.querySelector("[data-redirect]");
+  if (review) redirect(review);
+  for (const image of [...document.images]) {
+    const remove = () => image.remove();
+    if (image.complete && !image.naturalWidth) remove();
+    else image.addEventListener("error", remove);
+  }
+}
+
+if (typeof document !== "undefined") {
+  const [visit] = performance.getEntriesByType("navigation");
+  if (history.state?.done && visit?.type === "back_forward") display(history.state.done);
+  else {
+    history.replaceState(null, "");
+    start();
+  }
+}

@@ -1,0 +1,133 @@
+"""Convert the style of a form to CSS custom properties, and list the sources that the page loads.
+
+The static style sheet contains the defaults and uses the properties. Values from a definition are
+checked again, because definitions that were saved earlier can contain values that are now invalid.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from chalicelib.domain.forms.image import Image
+from chalicelib.domain.forms.presentation import GeneralStyle, Radius
+from chalicelib.domain.forms.public.form import PublicForm
+from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url
+
+_COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
+_FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
+_UNSAFE_IN_CSS: Final = re.compile(r"[^A-Za-z0-9:/?#@!$&*+,;=._~%-]")
+_RADII: Final = {Radius.SHARP: "0", Radius.ROUNDED: "8px", Radius.PILL: "24px"}
+_DARK_LUMINANCE: Final = 0.18
+"""A background below this relative luminance (WCAG) needs light text: the contrast of white is then
+higher than the contrast of black."""
+
+
+@dataclass(frozen=True)
+class PageStyle:
+    """The style of a page.
+
+    Attributes:
+        css: the style sheet with the values of the definition.
+        scheme: the class that selects the default colours: `light`, `dark`, or `auto` for the
+            scheme that the respondent prefers.
+        image_sources, font_source: sources for the Content-Security-Policy.
+    """
+
+    css: str
+    scheme: str
+    image_sources: tuple[str, ...] = ()
+    font_source: str = ""
+
+
+PLAIN: Final = PageStyle(css="", scheme="auto")
+"""The style of a page that belongs to no form."""
+
+
+def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
+    """Return the style of a form's pages."""
+    colours = dict(_colours(view, style))
+    radii = {
+        "field-radius": _RADII[style.field_radius],
+        "button-radius": _RADII[style.button_radius],
+        "card-radius": _RADII[getattr(style, "card_border_radius", Radius.SHARP)],
+    }
+    font, face = _font(style)
+    properties = "".join(f"--{name}:{value};" for name, value in (radii | colours | font).items())
+    images = (view.logo, view.cover, view.footer_logo, view.submission_image)
+    urls = [url for image in images if (url := image_url(image))]
+    return PageStyle(
+        css=f"{face}:root{{{properties}}}",
+        scheme=_scheme(colours),
+        image_sources=tuple(sorted({_origin(url) for url in urls})),
+        font_source=_origin(style.font.url) if face else "",
+    )
+
+
+def image_url(image: Image | None) -> str:
+    """Return the URL of an image; ``""`` if there is none, or if it is not an https URL."""
+    return image.url if image and _origin(image.url) else ""
+
+
+def link_url(url: str) -> str:
+    """Return the URL if it is an https URL, otherwise ``""``."""
+    return url if is_https_url(url) else ""
+
+
+def css_colour(text: str) -> str:
+    """Return the text if it is a colour, otherwise ``""``."""
+    return text if _COLOUR.fullmatch(text) else ""
+
+
+def _colours(view: PublicForm, style: GeneralStyle) -> Iterator[tuple[str, str]]:
+    parts: dict[str, Any] = {"": style, "footer-": view.footer, "thanks-": view.submission}
+    for prefix, part in parts.items():
+        for name, value in part:
+            if name.endswith("_color") and css_colour(value):
+                yield prefix + name.removesuffix("_color").replace("_", "-"), value
+
+
+def _scheme(colours: dict[str, str]) -> str:
+    if not colours:
+        return "auto"
+    background = colours.get("background")
+    return "dark" if background and _luminance(background) < _DARK_LUMINANCE else "light"
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, as WCAG defines it. Ignore its transparency."""
+    digits = colour[1:]
+    if len(digits) < 6:
+        digits = "".join(digit * 2 for digit in digits)
+    channels = (int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4))
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _font(style: GeneralStyle) -> tuple[dict[str, str], str]:
+    """Return the properties of the form's font, and the rule that loads its file."""
+    name, url = style.font.name, style.font.url
+    if is_font_file_url(url) and _origin(url):
+        safe = _UNSAFE_IN_CSS.sub(lambda match: _percent_encoded(match[0]), url)
+        face = f'@font-face{{font-family:form;font-display:swap;src:url("{safe}")}}'
+        return {"font": "form"}, face
+    if _FONT_NAME.fullmatch(name):
+        return {"font": f'"{name}"'}, ""
+    return {}, ""
+
+
+def _percent_encoded(text: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in text.encode())
+
+
+def _origin(url: str) -> str:
+    """Return the origin of an https URL for the policy; ``""`` if the page must not load it."""
+    if not is_https_url(url):
+        return ""
+    host = urlsplit(url).netloc
+    return f"https://{host}" if _HOST.fullmatch(host) else ""

@@ -1,0 +1,136 @@
+"""The words of pages that do not come from a form's definition, in the language of the page.
+
+All source strings are in this module, in English, as calls of gettext functions. A language without
+a catalogue in `locale/` uses the source strings.
+"""
+
+import gettext
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from chalicelib.domain.language import Language
+
+DOMAIN: Final = "pages"
+LOCALES: Final = Path(__file__).with_name("locale")
+
+
+class Words:
+    """The words of all pages in one language."""
+
+    def __init__(self, catalogue: gettext.NullTranslations) -> None:
+        _ = catalogue.gettext
+        self._plural = catalogue.ngettext
+        self.send = _("Send")
+        self.sending = _("Sending …")
+        self.update = _("Update the questions")
+        self.update_hint = _("Your answers can change which questions follow.")
+        self.continue_ = _("Continue")
+        self.to_survey = _("Answer our own questions instead")
+        self.required = _("Required")
+        self.required_note = _("Questions marked with * need an answer.")
+        self.store = _("Which place is your feedback about?")
+        self.no_store = _("No particular place")
+        self.choose = _("Choose an answer")
+        self.other = _("Other")
+        self.other_answer = _("Your own answer")
+        self.honeypot = _("Leave this field empty")
+        self.links = _("Links")
+        self.website = _("Website")
+        self.survey = _("Survey")
+        self.contact = _("Contact form")
+        self.thanks = _("Thank you!")
+        self.review = _("Write a public review")
+        self.review_soon = _("The review page opens in a few seconds.")
+        self.stay = _("Stay on this page")
+        self.errors_title = _("Please check your answers")
+        self.not_sent = _("Your answers could not be sent. Please send them again.")
+        self.offline = _("No connection. Your answers are kept and will be sent again.")
+        self.too_many_requests = _("Too many answers in a short time. Please send again later.")
+        self.ends = {
+            "": ("", ""),
+            "likelihood": (_("Not at all likely"), _("Extremely likely")),
+            "quality": (_("Very bad"), _("Very good")),
+        }
+        self.smileys = (_("Very bad"), _("Bad"), _("Fair"), _("Good"), _("Very good"))
+        self.binary = {"satisfied": _("Satisfied"), "unsatisfied": _("Not satisfied")}
+        self.errors = {
+            "required": _("Enter an answer."),
+            "choose": _("Choose an answer."),
+            "tick": _("Tick this box."),
+            "one": _("Choose only one answer."),
+            "not_allowed": _("Choose one of the answers."),
+            "duplicate": _("Give each answer only once."),
+            "too_long": _("Use at most 10,000 characters."),
+            "invalid_email": _("Enter an e-mail address, such as name@example.com."),
+            "invalid_phone": _("Enter a phone number, such as +33 6 12 34 56 78."),
+            "invalid_number": _("Enter a number, such as 12."),
+            "invalid_date": _("Enter a date."),
+            "invalid": _("Check this answer."),
+        }
+        self.failures = {
+            "disabled": (_("This form is closed"), _("It no longer accepts answers.")),
+            "used": (
+                _("You have already answered"),
+                _("We have received your answers to this survey. Thank you!"),
+            ),
+            "repeated": (
+                _("We have already received your answers"),
+                _("Open the link again if you want to send other answers."),
+            ),
+            "private": (
+                _("This survey needs a personal link"),
+                _("Open the link in your invitation."),
+            ),
+            "unknown": (
+                _("This page does not exist"),
+                _("Check the link, or ask the person who sent it to you."),
+            ),
+            "invalid": (
+                _("This link is not complete"),
+                _("Check the link, or ask the person who sent it to you."),
+            ),
+            "too_large": (_("Your answers are too long"), _("Shorten them and send them again.")),
+            "later": (
+                _("The service is busy"),
+                _("Please try again in a few moments."),
+            ),
+            "failed": (_("Something went wrong"), _("Please try again later.")),
+        }
+
+    def at_least(self, n: int) -> str:
+        """Return the error for too few values."""
+        return self._plural(
+            "Choose at least %(n)d answer.", "Choose at least %(n)d answers.", n
+        ) % {"n": n}
+
+    def at_most(self, n: int) -> str:
+        """Return the error for too many values."""
+        return self._plural("Choose at most %(n)d answer.", "Choose at most %(n)d answers.", n) % {
+            "n": n
+        }
+
+    def revealed(self, n: int) -> str:
+        """Return the announcement that more questions are displayed."""
+        return self._plural(
+            "%(n)d more question is displayed.", "%(n)d more questions are displayed.", n
+        ) % {"n": n}
+
+    def stars(self, n: int) -> str:
+        """Return the label of the option with this number of stars."""
+        return self._plural("%(n)d star", "%(n)d stars", n) % {"n": n}
+
+
+@cache
+def words_in(language: Language) -> Words:
+    """Return the words in this language, or in English if it has no catalogue."""
+    names = [str(language).replace("-", "_")]
+    return Words(gettext.translation(DOMAIN, LOCALES, names, fallback=True))
+
+
+@cache
+def catalogue_languages() -> frozenset[Language]:
+    """Return the languages that have a catalogue."""
+    found = (file.parent.parent.name for file in LOCALES.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
+    codes = {name.replace("_", "-") for name in found}
+    return frozenset(language for language in Language if str(language) in codes)

@@ -1,0 +1,195 @@
+"""Return the pages of contact forms and surveys: the form, the pre-redirect question, the thanks.
+
+Every page works without script. The script improves the form: it evaluates the conditions while the
+respondent answers, and sends the answers without leaving the page.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+from chalice import Response
+
+from chalicelib.domain.feedback.answers import Questionnaire
+from chalicelib.domain.forms.layout import sections_of
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
+from chalicelib.domain.ids import new_id
+from chalicelib.services.caching import cached
+from chalicelib.services.forms.displayed import DisplayedForm
+from chalicelib.web.pages.fields import Answers, FieldBuilder
+from chalicelib.web.pages.html import View, form_response
+from chalicelib.web.pages.pre_redirect import FORM, SCORE, STEP, asked_config, question, rating_of
+from chalicelib.web.pages.script_data import script_data
+from chalicelib.web.pages.words import words_in
+from chalicelib.web.public.endpoint import PublicRequest
+from chalicelib.web.public.form_request import CONTEXT, FormRequest
+from chalicelib.web.public.submission_body import HONEYPOT
+from chalicelib.web.query import text, texts
+
+_MAX_CACHED_PAGES: Final = 128
+PREFIX: Final = "a."
+"""The prefix of the query parameters that preselect answers."""
+
+
+@dataclass(frozen=True)
+class FormState:
+    """The state of a displayed form.
+
+    Attributes:
+        answers: the values of each answer, by field id, in the form's original language.
+        errors: the error code of each invalid answer, by field id.
+        message: an error that belongs to no field; ``""`` if there is none.
+        idempotency_key: the key of the submission. A form that is displayed again keeps the key.
+    """
+
+    answers: Answers = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
+    idempotency_key: str = ""
+
+
+class _BlankPage(NamedTuple):
+    """The page of a form without answers, which many requests share.
+
+    The cache key of a page contains the `id` of its view. While the page is cached, the reference
+    to the view prevents Python from giving the same `id` to another object.
+    """
+
+    view: View
+    idempotency_key: str
+    page: Response
+
+    def response(self) -> Response:
+        """Return the page with a new idempotency key."""
+        body = str(self.page.body).replace(self.idempotency_key, new_id())
+        return Response(body, dict(self.page.headers), self.page.status_code)
+
+
+@cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
+def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
+    key = new_id()
+    return _BlankPage(form.view, key, show_form(wanted, form, FormState(idempotency_key=key)))
+
+
+def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
+    """Return the page of a contact form or a survey. Sends the AWS requests of its view.
+
+    Raises:
+        InvalidInput, NotAllowed, NotFound, Conflict: see `display_contact_form`, `display_survey`.
+    """
+    wanted = FormRequest.of_query(request, is_survey=is_survey)
+    form = wanted.display(request.respondent)
+    if isinstance(form.view, PublicSurvey) and text(request.http, STEP) != FORM:
+        before = _page_before_form(request, form.view)
+        if before:
+            return before
+    answers = prefilled(form.questionnaire, texts(request.http, PREFIX))
+    if answers or wanted.tracker:
+        return show_form(wanted, form, FormState(answers))
+    return _blank_page(wanted, form).response()
+
+
+def show_form(
+    wanted: FormRequest, form: DisplayedForm[View], state: FormState, status: int = 200
+) -> Response:
+    """Return the page with the form in this state."""
+    view, questionnaire = form.view, form.questionnaire
+    words = words_in(view.language)
+    numbers = {shown.id: number for number, shown in enumerate(view.fields)}
+    visible = frozenset(questionnaire.visible_fields(state.answers))
+    builder = FieldBuilder(words, numbers, state.answers, visible, state.errors)
+    sections = [
+        (section.name, [[builder.build(shown) for shown in row] for row in section.rows])
+        for section in sections_of(view.fields, view.field_groups)
+    ]
+    fields = [shown for _, rows in sections for row in rows for shown in row]
+    has_place = wanted.tracker or wanted.brand or wanted.has_fixed_store
+    asks_for_store = not has_place and len(view.store_list) > 1
+    return form_response(
+        "form.html",
+        view,
+        status,
+        sections=sections,
+        controls={shown.control for shown in fields},
+        action=_action(wanted, view),
+        hidden=_hidden_parts(wanted, state, with_store=not asks_for_store),
+        honeypot=HONEYPOT,
+        stores=view.store_list if asks_for_store else (),
+        store=wanted.store,
+        is_conditional=bool(view.field_dependencies),
+        has_required=any(shown.is_required for shown in fields),
+        message=state.message,
+        summary=[shown for shown in fields if shown.error and shown.is_visible],
+        data=script_data(questionnaire, numbers, words),
+    )
+
+
+def show_thanks(view: View, redirect_to: str) -> Response:
+    """Return the page that thanks the respondent and links to the review page, if there is one."""
+    return form_response("thanks.html", view, redirect_to=redirect_to)
+
+
+def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence[str]]) -> Answers:
+    """Return the valid preselected answers to option and scale fields, by field id.
+
+    Args:
+        values_by_key: the values of the query parameters, by field key.
+    """
+    answers: dict[str, Sequence[str]] = {}
+    for shown in questionnaire.fields.values():
+        rules = shown.type.rules
+        options = shown.values if rules.options_from_field else rules.options
+        values = questionnaire.canonical(shown.id, values_by_key.get(shown.key, ()))
+        valid = list(dict.fromkeys(value for value in values if value in options))
+        if not rules.accepts_several_values:
+            valid = valid[-1:]
+        elif shown.allow_max_replies:
+            valid = valid[: shown.max_replies]
+        if valid:
+            answers[shown.id] = valid
+    return answers
+
+
+def _page_before_form(request: PublicRequest, view: PublicSurvey) -> Response | None:
+    """Return the question before the survey, or the offer after it; None to show the form."""
+    config = asked_config(view)
+    if config is None:
+        return None
+    rating = rating_of(config, text(request.http, SCORE))
+    parameters = _parameters(request)
+    if rating is None:
+        field = question(config, words_in(view.language))
+        return form_response(
+            "question.html", view, config=config, field=field, parameters=parameters
+        )
+    if rating < config.threshold:
+        return None
+    link = "page?" + urlencode([*parameters, (STEP, FORM)])
+    return form_response("offer.html", view, config=config, form_link=link)
+
+
+def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
+    """Return the query parameters that every step before the form keeps."""
+    names = ("survey", *CONTEXT, "language")
+    kept = [(name, value) for name in names if (value := text(request.http, name))]
+    answers = texts(request.http, PREFIX).items()
+    return kept + [(PREFIX + key, value) for key, values in answers for value in values]
+
+
+def _action(wanted: FormRequest, view: View) -> str:
+    """Return the form's action. Its query says how to display the form again."""
+    query: dict[str, str] = {"language": view.language} if view.auto_translate else {}
+    query |= {"store": wanted.store} if wanted.store and wanted.has_fixed_store else {}
+    return "submit?" + urlencode(query) if query else "submit"
+
+
+def _hidden_parts(
+    wanted: FormRequest, state: FormState, *, with_store: bool
+) -> list[tuple[str, str]]:
+    context = {"tracker": wanted.tracker, "brand": wanted.brand}
+    context |= {"store": wanted.store} if with_store else {}
+    parts = [("id", wanted.form_id)]
+    parts += [(name, value) for name, value in context.items() if value]
+    return [*parts, (IDEMPOTENCY_PART, state.idempotency_key or new_id())]

@@ -1,0 +1,98 @@
+"""The form that a page displays: its kind and ids, from the query or from a submission."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chalicelib.domain.forms.public.contact_form import PublicContactForm
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.ids import parse_id
+from chalicelib.domain.schema import WHITE_SPACE
+from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.services.forms.displayed import (
+    ContactFormRequest,
+    DisplayedForm,
+    display_contact_form,
+    display_survey,
+)
+from chalicelib.services.forms.public import (
+    SurveyRequest,
+    get_public_contact_form,
+    get_submitted_survey,
+)
+from chalicelib.web import query
+from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.public.endpoint import PublicRequest
+from chalicelib.web.public.multipart import Part
+from chalicelib.web.public.survey_query import survey_request
+from chalicelib.web.query import query_errors
+
+CONTEXT: Final = ("tracker", "store", "brand")
+
+
+@dataclass(frozen=True)
+class FormRequest:
+    """A request for the page of a contact form or a survey.
+
+    Attributes:
+        has_fixed_store: whether the link to the page contains the store. Otherwise, the respondent
+            can select a store.
+    """
+
+    is_survey: bool
+    form_id: str
+    tracker: str | None = None
+    store: str | None = None
+    brand: str | None = None
+    has_fixed_store: bool = False
+
+    @classmethod
+    def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
+        """Read the request from the query parameters.
+
+        Raises:
+            InvalidInput: the form's id is missing, or an id is not a UUID.
+        """
+        fixed = query.text(request.http, "store") is not None
+        if is_survey:
+            survey = survey_request(request)
+            context = (survey.tracker_id, survey.store_id, survey.brand_id)
+            return cls(True, survey.survey_id, *context, has_fixed_store=fixed)
+        optional = request.optional_identifier
+        with ErrorCollector() as errors:
+            return cls(
+                False,
+                form_id=errors.of(lambda: request.identifier("id"), otherwise=""),
+                store=errors.of(lambda: optional("store"), otherwise=None),
+                brand=errors.of(lambda: optional("brand"), otherwise=None),
+                has_fixed_store=fixed,
+            )
+
+    @classmethod
+    def of_submission(
+        cls, request: PublicRequest, parts: Sequence[Part], *, is_survey: bool
+    ) -> "FormRequest":
+        """Read the request from the parts of a submission. Ignore ids that are not UUIDs."""
+        texts = dict(reversed(parts))
+        names = ("id", *(CONTEXT if is_survey else CONTEXT[1:]))
+        ids = {name: parse_id(texts.get(name, "").strip(WHITE_SPACE)) for name in names}
+        form_id = ids.pop("id") or ""
+        fixed = query.text(request.http, "store") is not None
+        return cls(is_survey, form_id, has_fixed_store=fixed, **ids)
+
+    def display(
+        self, respondent: Respondent
+    ) -> DisplayedForm[PublicContactForm] | DisplayedForm[PublicSurvey]:
+        """Return the form; see `display_contact_form` and `display_survey`."""
+        with query_errors():
+            if self.is_survey:
+                survey = SurveyRequest(self.form_id, self.tracker, self.store, self.brand)
+                return display_survey(survey, respondent)
+            form = ContactFormRequest(self.form_id, self.store, self.brand)
+            return display_contact_form(form, respondent)
+
+    def display_submitted(self, respondent: Respondent) -> PublicContactForm | PublicSurvey:
+        """Return the view of the form after a submission, without checking access again."""
+        if self.is_survey:
+            return get_submitted_survey(self.form_id, respondent)
+        return get_public_contact_form(self.form_id, respondent)

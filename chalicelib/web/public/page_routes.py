@@ -1,0 +1,92 @@
+"""The routes of pages for respondents, and of their script and style sheet."""
+
+from typing import Final
+
+from chalice import Blueprint, Response
+
+from chalicelib.domain.errors import NotFound
+from chalicelib.web.openapi.operation import operation
+from chalicelib.web.public.endpoint import PublicRequest, public_route
+
+routes = Blueprint(__name__)
+
+_TAG: Final = "Pages"
+_HTML: Final = "text/html"
+_PARAMETERS: Final = {
+    "store": "The store that the respondent gives feedback on.",
+    "brand": "The brand that the respondent gives feedback on.",
+    "language": "Language of the page, if the form is translated automatically. By default,"
+    " `Accept-Language` determines the language.",
+}
+_PREFILL: Final = (
+    " The parameters `a.<field key>=<value>` preselect answers to option and scale fields and"
+    " submit nothing. Errors are pages too."
+)
+
+
+@public_route(routes, "GET", "/public/contact-form/page", is_page=True)
+@operation(
+    id="openContactFormPage",
+    tag=_TAG,
+    summary="Open the page of a contact form",
+    description=f"Returns the page on which a respondent answers the contact form.{_PREFILL}",
+    parameters={"id": "Identifier of the contact form.", **_PARAMETERS},
+    returns="The page.",
+    media_types=(_HTML,),
+    errors=(400, 404, 409),
+)
+def contact_form_page(request: PublicRequest) -> Response:
+    """Return the page of a contact form."""
+    from chalicelib.web.public.form_page import show_page
+
+    return show_page(request, is_survey=False)
+
+
+@public_route(routes, "GET", "/public/survey/page", is_page=True)
+@operation(
+    id="openSurveyPage",
+    tag=_TAG,
+    summary="Open the page of a survey",
+    description="Returns the page on which a respondent answers the survey. A private survey"
+    f" requires the tracker from the survey link.{_PREFILL}",
+    parameters={
+        "survey": "Identifier of the survey.",
+        "tracker": "Tracker from the survey link.",
+        **_PARAMETERS,
+    },
+    returns="The page.",
+    media_types=(_HTML,),
+    errors=(400, 403, 404, 409),
+)
+def survey_page(request: PublicRequest) -> Response:
+    """Return the page of a survey."""
+    from chalicelib.web.public.form_page import show_page
+
+    return show_page(request, is_survey=True)
+
+
+@public_route(routes, "GET", "/public/assets/{digest}/{name}")
+@operation(
+    id="getPageAsset",
+    tag=_TAG,
+    summary="Get the script or the style sheet of pages",
+    description="Returns a file that pages use. Its path contains a hash of its content, so"
+    " browsers cache the file for a year.",
+    parameters={"digest": "Hash of the file's content.", "name": "Name of the file."},
+    returns="The file.",
+    media_types=("text/css", "text/javascript"),
+    errors=(404,),
+)
+def page_asset(request: PublicRequest) -> Response:
+    """Return the script or the style sheet of pages."""
+    from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash, asset_text
+
+    path = request.http.uri_params or {}
+    name = path.get("name", "")
+    if name not in MEDIA_TYPES or path.get("digest") != asset_hash(name):
+        raise NotFound("file")
+    headers: dict[str, str | list[str]] = {
+        "Content-Type": MEDIA_TYPES[name],
+        "Cache-Control": "public, max-age=31536000, immutable",
+    }
+    return Response(asset_text(name), status_code=200, headers=headers)

@@ -1,0 +1,106 @@
+"""Accept submissions from browsers that display the response: ``POST /public/…/submit``.
+
+The response is a page: the thanks, or the form again with its answers and errors.
+"""
+
+import re
+from typing import Final
+
+from chalice import Response
+
+from chalicelib.domain.errors import FeedbackError, InvalidInput, TooManyRequests, Unavailable
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
+from chalicelib.services.feedback import submit
+from chalicelib.web.pages.pre_redirect import STEP
+from chalicelib.web.pages.words import Words, words_in
+from chalicelib.web.problems import retry_headers, status_of
+from chalicelib.web.public.endpoint import PublicRequest
+from chalicelib.web.public.form_page import FormState, show_form, show_thanks
+from chalicelib.web.public.form_request import FormRequest
+from chalicelib.web.public.multipart import Part
+from chalicelib.web.public.submission_body import posted_answers
+
+_CHECK: Final = (STEP, "check")
+"""The part that asks to display the form again without storing the answers."""
+_FIELD: Final = re.compile(r"/fields/([0-9]+)(?:/.*)?")
+
+
+def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
+    """Accept a submission, or only evaluate its conditions, and return a page.
+
+    Raises:
+        FeedbackError: the form cannot be displayed again.
+    """
+    parts = _readable_parts(request)
+    wanted = FormRequest.of_submission(request, parts, is_survey=is_survey)
+    if _CHECK in parts:
+        return _show_again(request, wanted, None)
+    try:
+        feedback = _submit(request, is_survey=is_survey)
+    except (InvalidInput, TooManyRequests, Unavailable) as error:
+        if not wanted.form_id:
+            raise
+        return _show_again(request, wanted, error)
+    return show_thanks(wanted.display_submitted(request.respondent), feedback.redirect_to)
+
+
+def _submit(request: PublicRequest, *, is_survey: bool) -> Feedback:
+    if is_survey:
+        return request.submit(SurveySubmission, submit.submit_survey)
+    return request.submit(ContactFormSubmission, submit.submit_contact_form)
+
+
+def _readable_parts(request: PublicRequest) -> list[Part]:
+    """Return the parts, or none if the body is invalid: accepting the submission reports it."""
+    try:
+        return request.parts
+    except FeedbackError:
+        return []
+
+
+def _show_again(
+    request: PublicRequest, wanted: FormRequest, error: FeedbackError | None
+) -> Response:
+    """Return the form with the respondent's answers and, if there is one, the error."""
+    form = wanted.display(request.respondent)
+    answers = posted_answers(request.parts)
+    errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in answers])
+    state = FormState(
+        answers={
+            field_id: form.questionnaire.canonical(field_id, values)
+            for field_id, values in reversed(answers)
+            if field_id in form.questionnaire.fields
+        },
+        errors=errors,
+        message=_message(error, words_in(form.view.language)) if has_other_errors else "",
+        idempotency_key=dict(request.parts).get(IDEMPOTENCY_PART, ""),
+    )
+    response = show_form(wanted, form, state, status_of(error) if error else 200)
+    if error:
+        response.headers.update(retry_headers(error))
+    return response
+
+
+def _errors_by_field(
+    error: FeedbackError | None, field_ids: list[str]
+) -> tuple[dict[str, str], bool]:
+    """Return the code of the first error of each field, and whether there are other errors."""
+    if not isinstance(error, InvalidInput):
+        return {}, error is not None
+    codes: dict[str, str] = {}
+    others = False
+    for item in error.errors:
+        match = _FIELD.fullmatch(item.pointer)
+        if match and int(match[1]) < len(field_ids):
+            codes.setdefault(field_ids[int(match[1])], item.code)
+        else:
+            others = True
+    return codes, others
+
+
+def _message(error: FeedbackError | None, words: Words) -> str:
+    if isinstance(error, TooManyRequests):
+        return words.too_many_requests
+    return words.not_sent if isinstance(error, Unavailable) else words.errors["invalid"]

@@ -1,0 +1,31 @@
+"""Parse the query parameters of a survey's view and of its page."""
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.services.forms.public import SurveyRequest, reject_private_survey
+from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.public.endpoint import PublicRequest
+from chalicelib.web.query import text
+
+
+def survey_request(request: PublicRequest) -> SurveyRequest:
+    """Return the requested survey, with its tracker, store and brand.
+
+    Raises:
+        InvalidInput: the survey's id is missing, or an id is not a UUID.
+        NotAllowed: the parameters are invalid, the survey is private and there is no tracker.
+    """
+    optional = request.optional_identifier
+    survey_id = ""
+    try:
+        with ErrorCollector() as errors:
+            survey_id = errors.of(lambda: request.identifier("survey"), otherwise="")
+            return SurveyRequest(
+                survey_id=survey_id,
+                tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
+                store_id=errors.of(lambda: optional("store"), otherwise=None),
+                brand_id=errors.of(lambda: optional("brand"), otherwise=None),
+            )
+    except InvalidInput:
+        if survey_id and not text(request.http, "tracker"):
+            reject_private_survey(survey_id)
+        raise

@@ -1,0 +1,432 @@
+"""Pages of contact forms and surveys: content, conditions, submission without script, errors."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from chalice.test import Client
+from hypothesis import given, settings
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.public.contact_form import build_public_contact_form
+from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.save_places import save_store
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.forms.displayed import DisplayedForm
+from chalicelib.storage import feedback
+from chalicelib.web.pages import assets
+from chalicelib.web.public.form_page import FormState, show_form
+from chalicelib.web.public.form_request import FormRequest
+from tests.domain.feedback.test_answers_oracle import forms_and_submissions
+from tests.domain.forms.factories import DIRECTORY, depends, field, select
+from tests.web.definitions import store_definition
+from tests.web.partner_client import Response
+from tests.web.public.html_form import BROWSER, HtmlForm
+from tests.web.public.respondent import PublicClient
+from tests.web.seeded_account import CONTACT, REVIEW_PAGE, SURVEY, SeededAccount
+
+CLIENT = PublicClient()
+WHAT, NOTE, MAIL, PHONE, NPS = range(5)
+PRE_REDIRECT = {
+    "preRedirect": True,
+    "preRedirectConfig": {
+        "type": "NPS",
+        "threshold": 9,
+        "nps": {"topic": "Would you recommend us?"},
+    },
+}
+
+
+def open_contact_form(seeded: SeededAccount, query: str = "") -> Response:
+    return CLIENT.get(f"{CONTACT}/page?id={seeded.contact_form_id}{query}", BROWSER)
+
+
+def open_survey(seeded: SeededAccount, query: str = "", survey_id: str = "") -> Response:
+    return CLIENT.get(f"{SURVEY}/page?survey={survey_id or seeded.survey_id}{query}", BROWSER)
+
+
+def contact_form(seeded: SeededAccount, query: str = "") -> HtmlForm:
+    return HtmlForm(open_contact_form(seeded, query).body)
+
+
+# --- the page
+
+
+def test_page_is_html_that_is_not_stored(seeded: SeededAccount) -> None:
+    response = open_contact_form(seeded)
+    assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert response.headers["cache-control"] == "private, no-store"
+    assert response.headers["referrer-policy"] == "no-referrer"
+
+
+def test_page_contains_a_control_for_every_field(seeded: SeededAccount) -> None:
+    form = contact_form(seeded)
+    assert form.action == "submit"
+    assert form.options[f"fields[{WHAT}][values][]"] == ["Food", "Price"]
+    assert form.options[f"fields[{NPS}][values][]"] == [str(n) for n in range(11)]
+    ids = [form.value(f"fields[{number}][id]") for number in range(5)]
+    assert ids == [[seeded.fields[key]] for key in ("what", "note", "mail", "phone", "nps")]
+    assert form.value("id") == [seeded.contact_form_id]
+
+
+def test_each_page_view_has_its_own_idempotency_key(seeded: SeededAccount) -> None:
+    keys = {contact_form(seeded).value("idempotencyKey")[0] for _ in range(3)}
+    assert len(keys) == 3
+
+
+def test_page_sends_aws_requests_of_its_view(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker()
+    requests = [
+        (open_contact_form, (), 0),
+        (open_survey, (), 0),
+        (open_survey, (f"&tracker={tracker}", seeded.private_survey_id), 2),
+    ]
+    for show, arguments, expected in requests:
+        show(seeded, *arguments)
+        with counted_calls() as calls:
+            assert show(seeded, *arguments).status == 200
+        assert calls.total() == expected
+
+
+def test_page_of_tracker_contains_tracker(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker()
+    form = HtmlForm(open_survey(seeded, f"&tracker={tracker}", seeded.private_survey_id).body)
+    assert form.value("tracker") == [tracker]
+
+
+def test_page_language_sets_direction_and_action(fresh: SeededAccount) -> None:
+    fresh.contact_form(autoTranslate=True, translations={"he": {"header": {"title": "שלום"}}})
+    page = open_contact_form(fresh, "&language=he").body
+    assert '<html lang="he" dir="rtl"' in page
+    assert "שלום" in page
+    assert HtmlForm(page).action == "submit?language=he"
+
+
+def test_definition_texts_are_escaped(fresh: SeededAccount) -> None:
+    fresh.contact_form(header={"title": "</title><script>alert(1)</script>"})
+    page = open_contact_form(fresh).body
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_policy_allows_only_own_files_and_images_of_form(fresh: SeededAccount) -> None:
+    fresh.contact_form(
+        cover={"url": "https://cdn.example.com/a.png"},
+        generalStyle={
+            "titleColor": "#12345f",
+            "font": {"name": "Inter", "url": "https://fonts.example.com/inter.woff2"},
+        },
+    )
+    response = open_contact_form(fresh)
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'; connect-src 'self'" in policy
+    assert re.search(r"style-src 'self' 'sha256-[\w+/=]+';", policy)
+    assert "img-src https://cdn.example.com;" in policy
+    assert "font-src https://fonts.example.com;" in policy
+    assert policy.endswith("frame-ancestors *")
+    assert "--title:#12345f" in response.body
+    assert not re.search(r"\sstyle=|\son\w+=|javascript:", response.body)
+
+
+def test_style_sheet_of_another_site_is_not_loaded(fresh: SeededAccount) -> None:
+    font = {"name": "Inter", "url": "https://fonts.example.com/inter.css"}
+    fresh.contact_form(generalStyle={"font": font})
+    response = open_contact_form(fresh)
+    assert "fonts.example.com" not in response.body + response.headers["content-security-policy"]
+    assert '--font:"Inter"' in response.body
+
+
+# --- preselected answers
+
+
+def test_query_preselects_options_and_scales_only(seeded: SeededAccount) -> None:
+    query = "&a.what=Price&a.nps=7&a.note=Hello&a.mail=x@example.com&a.unknown=1"
+    form = contact_form(seeded, query)
+    assert form.value(f"fields[{WHAT}][values][]") == ["Price"]
+    assert form.value(f"fields[{NPS}][values][]") == ["7"]
+    assert form.value(f"fields[{NOTE}][values][]") == []
+    assert form.value(f"fields[{MAIL}][values][]") == []
+
+
+@pytest.mark.parametrize("value", ["11", "-1", "many", ""])
+def test_invalid_preselected_answer_is_ignored(seeded: SeededAccount, value: str) -> None:
+    assert contact_form(seeded, f"&a.nps={value}").value(f"fields[{NPS}][values][]") == []
+
+
+def test_opening_all_score_links_stores_nothing(seeded: SeededAccount) -> None:
+    before = seeded.counts
+    for score in range(11):
+        assert open_survey(seeded, f"&a.nps={score}").status == 200
+    assert seeded.counts == before
+
+
+# --- submission without script
+
+
+def test_browser_gets_thank_you_page(fresh: SeededAccount) -> None:
+    fresh.contact_form(submission={"title": "Merci !", "subtitle": "À bientôt."})
+    form = contact_form(fresh)
+    form.answer(WHAT, "Food")
+    response = form.submit(CLIENT, CONTACT)
+    assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert {"Merci !", "À bientôt."} <= set(HtmlForm(response.body).texts)
+    assert REVIEW_PAGE not in response.body
+
+
+@pytest.mark.parametrize(("score", "is_redirected"), [("7", False), ("8", True)])
+def test_thank_you_page_links_to_review_page(
+    seeded: SeededAccount, score: str, is_redirected: bool
+) -> None:
+    form = HtmlForm(open_survey(seeded, f"&store={seeded.store_id}").body)
+    form.answer(WHAT, "Food")
+    form.answer(NPS, score)
+    response = form.submit(CLIENT, SURVEY)
+    assert response.status == 200
+    assert (f'href="{REVIEW_PAGE}"' in response.body) == is_redirected
+
+
+def test_repeated_submission_of_one_page_view_stores_one_feedback(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created: list[str] = []
+    create = feedback.create
+    monkeypatch.setattr(
+        feedback, "create", lambda new, key: created.append(new.id) or create(new, key)
+    )
+    form = contact_form(seeded)
+    form.answer(WHAT, "Food")
+    assert [form.submit(CLIENT, CONTACT).status for _ in range(3)] == [200, 200, 200]
+    assert len(created) == 1
+
+
+def test_used_tracker_gets_thanks_again_only_with_same_key(seeded: SeededAccount) -> None:
+    query = f"&tracker={seeded.tracker()}"
+    form = HtmlForm(open_survey(seeded, query, seeded.private_survey_id).body)
+    form.answer(WHAT, "Food")
+    assert [form.submit(CLIENT, SURVEY).status for _ in range(2)] == [200, 200]
+    assert open_survey(seeded, query, seeded.private_survey_id).status == 409
+
+
+def test_invalid_submission_shows_form_with_answers_and_linked_errors(
+    seeded: SeededAccount,
+) -> None:
+    form = contact_form(seeded)
+    form.answer(NOTE, "First line\nsecond <line>")
+    form.answer(MAIL, "nobody")
+    form.answer(NPS, "3")
+    response = form.submit(CLIENT, CONTACT)
+    again = HtmlForm(response.body)
+    assert response.status == 400
+    assert again.value(f"fields[{NOTE}][values][]") == ["First line\nsecond <line>"]
+    assert again.value(f"fields[{MAIL}][values][]") == ["nobody"]
+    assert again.value(f"fields[{NPS}][values][]") == ["3"]
+    assert again.value("idempotencyKey") == form.value("idempotencyKey")
+    assert re.findall(r'<li><a href="#(q\d)">([^<]+)</a>', response.body) == [
+        (f"q{WHAT}", "What: Choose an answer."),
+        (f"q{MAIL}", "Mail: Enter an e-mail address, such as name@example.com."),
+    ]
+    assert "<title>Please check your answers" in response.body
+
+
+def test_step_check_shows_conditional_field_and_stores_nothing(fresh: SeededAccount) -> None:
+    fresh.contact_form(
+        fields=[
+            select("more", "Yes", "No", required=True),
+            field("reason", "LONG_TEXT", required=True),
+            field("name", required=True),
+        ],
+        fieldDependencies=[depends("reason", "more")],
+    )
+    form = contact_form(fresh)
+    assert form.hidden_fields == {1}
+    form.answer(0, "Yes")
+    form.answer(2, "Zoé")
+    with counted_calls() as calls:
+        shown = form.submit(CLIENT, CONTACT, step="check")
+    form = HtmlForm(shown.body)
+    assert (shown.status, calls.total(), form.hidden_fields) == (200, 0, set())
+    assert form.value("fields[2][values][]") == ["Zoé"]
+    form.answer(1, "Cold")
+    form.answer(0, "No")
+    hidden = HtmlForm(form.submit(CLIENT, CONTACT, step="check").body)
+    assert hidden.hidden_fields == {1}
+    assert hidden.value("fields[1][values][]") == ["Cold"]
+    assert hidden.submit(CLIENT, CONTACT).status == 200
+
+
+def test_step_part_is_unknown_without_html(seeded: SeededAccount) -> None:
+    form = contact_form(seeded)
+    response = form.submit(CLIENT, CONTACT, {"accept": "*/*"}, step="check")
+    assert (response.status, response.json["errors"][-1]["code"]) == (400, "unknown_key")
+
+
+def test_client_without_html_gets_json_responses(seeded: SeededAccount) -> None:
+    form = contact_form(seeded)
+    assert form.submit(CLIENT, CONTACT, {"accept": "application/json"}).json["status"] == 400
+    form.answer(WHAT, "Food")
+    response = form.submit(CLIENT, CONTACT, {"accept": "*/*"})
+    assert (response.status, response.body) == (204, "")
+
+
+def test_own_answer_is_kept_when_form_is_shown_again(fresh: SeededAccount) -> None:
+    fresh.contact_form(
+        fields=[select("what", "Food", "Price", allowCustomValue=True), field("n", required=True)]
+    )
+    form = contact_form(fresh)
+    form.answer(0, "", "Music")
+    again = HtmlForm(form.submit(CLIENT, CONTACT).body)
+    assert again.value("fields[0][values][]") == ["Music"]
+
+
+def test_filled_honeypot_gets_thanks_and_stores_nothing(seeded: SeededAccount) -> None:
+    form = contact_form(seeded)
+    form.answer(WHAT, "Food")
+    form.parts = [part for part in form.parts if part[0] != "homepage"]
+    with counted_calls() as calls:
+        assert form.submit(CLIENT, CONTACT, homepage="x").status == 200
+    assert calls.total() == 1  # the lookup of the idempotency key
+
+
+def test_rejected_rate_keeps_answers(fresh: SeededAccount, limit_of_two: None) -> None:
+    form = contact_form(fresh)
+    form.answer(WHAT, "Food")
+    client = PublicClient(address="203.0.113.99")
+    for _ in range(2):
+        form.parts = [(n, new_id() if n == "idempotencyKey" else v) for n, v in form.parts]
+        assert form.submit(client, CONTACT).status == 200
+    form.parts = [(n, new_id() if n == "idempotencyKey" else v) for n, v in form.parts]
+    response = form.submit(client, CONTACT)
+    assert (response.status, response.headers["retry-after"]) == (429, "40")
+    assert HtmlForm(response.body).value(f"fields[{WHAT}][values][]") == ["Food"]
+
+
+def test_respondent_selects_store_unless_link_contains_it(fresh: SeededAccount) -> None:
+    second = save_store(fresh.account_id, store_definition(fresh.brand_id))
+    clear_caches()
+    assert f'<option value="{second.id}">' in open_contact_form(fresh).body
+    fixed = contact_form(fresh, f"&store={second.id}")
+    for form in (fixed, HtmlForm(fixed.submit(CLIENT, CONTACT).body)):
+        assert form.value("store") == [second.id]
+        assert "select" not in form.tags
+    chosen = contact_form(fresh)
+    chosen.parts = [("store", second.id) if part[0] == "store" else part for part in chosen.parts]
+    again = HtmlForm(chosen.submit(CLIENT, CONTACT).body)
+    assert ("select" in again.tags, again.value("store")) == (True, [second.id])
+
+
+# --- the question before a survey
+
+
+def test_question_comes_before_survey(fresh: SeededAccount) -> None:
+    fresh.survey(**PRE_REDIRECT)
+    form = HtmlForm(open_survey(fresh, "&a.what=Food").body)
+    assert form.action == "page"
+    assert form.options == {"score": [str(n) for n in range(11)]}
+    assert form.parts == [("survey", fresh.survey_id), ("a.what", "Food")]
+
+
+@pytest.mark.parametrize(("score", "is_offered"), [("8", False), ("9", True), ("10", True)])
+def test_answer_at_threshold_is_offered_external_page(
+    fresh: SeededAccount, score: str, is_offered: bool
+) -> None:
+    fresh.survey(**PRE_REDIRECT)
+    page = open_survey(fresh, f"&score={score}").body
+    assert (f'href="{REVIEW_PAGE}"' in page) == is_offered
+    assert ('method="post"' in page) == (not is_offered)
+    assert 'method="post"' in open_survey(fresh, f"&score={score}&step=form").body
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("CSAT_STAR", ["1", "2", "3", "4", "5"]),
+        ("CSAT_SMILEY", ["1", "2", "3", "4", "5"]),
+        ("BINARY", ["satisfied", "unsatisfied"]),
+    ],
+)
+def test_question_of_each_type_has_its_options(
+    fresh: SeededAccount, kind: str, options: list[str]
+) -> None:
+    config = {
+        "type": kind,
+        "threshold": 6,
+        "csatSmiley": {"one": "Awful"},
+        "binary": {"satisfied": "Happy"},
+    }
+    fresh.survey(preRedirect=True, preRedirectConfig=config)
+    page = open_survey(fresh).body
+    assert HtmlForm(page).options == {"score": options}
+    assert ("Awful" in page, "Happy" in page) == (kind == "CSAT_SMILEY", kind == "BINARY")
+
+
+# --- errors
+
+
+def test_error_page_has_matching_status(fresh: SeededAccount) -> None:
+    fresh.contact_form(enabled=False)
+    pages = [
+        (open_contact_form(fresh), 409, "This form is closed"),
+        (open_survey(fresh, survey_id=fresh.private_survey_id), 403, "personal link"),
+        (open_survey(fresh, survey_id=new_id()), 404, "does not exist"),
+        (open_survey(fresh, survey_id="x"), 400, "not complete"),
+        (open_survey(fresh, f"&store={new_id()}"), 400, "not complete"),
+        (open_contact_form(fresh, f"&store={new_id()}"), 409, "This form is closed"),
+    ]
+    for response, status, text in pages:
+        assert (response.status, text in response.body) == (status, True)
+        assert response.headers["content-type"] == "text/html; charset=utf-8"
+        assert response.headers["cache-control"] == "private, no-store"
+
+
+def test_malformed_submission_of_browser_gets_error_page(seeded: SeededAccount) -> None:
+    response = CLIENT.submit(f"{CONTACT}/submit", b"", BROWSER)
+    assert (response.status, "<h1>" in response.body) == (400, True)
+
+
+# --- assets and sizes
+
+
+def test_assets_are_immutable_at_their_hash(client: Client) -> None:
+    for name in assets.MEDIA_TYPES:
+        path = f"/public/assets/{assets.asset_hash(name)}/{name}"
+        with counted_calls() as calls:
+            response = client.http.get(path)
+        assert (response.status_code, calls.total()) == (200, 0)
+        assert response.headers["Content-Type"] == assets.MEDIA_TYPES[name]
+        assert "immutable" in response.headers["Cache-Control"]
+        assert client.http.get(f"/public/assets/0000/{name}").status_code == 404
+    assert client.http.get("/public/assets/0000/other.js").status_code == 404
+
+
+def test_script_and_style_fit_their_budget() -> None:
+    texts = [assets.asset_text(name) for name in assets.MEDIA_TYPES]
+    assert sum(len(gzip.compress(text.encode())) for text in texts) <= 15 * 1024
+
+
+def test_templates_contain_no_inline_script_or_style_attribute() -> None:
+    folder = Path(assets.__file__).with_name("templates")
+    for template in set(folder.glob("*.html")) - {folder / "docs.html"}:
+        assert not re.search(r"\son[a-z]+=|\sstyle=", template.read_text())
+
+
+# --- conditions
+
+
+@settings(max_examples=100)
+@given(forms_and_submissions())
+def test_page_shows_the_fields_that_the_domain_evaluates_as_visible(
+    case: tuple[SavedContactForm, list[SubmittedAnswer]],
+) -> None:
+    form, submitted = case
+    questionnaire = Questionnaire.of(form)
+    answers = {answer.id: answer.values for answer in reversed(submitted)}
+    view = build_public_contact_form(form, DIRECTORY, form.language)
+    wanted = FormRequest(is_survey=False, form_id=form.id)
+    page = show_form(wanted, DisplayedForm(view, questionnaire), FormState(answers)).body
+    assert isinstance(page, str)
+    visible = questionnaire.visible_fields(answers)
+    expected = {number for number, shown in enumerate(view.fields) if shown.id not in visible}
+    assert HtmlForm(page).hidden_fields == expected
