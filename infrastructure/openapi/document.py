@@ -23,7 +23,7 @@ from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
-from chalicelib.web.pages.assets import MEDIA_TYPES
+from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from infrastructure.openapi.examples import (
     EXAMPLE_KEY,
@@ -75,7 +75,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "language": ({"type": "string"}, "fr"),
     "code": ({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}, short_tracker(TRACKER)),
     "token": ({"type": "string"}, "7qLkV2c0QmB1c2Ug"),
-    "digest": ({"type": "string"}, "0123456789abcdef"),
+    "digest": ({"type": "string"}, asset_hash("page.js")),
     "name": ({"type": "string", "enum": list(MEDIA_TYPES)}, "page.js"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
