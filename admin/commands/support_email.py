@@ -6,6 +6,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from admin.commands.account import AccountArgument, id_argument
+from admin.options import example
 from admin.terminal import notices, show_table
 from chalicelib.domain.forms.survey import SupportEmail
 from chalicelib.domain.schema import Email
@@ -33,7 +34,7 @@ EmailArgument = Annotated[
 ]
 
 
-@app.command()
+@app.command(epilog=example("support-email create ACCOUNT help@shop.example --survey SURVEY"))
 def create(
     account: AccountArgument,
     email: EmailArgument,
@@ -49,52 +50,38 @@ def create(
     """Register the domain of a support address, and print the DNS records to publish.
 
     The command is safe to repeat.
-
-    Example: support-email create ACCOUNT help@shop.example --survey ID
     """
     domain, names = service.create_support_email(account, email, survey or ())
     _show(domain)
     notices().print(f"Surveys that use the address: {', '.join(names) or 'none'}.")
 
 
-@app.command()
+@app.command(epilog=example("support-email check ACCOUNT help@shop.example"))
 def check(account: AccountArgument, email: EmailArgument) -> None:
-    """Read the state of a support address from SES, and store it in the surveys that use it.
-
-    Example: support-email check ACCOUNT help@shop.example
-    """
+    """Read the state of a support address from SES, and store it in the surveys that use it."""
     domain, names = service.check_support_email(account, email)
     _show(domain)
     notices().print(f"Updated surveys: {', '.join(names) or 'none'}.")
 
 
-@app.command("list")
+@app.command("list", epilog=example("support-email list ACCOUNT"))
 def list_addresses(account: AccountArgument) -> None:
-    """List the support addresses of an account with their last checked states.
-
-    Example: support-email list ACCOUNT
-    """
+    """List the support addresses of an account with their last checked states."""
     show_table(
         ["Address", "DKIM", "Return path", "Sender", "Surveys"],
         [_row(used) for used in service.list_support_emails(account)],
     )
 
 
-@sender_app.command("create")
+@sender_app.command("create", epilog=example("mail-sender create surveys@feedback.example"))
 def create_sender(email: EmailArgument) -> None:
-    """Register the domain of the sender of a stage, and print the DNS records to publish.
-
-    Example: mail-sender create surveys@feedback.example
-    """
+    """Register the domain of the sender of a stage, and print the DNS records to publish."""
     _show(service.register_mail_domain(email))
 
 
-@sender_app.command("check")
+@sender_app.command("check", epilog=example("mail-sender check surveys@feedback.example"))
 def check_sender(email: EmailArgument) -> None:
-    """Read the state of the sender of a stage from SES.
-
-    Example: mail-sender check surveys@feedback.example
-    """
+    """Read the state of the sender of a stage from SES."""
     _show(service.require_mail_domain(email))
 
 

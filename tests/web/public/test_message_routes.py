@@ -48,9 +48,7 @@ def subscriber(known: Partner) -> tuple[str, str, str]:
             customer.id,
             Solicited(clock.now(), new_id()),
         )
-        customers.confirm_recipient(
-            write, known.account_id, customer, Channel.EMAIL, email_hash=key, phone_hash=None
-        )
+        customers.confirm_recipient(write, known.account_id, customer, Channel.EMAIL, key, None)
     token = UnsubscribeToken(known.account_id, key, Channel.EMAIL).signed(stage_secret())
     return known.account_id, customer.id, token
 
