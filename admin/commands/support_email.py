@@ -34,7 +34,7 @@ EmailArgument = Annotated[
 ]
 
 
-@app.command(epilog=example("support-email create ACCOUNT help@shop.example --survey ID"))
+@app.command(epilog=example("support-email create ACCOUNT help@shop.example --survey SURVEY"))
 def create(
     account: AccountArgument,
     email: EmailArgument,

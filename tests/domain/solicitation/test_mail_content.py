@@ -1,15 +1,17 @@
 """The content of mails: language, texts, options of the first question, images and colours."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.image import Image
 from chalicelib.domain.language import Language
-from chalicelib.domain.solicitation.mail_content import MailImage, shortened
+from chalicelib.domain.solicitation.mail_content import MailImage, mail_content, shortened
 from chalicelib.domain.solicitation.words import WORDS
 from tests.domain.forms.factories import IMAGE, depends, field, select
-from tests.domain.solicitation.factories import content
+from tests.domain.solicitation.factories import content, invitation, links_of
 
 TRANSLATED = {
     "autoTranslate": True,
@@ -149,7 +151,10 @@ def test_first_question_is_the_first_in_display_order() -> None:
 def test_logo_is_scaled_and_loaded_only_over_https(
     image: dict[str, Any], expected: MailImage | None
 ) -> None:
-    assert content(logo=IMAGE | {"width": 1}, emailLogo=image).logo == expected
+    sent = invitation(logo=IMAGE | {"width": 1})
+    # A survey that was saved before URLs were checked can contain such a URL.
+    survey = sent.survey.model_copy(update={"email_logo": Image.model_validate(image)})
+    assert mail_content(replace(sent, survey=survey), links_of(sent)).logo == expected
 
 
 def test_mail_images_fall_back_to_images_of_page() -> None:
