@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Final
 
 import typer
@@ -26,7 +27,6 @@ from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
 from admin.terminal import notices, progress_bar, results
 from chalicelib.domain import clock
-from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
@@ -285,7 +285,7 @@ def _purchase_command() -> str:
     The id and the e-mail address contain the time, so each run sends a survey.
     """
     purchase = {
-        "source": DataSource.SITE.value,
+        "source": "Site",
         "externalId": "demo-NOW",
         "storeId": demo_id("store lyon"),
         "date": "DATE",
@@ -293,9 +293,10 @@ def _purchase_command() -> str:
     }
     line = json.dumps(purchase, ensure_ascii=False)
     line = line.replace("NOW", "'$(date +%s)'").replace("DATE", "'$(date -u +%FT%TZ)'")
-    variables = " ".join(f"{name}={os.environ[name]}" for name in _AWS if name in os.environ)
-    command = f"{sys.executable} -m admin purchase import - --account {MAIN_ACCOUNT} --solicit"
-    return f"echo '{line}' | {variables} {command}"
+    variables = [f"{name}={quote(os.environ[name])}" for name in _AWS if name in os.environ]
+    options = f"--account {MAIN_ACCOUNT} --solicit"
+    command = f"{quote(sys.executable)} -m admin purchase import - {options}"
+    return f"echo '{line}' | {' '.join(variables)} {command}"
 
 
 def _show(description: DemoDescription, output: Path) -> None:

@@ -272,7 +272,7 @@ def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Pr
     provider.reactions = [OutcomeUnknown("late")]
     shop.record(externalId="1")
     shop.solicit()
-    resend(shop.account_id, DataSource.SITE, "1")
+    resend(shop.account_id, DataSource("Site"), "1")
     shop.solicit()
     stats = read_stats(shop.account_id)
     assert (stats.surveys_sent, stats.surveys_unknown) == (1, 0)
