@@ -40,9 +40,7 @@ def import_file(
         Path,
         typer.Argument(
             help="A CSV or JSON Lines file, or - for JSON lines on standard input.",
-            exists=True,
             dir_okay=False,
-            allow_dash=True,
         ),
     ],
     account: Annotated[str, typer.Option(help="The account's id.", parser=id_argument)],
