@@ -125,8 +125,9 @@ class DocsPage:
             else:
                 data = shlex.quote(json.dumps(body, ensure_ascii=False))
                 lines += [f"-H 'Content-Type: {media_type}'", f"-d {data}"]
-        verb = "" if method == "get" or "requestBody" in operation else f" -X {method.upper()}"
-        return " \\\n  ".join([f'curl -sS{verb} "$BASE_URL{path}{query}"', *lines])
+        if method != "get" and "requestBody" not in operation:
+            lines.append(f"-X {method.upper()}")
+        return " \\\n  ".join([f'curl -sS "$BASE_URL{path}{query}"', *lines])
 
     def _object_within(self, schema: Schema) -> Schema | None:
         """Return the schema of an object, or of the objects in an array; None for other values."""

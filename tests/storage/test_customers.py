@@ -120,9 +120,9 @@ def test_customers_are_found_by_normalized_email_and_phone_number() -> None:
         customers.create(account, customer)
     customers.create(new_id(), build_customer(email="zoe@example.test"))
     assert customers.find_by_email(account, "ZOE@example.test") == [first, second]
-    assert customers.find_by_phone_number(account, "+33 612 34") == [first]
+    assert customers.find_by_phone_numbers(account, ["+33 612 34"]) == [first]
     assert customers.find_by_email(account, "zoe@example.com") == []
-    assert customers.find_by_phone_number(account, "-") == []
+    assert customers.find_by_phone_numbers(account, ["-"]) == []
 
 
 def test_find_by_email_sends_two_aws_requests() -> None:
@@ -141,7 +141,7 @@ def test_replaced_customer_is_found_only_by_new_email_and_phone_number() -> None
     customers.replace(account, replaced)
     assert [c.id for c in customers.find_by_email(account, "new@example.test")] == [customer.id]
     assert customers.find_by_email(account, "old@example.test") == []
-    assert customers.find_by_phone_number(account, "123456") == []
+    assert customers.find_by_phone_numbers(account, ["123456"]) == []
 
 
 def test_customer_is_found_by_phone_number_that_import_filled() -> None:
@@ -150,5 +150,5 @@ def test_customer_is_found_by_phone_number_that_import_filled() -> None:
     customers.create(account, customer)
     with transaction() as write:
         customers.fill(write, account, customer.id, {"phone_number": "06 12 34"}, NOW)
-    assert [c.id for c in customers.find_by_phone_number(account, "061234")] == [customer.id]
+    assert [c.id for c in customers.find_by_phone_numbers(account, ["061234"])] == [customer.id]
     assert [c.id for c in customers.find_by_email(account, "zoe@example.test")] == [customer.id]

@@ -12,7 +12,7 @@ from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.services.recount.difference import Difference
-from chalicelib.storage import counters, customers, feedback, purchases
+from chalicelib.storage import counters, customers, feedback, purchases, solicitations
 from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.forms import FormTable
@@ -35,7 +35,7 @@ class StoredCounts:
 
     Attributes:
         forms: the submission counts by kind and id of the form.
-        totals: the numbers of purchases and feedback records.
+        totals: the numbers of purchases, feedback records and solicitations.
     """
 
     forms: FormCounts
@@ -84,6 +84,13 @@ def check_purchases(account_id: str, stored: StoredCounts, fix: bool) -> Iterato
     """Yield the account's purchase count if it is wrong."""
     counted = purchases.count_of_account(account_id)
     yield from check_total(account_id, Counted.PURCHASES, stored, counted, fix)
+
+
+def check_solicitations(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
+    """Yield the numbers of solicitations by outcome that are wrong."""
+    counted = solicitations.count_outcomes(account_id)
+    for kind in solicitations.OUTCOMES.values():
+        yield from check_total(account_id, kind, stored, counted[kind], fix)
 
 
 def check_total(

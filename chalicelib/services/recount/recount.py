@@ -43,4 +43,5 @@ def recount(
         yield from check_positions(positions, total, fix, advance)
     yield from counts.check_submissions(account_id, stored, started_at, fix, advance)
     yield from counts.check_purchases(account_id, stored, fix)
+    yield from counts.check_solicitations(account_id, stored, fix)
     yield from counts.check_customers(account_id, started_at, fix, advance)

@@ -37,7 +37,8 @@ pytestmark = pytest.mark.usefixtures("cloud")
 BASE_URL = "http://127.0.0.1:4566/api"
 DEMO_FILE_FIELDS = (
     "baseUrl accountId apiKey apiSecret webhookSecret brandId storeIds contactFormId surveyId"
-    " privateSurveyId trackers purchaseId customerId contactFormPage surveyPage rtlSurveyPage other"
+    " privateSurveyId trackers purchaseId customerId contactFormPage surveyPage rtlSurveyPage"
+    " mailbox other"
 ).split()
 OTHER_ACCOUNT_FIELDS = (
     "apiKey apiSecret customerId purchaseId contactFormId surveyId storeId".split()

@@ -146,6 +146,8 @@ def change_submission_count(seeded: SeededAccount) -> None:
 def change_account_counts(seeded: SeededAccount) -> None:
     counters.correct_count(seeded.account_id, Counted.PURCHASES, 7)
     counters.correct_count(seeded.account_id, Counted.FEEDBACK, -2)
+    counters.correct_count(seeded.account_id, Counted.SENT, 1)
+    counters.correct_count(seeded.account_id, Counted.SKIPPED, -1)
 
 
 def key(seeded: SeededAccount) -> str:
@@ -188,6 +190,8 @@ WRONG_COUNTS: Final[dict[Callable[[SeededAccount], None], Differences]] = {
     change_account_counts: {
         ("account", "purchases", 10, 3),
         ("account", "feedback", 1, 3),
+        ("account", "solicitations-sent", 1, 0),
+        ("account", "solicitations-skipped", 2, 3),
     },
 }
 
@@ -266,6 +270,8 @@ def test_count_that_changes_during_check_is_not_repaired(
         ("submissions", False),
         ("purchases", False),
         ("feedback", False),
+        ("solicitations-sent", True),
+        ("solicitations-skipped", True),
     }
 
 

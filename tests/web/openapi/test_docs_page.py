@@ -117,7 +117,7 @@ def test_every_operation_in_docs_page_has_curl_command(
     sent = {word.partition(":")[0] for word in words if ": " in word and word.startswith("X-")}
     assert sent == ({"X-API-KEY", "X-API-SECRET"} if "/partners/" in path else set())
     assert ("-d" in words) == (method == "post" and "/public/" not in path)
-    assert ("-F" in words) == (method == "post" and "/public/" in path)
+    assert ("-F" in words) == (method == "post" and path.endswith("/submit"))
 
 
 def test_html_in_descriptions_is_escaped() -> None:

@@ -97,6 +97,17 @@ def test_survey_page_contains_tracker_of_request(seeded: SeededAccount) -> None:
     assert form.value("tracker") == [tracker]
 
 
+def test_page_of_short_link_finds_survey_of_tracker(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker()
+    page = f"{SURVEY}/page?tracker="
+    form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    assert form.value("tracker") == [tracker]
+    assert form.value("id") == [seeded.private_survey_id]
+    unknown = CLIENT.get(f"{page}{new_id()}", BROWSER)
+    assert unknown.status == 404
+    assert CLIENT.get(f"{page}x", BROWSER).status == 400
+
+
 def test_page_language_sets_text_direction_and_form_action(fresh: SeededAccount) -> None:
     fresh.contact_form(autoTranslate=True, translations={"he": {"header": {"title": "שלום"}}})
     page = open_contact_form(fresh, "&language=he").body
