@@ -1,4 +1,4 @@
-"""Find out when an account's sending hours start."""
+"""Compute when the next sending hours of an account start."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
