@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from chalicelib.domain.accounts.settings import SendingHours, Weekday
 
 _DAYS: Final = 15
-"""Every weekday occurs twice, because the start of today may be over."""
+"""The number of days to search, from today. The days after today contain each weekday twice."""
 
 
 def hold_until(hours: SendingHours, time_zone: str, now: datetime) -> datetime | None:
