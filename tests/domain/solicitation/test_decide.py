@@ -282,7 +282,7 @@ WEEKDAYS = SendingHours.model_validate(
 
 
 def paris(day: int, at: time, month: int = 11) -> datetime:
-    """Return the time in UTC of a local time in Paris in 2026 (without ambiguity)."""
+    """Convert a local time in Paris in 2026 to UTC."""
     local = datetime.combine(date(2026, month, day), at, ZoneInfo("Europe/Paris"))
     return local.astimezone(UTC)
 
