@@ -125,6 +125,9 @@ def _describe(
         trackers=_unused_trackers(definitions, version),
         purchase_id=SHOWN_PURCHASE,
         customer_id=SHOWN_CUSTOMER,
+        contact_form_page=f"{base_url}/public/contact-form/page?id={demo_id('contact-form lumen')}",
+        survey_page=f"{base_url}/public/survey/page?survey={demo_id('survey visit')}",
+        rtl_survey_page=f"{base_url}/public/survey/page?survey={demo_id('survey casablanca')}",
         other=OtherAccount(
             api_key=other_key,
             api_secret=other_secret,
@@ -205,6 +208,11 @@ Try:
 curl -s {headers} '{customer}?id={description.customer_id}'
 curl -s {headers} -H 'Content-Type: application/json' -d '{{"limit": 5}}' '{customer}/list'
 curl -s {headers} '{survey}?id={description.survey_id}'
+
+Open in a browser:
+{description.contact_form_page}
+{description.survey_page}
+{description.rtl_survey_page}
 
 All ids and credentials are in {output}."""
     )

@@ -32,6 +32,8 @@ class DemoDescription(_Described):
         store_ids: the stores of the brand ``brand_id``, which are targets of the contact form and
             of the public survey.
         trackers: the ids of unused trackers of the private survey.
+        contact_form_page, survey_page, rtl_survey_page: the URLs of pages for respondents; the last
+            one is written from right to left.
     """
 
     base_url: str
@@ -47,6 +49,9 @@ class DemoDescription(_Described):
     trackers: list[str]
     purchase_id: str
     customer_id: str
+    contact_form_page: str
+    survey_page: str
+    rtl_survey_page: str
     other: OtherAccount
 
     @classmethod

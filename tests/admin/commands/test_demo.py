@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 BASE_URL = "http://127.0.0.1:4566/api"
 DEMO_FILE_FIELDS = (
     "baseUrl accountId apiKey apiSecret webhookSecret brandId storeIds contactFormId surveyId"
-    " privateSurveyId trackers purchaseId customerId other"
+    " privateSurveyId trackers purchaseId customerId contactFormPage surveyPage rtlSurveyPage other"
 ).split()
 OTHER_ACCOUNT_FIELDS = (
     "apiKey apiSecret customerId purchaseId contactFormId surveyId storeId".split()
@@ -143,9 +143,19 @@ def test_second_demo_run_changes_nothing(output: Path) -> None:
 
 def test_second_demo_run_updates_base_url_in_demo_file(output: Path) -> None:
     demo_file = demo(output)
-    assert demo(output, "http://127.0.0.1:4777/api/") == demo_file | {
-        "baseUrl": "http://127.0.0.1:4777/api"
+    moved = "http://127.0.0.1:4777/api"
+    pages = ("contactFormPage", "surveyPage", "rtlSurveyPage")
+    assert demo(output, f"{moved}/") == demo_file | {"baseUrl": moved} | {
+        name: demo_file[name].replace(BASE_URL, moved) for name in pages
     }
+
+
+def test_demo_prints_links_of_pages(output: Path) -> None:
+    demo_file = demo(output)
+    printed = run("demo", "--base-url", BASE_URL, "--output", output).stdout.splitlines()
+    pages = [demo_file[name] for name in ("contactFormPage", "surveyPage", "rtlSurveyPage")]
+    assert set(pages) <= set(printed)
+    assert all(page.startswith(f"{BASE_URL}/public/") for page in pages)
 
 
 def test_second_demo_run_creates_missing_records(

@@ -1,0 +1,97 @@
+"""The style of a form as CSS: colours, radii, fonts and the sources that a page loads."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.forms.image import Image
+from chalicelib.domain.forms.presentation import Font
+from chalicelib.domain.forms.public.survey import build_public_survey
+from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.web.pages.style import PageStyle, image_url, style_of
+from tests.domain.forms.factories import DIRECTORY, saved_survey
+
+
+def style(font: Font | None = None, **definition: Any) -> PageStyle:
+    survey = saved_survey(**definition)
+    view = build_public_survey(survey, DIRECTORY, survey.language, SurveyContext())
+    general = view.general_style
+    return style_of(view, general.model_copy(update={"font": font}) if font else general)
+
+
+def test_every_colour_of_definition_becomes_a_property() -> None:
+    fields = type(saved_survey().general_style).model_fields
+    colours = {
+        name: f"#0000{number:02x}"
+        for number, name in enumerate(name for name in fields if name.endswith("_color"))
+    }
+    css = style(generalStyle={fields[name].alias: value for name, value in colours.items()}).css
+    assert len(colours) == 21
+    for name, colour in colours.items():
+        assert f"--{name.removesuffix('_color').replace('_', '-')}:{colour};" in css
+
+
+def test_radii_become_properties() -> None:
+    css = style(
+        generalStyle={
+            "fieldRadius": "SHARP",
+            "buttonRadius": "PILL",
+            "cardBorderRadius": "ROUNDED",
+        }
+    ).css
+    assert "--field-radius:0;--button-radius:24px;--card-radius:8px;" in css
+
+
+@pytest.mark.parametrize(
+    ("colours", "scheme"),
+    [
+        ({}, "auto"),
+        ({"titleColor": "#123456"}, "light"),
+        ({"backgroundColor": "#fff"}, "light"),
+        ({"backgroundColor": "#101418"}, "dark"),
+        ({"backgroundColor": "#123f"}, "dark"),
+    ],
+)
+def test_configured_colours_select_scheme(colours: dict[str, str], scheme: str) -> None:
+    assert style(generalStyle=colours).scheme == scheme
+
+
+@pytest.mark.parametrize(
+    ("url", "source"),
+    [
+        ("https://cdn.example.com/a.woff2", "https://cdn.example.com"),
+        ("https://cdn.example.com/a.WOFF?v=1", "https://cdn.example.com"),
+        ("https://cdn.example.com/a.css", ""),
+        ("http://cdn.example.com/a.woff2", ""),
+        ("https://u@cdn.example.com/a.woff2", ""),
+        ("", ""),
+    ],
+)
+def test_only_https_font_file_is_loaded(url: str, source: str) -> None:
+    result = style(Font(name="Inter", url=url))
+    assert result.font_source == source
+    assert ("@font-face" in result.css) == bool(source)
+
+
+def test_font_cannot_leave_its_declaration() -> None:
+    font = Font(name='"}body{}', url='https://cdn.example.com/")}</style>\\.woff2')
+    css = style(font).css
+    assert "</style>" not in css
+    assert 'src:url("https://cdn.example.com/%22%29%7D%3C/style%3E%5C.woff2")' in css
+    assert "body" not in style(font.model_copy(update={"url": ""})).css
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.example/x.png", "javascript:alert(1)", "https://a.example;script-src/x", ""]
+)
+def test_image_with_unsafe_url_is_not_displayed(url: str) -> None:
+    assert image_url(Image(url=url)) == ""
+
+
+def test_sources_of_images_are_listed_once() -> None:
+    image = {"url": "https://cdn.example.com/x.png"}
+    other = {"url": "https://img.example.com:8443/x.png"}
+    assert style(logo=image, cover=image, footerLogo=other).image_sources == (
+        "https://cdn.example.com",
+        "https://img.example.com:8443",
+    )
