@@ -17,6 +17,7 @@ from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.doctor import doctor
+from admin.commands.form import form_commands
 from admin.commands.load import load
 from admin.commands.status import status
 from admin.error_messages import OneLineErrors
@@ -70,6 +71,8 @@ for _noun, _commands in {
     "account": account_commands.app,
     "key": key_commands.app,
     "definition": definition_app,
+    "form": form_commands("form"),
+    "survey": form_commands("survey"),
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
     "workflow": workflow_commands.app,

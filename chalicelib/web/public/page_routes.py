@@ -100,9 +100,9 @@ def page_asset(request: PublicRequest) -> Response:
     summary="Get the script that embeds a form",
     description='Returns the script for `<script src="…/public/embed.js" data-contact-form="ID">`'
     ' or `data-survey="ID"`. The script inserts the page of the form in a frame that grows with'
-    " its content. The attributes `data-tracker`, `data-store`, `data-brand` and `data-language` are"
-    " passed to the page, and `data-title` sets the title of the frame. The script and the frame use"
-    " no cookies and need no storage.",
+    " its content. The page receives the attributes `data-tracker`, `data-store`, `data-brand` and"
+    " `data-language`; `data-title` sets the title of the frame. The script and the frame use no"
+    " cookies and need no storage.",
     returns="The script.",
     media_types=("text/javascript",),
 )
