@@ -19,10 +19,13 @@ from admin.commands.demo import demo
 from admin.commands.doctor import doctor
 from admin.commands.form import form_commands
 from admin.commands.load import load
+from admin.commands.recount import recount
 from admin.commands.status import status
+from admin.definitions.definition import Kind
 from admin.error_messages import OneLineErrors
 from admin.options import add_json_option, example
 from admin.terminal import set_json_output
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.settings import settings
 
 _EXIT_CODES: Final = """\b
@@ -38,6 +41,13 @@ class _Root(OneLineErrors):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         add_json_option(self)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Its choice of output does not affect later runs of the process."""
+        try:
+            return super().invoke(ctx)
+        finally:
+            set_json_output(False)
 
 
 app = typer.Typer(
@@ -71,10 +81,10 @@ for _noun, _commands in {
     "account": account_commands.app,
     "key": key_commands.app,
     "definition": definition_app,
-    "form": form_commands("form"),
-    "survey": form_commands("survey"),
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
+    "form": form_commands("form", FormKind.CONTACT_FORM, Kind.CONTACT_FORM, "contact form"),
+    "survey": form_commands("survey", FormKind.SURVEY, Kind.SURVEY, "survey"),
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
     "webhook-secret": webhook_secret_commands.app,
@@ -85,6 +95,7 @@ for _noun, _commands in {
     app.add_typer(_commands, name=_noun)
 
 app.command(epilog=example("doctor"))(doctor)
+app.command(epilog=example("recount ACCOUNT --fix"))(recount)
 app.command(epilog=example("status"))(status)
 
 # The names that these commands had before all commands were named by noun and verb.
@@ -105,7 +116,6 @@ def choose_stage(
     The AWS account and region are configured as for the AWS command line. To use a local cloud, set
     the environment variable AWS_ENDPOINT_URL.
     """
-    set_json_output(False)
     if stage is None:
         return
     if not re.fullmatch(r"[a-z][a-z0-9]{1,15}", stage):

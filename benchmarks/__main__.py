@@ -16,8 +16,10 @@ from rich.console import Console
 from benchmarks import (
     abuse_cost,
     batch_cost,
+    ceilings,
     create_cost,
     delivery_cost,
+    feedback_cost,
     import_time,
     page_cost,
     public_cost,
@@ -40,7 +42,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last three benchmarks connect this process to a local cloud, which could affect
+    # The last four benchmarks connect this process to a local cloud, which could affect
     # benchmarks that run later.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
@@ -51,7 +53,9 @@ def main() -> None:
         "imports": import_time.measure,
         "batches": batch_cost.measure,
         "creates": create_cost.measure,
+        "ceilings": ceilings.measure,
         "pages": partial(page_cost.measure, options.customers),
+        "feedback": partial(feedback_cost.measure, options.feedback),
     }
     sections = []
     for name in [options.only] if options.only else measurements:
@@ -86,7 +90,9 @@ def _parser() -> argparse.ArgumentParser:
             "imports",
             "batches",
             "creates",
+            "ceilings",
             "pages",
+            "feedback",
         ),
         help="run only this benchmark (default: all)",
     )
@@ -100,6 +106,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=page_cost.CUSTOMERS,
         help="number of customers in the long list of `pages` (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--feedback",
+        type=int,
+        default=feedback_cost.FEEDBACK,
+        help="number of feedback records of `feedback` (default: %(default)s)",
     )
     return parser
 

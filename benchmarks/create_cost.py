@@ -90,17 +90,18 @@ def measure(
     """Measure concurrent creates in a temporary local cloud. Return a section of the report."""
     with own_cloud(), discard_log():
         _allow_connections(max(burst, SUSTAINED_WRITERS))
-        _create_one(new_id(), 0)
+        create_one(new_id(), 0)
         with _listing_worker():
             creates = [
-                _measure("customers at once", burst, burst, _create_one),
-                _measure("customers, sustained", sustained, SUSTAINED_WRITERS, _create_one),
+                _measure("customers at once", burst, burst, create_one),
+                _measure("customers, sustained", sustained, SUSTAINED_WRITERS, create_one),
             ]
             by_respondents = _measure_respondents(respondents)
     return _section(creates, by_respondents)
 
 
-def _create_one(account_id: str, number: int) -> None:
+def create_one(account_id: str, number: int) -> None:
+    """Create a customer."""
     body = {"email": f"customer-{number}@example.com", "firstName": f"Zoé {number}"}
     create_customer(account_id, parse(body, CustomerBody))
 
@@ -137,7 +138,7 @@ def _measure_respondents(count: int) -> Creates:
     account_id = new_id()
     brand = save_brand(account_id, {"id": new_id(), "name": "Maison Lumen"})
     form = save_contact_form(account_id, sample_account.contact_form(1, brand.id))
-    pending = [_feedback(account_id, form.id, number) for number in range(count)]
+    pending = [respondent_feedback(account_id, form.id, number) for number in range(count)]
     with ThreadPoolExecutor(FEEDBACK.max_concurrency) as threads:
         list(threads.map(lambda record: feedback.create(record, None), pending))
 
@@ -170,7 +171,8 @@ def _measure_respondents(count: int) -> Creates:
     )
 
 
-def _feedback(account_id: str, form_id: str, number: int) -> Feedback:
+def respondent_feedback(account_id: str, form_id: str, number: int) -> Feedback:
+    """Build a feedback record of a new respondent, without storing it."""
     email = Answer(
         field_id=new_id(), key="mail", type="EMAIL", values=[f"guest-{number}@example.com"]
     )

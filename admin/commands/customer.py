@@ -6,7 +6,7 @@ import typer
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.options import example
-from admin.terminal import cell_text, notices, progress_total, show, show_table
+from admin.terminal import cell_text, notices, progress_total, show_record, show_table
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.customers.find import find_by_email, find_by_name, find_by_phone_number
@@ -63,7 +63,9 @@ def show_customer(
     """
     shown = read_customer(account, customer).model_dump(mode="json", by_alias=True)
     width = max(map(len, shown))
-    show(shown, "\n".join(f"{name:<{width}}  {cell_text(value)}" for name, value in shown.items()))
+    show_record(
+        shown, "\n".join(f"{name:<{width}}  {cell_text(value)}" for name, value in shown.items())
+    )
 
 
 def _show_list(found: list[Customer]) -> None:

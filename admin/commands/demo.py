@@ -2,6 +2,8 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Final
@@ -15,19 +17,29 @@ from admin.definitions.save import write
 from admin.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.description import DemoDescription, OtherAccount
+from admin.demo.feedback import DemoFeedback, demo_feedback
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
 from admin.terminal import notices, progress_bar, results
+from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
+from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.accounts.manage import create_account, find_account, issue_key
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.feedback.load_earlier import EarlierSubmission, load_earlier_submissions
+from chalicelib.services.feedback.process import MAX_BATCH_SIZE
+from chalicelib.services.feedback.submit import SubmissionMetadata
+from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.services.solicitation.issue_tracker import issue_tracker
 from chalicelib.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
 from chalicelib.services.workflows.manage import list_workflows, save_workflow
 
 _TRACKERS: Final = 24
+_SETTINGS: Final = {"defaultRegion": "FR", "timeZone": "Europe/Paris"}
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 
 
@@ -53,12 +65,15 @@ def demo(
     it issues new credentials.
     """
     started = time.monotonic()
-    definitions = demo_definitions()
+    loaded_at = _create_accounts()
+    definitions = demo_definitions(loaded_at.date())
     version = version_of(definitions)
     if find_tracker(_tracker_id(version, _TRACKERS - 1)):
         outcome = "unchanged"
     else:
         outcome = count_list(_load(definitions))
+        if not list_workflows(MAIN_ACCOUNT):  # earlier feedback must not fire webhooks
+            outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} feedbacks"
     if webhook_url:
         _save_workflows(webhook_url)
     earlier = DemoDescription.read(output)
@@ -72,10 +87,19 @@ def demo(
     _show(description, output)
 
 
-def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
+def _create_accounts() -> datetime:
+    """Create the missing accounts. Return the time at which the main account was created."""
+    created_at = {}
     for account_id, name in ACCOUNTS.items():
-        if find_account(account_id) is None:
-            create_account(name, account_id)
+        account = find_account(account_id)
+        if account is None:
+            account = create_account(name, account_id)
+            change_account_settings(account_id, _SETTINGS, "demo")
+        created_at[account_id] = account.created_at
+    return created_at[MAIN_ACCOUNT]
+
+
+def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
     checked, problems = check(definitions, None, StoredResources())
     written: Counter[Kind] = Counter()
     if not problems:
@@ -91,6 +115,47 @@ def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
     if problems:
         raise typer.Exit(1)
     return written
+
+
+def _load_feedback(submissions: Sequence[DemoFeedback]) -> int:
+    """Create the trackers of the submissions, and load the submissions, oldest first."""
+    loaded = 0
+    with progress_bar("Feedback", len(submissions)) as advance:
+        for start in range(0, len(submissions), MAX_BATCH_SIZE):
+            batch = submissions[start : start + MAX_BATCH_SIZE]
+            loaded += load_earlier_submissions([_submission(feedback) for feedback in batch])
+            for _ in batch:
+                advance()
+    return loaded
+
+
+def _submission(feedback: DemoFeedback) -> EarlierSubmission:
+    is_survey = feedback.kind is Kind.SURVEY
+    saved = (get_survey if is_survey else get_contact_form)(feedback.form_id).saved
+    field_ids = {field.key: field.id for field in saved.fields}
+    body = {
+        "id": feedback.form_id,
+        "store": feedback.store_id,
+        "fields": [
+            {"id": field_ids[key], "values": values} for key, values in feedback.answers.items()
+        ],
+    }
+    if feedback.purchase_id and feedback.sent_at:
+        with clock.fixed_at(feedback.sent_at):
+            tracker = issue_tracker(
+                MAIN_ACCOUNT,
+                feedback.form_id,
+                feedback.purchase_id,
+                feedback.send_mode,
+                demo_id(f"tracker {feedback.key}"),
+            )
+        body["tracker"] = tracker.id
+    respondent = Respondent(language=feedback.language)
+    return EarlierSubmission(
+        parse(body, SurveySubmission) if is_survey else parse(body, ContactFormSubmission),
+        SubmissionMetadata(respondent, idempotency_key=feedback.key),
+        feedback.submitted_at,
+    )
 
 
 def _save_workflows(url: str) -> None:

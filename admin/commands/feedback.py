@@ -1,6 +1,8 @@
 """The command ``feedback``: list, show, export, report on, mark and delete feedback."""
 
-from typing import Annotated
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
@@ -18,15 +20,22 @@ from admin.commands.feedback_options import (
     UntilOption,
     ZoneOption,
     build_filter,
+    zone_of,
 )
 from admin.feedback.description import show_description
+from admin.feedback.export.export import export_feedback
+from admin.feedback.export.writers import Format
+from admin.feedback.report.figures import Breakdown
+from admin.feedback.report.report import write_report
 from admin.feedback.rows import show_list
 from admin.options import YesOption, example
-from admin.terminal import confirm, counter, notices, show
-from chalicelib.services.accounts.manage import require_account
+from admin.terminal import confirm, counter, notices, progress_total, show_record
+from chalicelib.domain import clock
 from chalicelib.services.feedback.describe import describe_feedback
 from chalicelib.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.services.feedback.find import find_feedback
+
+_REPORT_PERIOD: Final = timedelta(weeks=12)
 
 app = typer.Typer(help="Read, export and exclude feedback.", no_args_is_help=True)
 
@@ -53,10 +62,11 @@ def list_feedback(
     Cost: four AWS requests and one per form in the list. With a filter other than the period, one
     more per 100 feedback records, until enough records match or the period ends.
     """
+    zone = time_zone or zone_of(account)
     wanted = build_filter(
         since,
         until,
-        time_zone,
+        zone,
         form_id=form,
         survey_id=survey,
         store_id=store,
@@ -65,12 +75,106 @@ def list_feedback(
         language=language,
         text=contains,
     )
-    require_account(account)
     with counter("Reading feedback") as advance:
         found = list(
             find_feedback(account, wanted, newest_first=True, at_most=limit, on_read=advance)
         )
     show_list(account, found)
+
+
+@app.command(
+    epilog=example(
+        "feedback export ACCOUNT --since 2026-11-01 --format xlsx --output november.xlsx",
+        "feedback export ACCOUNT --form ID --time-zone Europe/Paris --output answers.csv",
+    )
+)
+def export(
+    account: AccountArgument,
+    output: Annotated[Path, typer.Option(dir_okay=False, help="The file to write.")],
+    form: FormOption = None,
+    survey: SurveyOption = None,
+    store: StoreOption = None,
+    brand: BrandOption = None,
+    rating: RatingOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    language: LanguageOption = None,
+    contains: ContainsOption = None,
+    time_zone: ZoneOption = None,
+    file_format: Annotated[
+        Format | None,
+        typer.Option("--format", help="The format.  [default: the extension of the file, or csv]"),
+    ] = None,
+) -> None:
+    """Export an account's feedback to a file, oldest first, with one column per field.
+
+    Answers to fields that the forms do not have any more are in the column otherAnswers.
+    docs/operating.md describes how programs read the files.
+
+    Cost: one AWS request per 100 feedback records of the period, and up to nine.
+    """
+    zone = time_zone or zone_of(account)
+    wanted = build_filter(
+        since,
+        until,
+        zone,
+        form_id=form,
+        survey_id=survey,
+        store_id=store,
+        brand_id=brand,
+        ratings=rating,
+        language=language,
+        text=contains,
+    )
+    chosen = file_format or _format_of(output)
+    with progress_total("Exporting feedback") as advance:
+        rows = export_feedback(account, wanted, chosen, zone, output, advance)
+    notices().print(f"Exported {rows} feedback record(s) to {output}.")
+    show_record({"rows": rows, "output": str(output), "format": chosen.value})
+
+
+@app.command(
+    epilog=example(
+        "feedback report ACCOUNT --output report.html",
+        "feedback report ACCOUNT --since 2026-01-01 --by month --by store --output year.html",
+    )
+)
+def report(
+    account: AccountArgument,
+    output: Annotated[Path, typer.Option(dir_okay=False, help="The HTML file to write.")],
+    form: FormOption = None,
+    survey: SurveyOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    by: Annotated[
+        list[Breakdown] | None,
+        typer.Option(help="A breakdown of the figures. Repeatable.  [default: week, store]"),
+    ] = None,
+    time_zone: ZoneOption = None,
+) -> None:
+    """Write a report on an account's feedback to one HTML file without scripts.
+
+    By default, the period is the last twelve weeks. The report compares it with the previous period
+    of the same length. It excludes test responses.
+
+    Cost: one AWS request per 100 feedback records of both periods, and up to six.
+    """
+    zone = time_zone or zone_of(account)
+    wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
+    end = wanted.until or clock.now()
+    period = (wanted.since or end - _REPORT_PERIOD, end)
+    if period[0] >= end:
+        raise typer.BadParameter("Must be before the end of the period.", param_hint="--since")
+    breakdowns = list(dict.fromkeys(by or (Breakdown.WEEK, Breakdown.STORE)))
+    with counter("Reading feedback") as advance:
+        responses = write_report(account, wanted, period, breakdowns, zone, output, advance)
+    notices().print(f"Wrote a report on {responses} response(s) to {output}.")
+    show_record({"responses": responses, "output": str(output)})
+
+
+def _format_of(output: Path) -> Format:
+    extension = output.suffix.removeprefix(".").lower()
+    return Format(extension) if extension in list(Format) else Format.CSV
 
 
 @app.command("show", epilog=example("feedback show ID"))
@@ -98,7 +202,7 @@ def mark_test_response(
     is_changed = mark_test(feedback, is_test=not undo)
     state = "not marked as a test" if undo else "marked as a test"
     notices().print(f"The feedback is {'' if is_changed else 'already '}{state}.")
-    show({"id": feedback, "isTest": not undo, "isChanged": is_changed})
+    show_record({"id": feedback, "isTest": not undo, "isChanged": is_changed})
 
 
 @app.command("delete", epilog=example("feedback delete ID --yes"))
@@ -116,4 +220,4 @@ def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
         if is_deleted
         else f"There is no feedback with the id {feedback}. Nothing was deleted."
     )
-    show({"id": feedback, "isDeleted": is_deleted})
+    show_record({"id": feedback, "isDeleted": is_deleted})

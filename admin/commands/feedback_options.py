@@ -10,6 +10,7 @@ import typer
 from admin.commands.account import id_argument
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.language import Language
+from chalicelib.services.accounts.settings import current_settings
 
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10
@@ -40,6 +41,15 @@ def parse_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):
         raise typer.BadParameter("Must be a time zone, such as Europe/Paris.") from None
+
+
+def zone_of(account_id: str) -> ZoneInfo:
+    """Return the account's time zone. One AWS request.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    return ZoneInfo(current_settings(account_id).time_zone)
 
 
 def _language(text: str) -> str:
@@ -92,13 +102,15 @@ ContainsOption = Annotated[
 ZoneOption = Annotated[
     Any,
     typer.Option(
-        help="The time zone of dates and times.  [default: UTC]", parser=parse_zone, metavar="ZONE"
+        help="The time zone of dates and times.  [default: the account's]",
+        parser=parse_zone,
+        metavar="ZONE",
     ),
 ]
 
 
 def parse_period(
-    since: str | None, until: str | None, zone: ZoneInfo | None
+    since: str | None, until: str | None, zone: ZoneInfo
 ) -> tuple[datetime | None, datetime | None]:
     """Return the start and the end of the period that the options describe.
 
@@ -113,17 +125,17 @@ def parse_period(
 
 
 def _parse_time(
-    text: str | None, zone: ZoneInfo | None, option: str, days_after_date: int = 0
+    text: str | None, zone: ZoneInfo, option: str, days_after_date: int = 0
 ) -> datetime | None:
     if text is None:
         return None
     try:
         if len(text) == len("2026-11-20"):
             day = date.fromisoformat(text) + timedelta(days=days_after_date)
-            timestamp = datetime.combine(day, time(), zone or UTC)
+            timestamp = datetime.combine(day, time(), zone)
         else:
             timestamp = datetime.fromisoformat(text)
-            timestamp = timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=zone or UTC)
+            timestamp = timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=zone)
         return timestamp.astimezone(UTC)
     except (ValueError, OverflowError):
         detail = "Must be a date or a date-time, such as 2026-11-20 or 2026-11-20T10:00:00Z."
@@ -131,7 +143,7 @@ def _parse_time(
 
 
 def build_filter(
-    since: str | None, until: str | None, zone: ZoneInfo | None, **properties: Any
+    since: str | None, until: str | None, zone: ZoneInfo, **properties: Any
 ) -> FeedbackFilter:
     """Return the filter that the options describe.
 

@@ -1,153 +1,110 @@
-"""The commands ``form`` and ``survey``: links, QR codes and posters of pages."""
+"""The commands ``form`` and ``survey``: list, check, export, compare, enable and disable.
 
-import io
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Annotated, Final
-from urllib.parse import urlencode
+`form_page` contains the commands for their pages.
+"""
 
-import segno
+from collections.abc import Callable
+from typing import Annotated, Any
+
 import typer
 
-from admin.commands.account import id_argument
-from admin.options import example
-from admin.posters.poster import Poster
-from admin.terminal import notices, prints_json, show, show_table
-from chalicelib.domain.forms.public.contact_form import PublicContactForm
-from chalicelib.domain.forms.public.survey import PublicSurvey
-from chalicelib.services.forms.cached_forms import Respondent
-from chalicelib.services.forms.displayed import (
-    ContactFormRequest,
-    display_contact_form,
-    display_survey,
+from admin.commands.account import AccountArgument, id_argument
+from admin.commands.definition_files import (
+    AccountOption,
+    FileArgument,
+    check_file,
+    diff_file,
+    print_definition,
 )
-from chalicelib.services.forms.public import SurveyRequest
+from admin.commands.form_page import add_page_commands
+from admin.definitions.definition import Kind
+from admin.definitions.export import form_definition
+from admin.options import example
+from admin.terminal import notices, show_record, show_table
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.services.accounts.manage import require_account
+from chalicelib.services.forms.saved import list_forms, require_form, set_form_enabled
 
-View = PublicContactForm | PublicSurvey
-
-_PAGES: Final = {
-    "form": "/public/contact-form/page?id=",
-    "survey": "/public/survey/page?survey=",
-}
-_TITLES: Final = {"form": "contact form", "survey": "survey"}
-
-FormArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of the form.", parser=id_argument)
-]
-StoreOption = Annotated[
-    str | None,
-    typer.Option(help="The id of the store that the feedback is about.", parser=id_argument),
-]
-LanguageOption = Annotated[
-    str | None, typer.Option(help="The language of the page. Default: the browser's language.")
-]
-BaseUrlOption = Annotated[
-    str,
-    typer.Option(
-        help="The public base URL of the service, without a trailing slash.",
-        envvar="PUBLIC_BASE_URL",
-    ),
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of the form or survey.", parser=id_argument)
 ]
 
 
-def form_commands(noun: str) -> typer.Typer:
-    """Return the commands for contact forms (`form`) or surveys (`survey`)."""
-    title = _TITLES[noun]
-    app = typer.Typer(help=f"Print links and QR codes of a {title}'s page.", no_args_is_help=True)
+def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> typer.Typer:
+    """Return the commands of contact forms or of surveys.
 
-    @app.command(
-        help=f"Print the URL of the page of a {title}.",
-        epilog=example(f"{noun} link ID --base-url https://feedback.example.com"),
-    )
-    def link(
-        form: FormArgument,
-        base_url: BaseUrlOption,
-        store: StoreOption = None,
-        language: LanguageOption = None,
-    ) -> None:
-        _view(noun, form, store, language)
-        url = _link(noun, base_url, form, store, language)
-        show({"url": url}, url)
-
-    @app.command(
-        help=f"Print the QR code of the page of a {title}, or write it to files.\n\n"
-        "With --svg, the command writes an image; with --poster, a page to print on A4 paper."
-        " Without --store, it also writes a file for each store of the form. The commands report a"
-        " disabled form or a private survey as an error.",
-        epilog=example(
-            f"{noun} qr ID --base-url https://feedback.example.com",
-            f"{noun} qr ID --base-url https://feedback.example.com --poster --output posters",
-        ),
-    )
-    def qr(
-        form: FormArgument,
-        base_url: BaseUrlOption,
-        store: StoreOption = None,
-        language: LanguageOption = None,
-        svg: Annotated[bool, typer.Option("--svg", help="Write SVG images.")] = False,
-        poster: Annotated[bool, typer.Option("--poster", help="Write posters as HTML.")] = False,
-        output: Annotated[
-            Path, typer.Option(file_okay=False, help="The folder of the files.")
-        ] = Path(),
-    ) -> None:
-        view = _view(noun, form, store, language)
-        renderers: dict[str, Callable[[Poster], str]] = {}
-        renderers |= {"svg": Poster.svg} if svg else {}
-        renderers |= {"html": Poster.html} if poster else {}
-        if not renderers:
-            _print_code(_link(noun, base_url, form, store, language))
-            return
-        stores = [store] if store else [None, *(place.id for place in view.store_list)]
-        names = {place.id: place.name for place in view.store_list}
-        posters = {
-            "-".join(filter(None, [form, place])): Poster(
-                view, names.get(place or "", ""), _link(noun, base_url, form, place, language)
-            )
-            for place in stores
-        }
-        show_table(["Place", "File", "URL"], [*_write(posters, renderers, output)])
-
-    return app
-
-
-def _view(noun: str, form_id: str, store: str | None, language: str | None) -> View:
-    """Return the view of a form that respondents can open.
-
-    Raises:
-        FeedbackError: the form does not exist, is disabled or private, or the store is unknown.
+    Args:
+        noun: the first word of the commands.
+        word: the name of one form of this kind, for texts.
     """
-    respondent = Respondent(language=language)
-    if noun == "survey":
-        return display_survey(SurveyRequest(form_id, store_id=store), respondent).view
-    return display_contact_form(ContactFormRequest(form_id, store), respondent).view
+    app = typer.Typer(
+        help=f"List, check, export, compare, enable and disable {word}s, and print their links.",
+        no_args_is_help=True,
+    )
 
+    def command(verb: str, arguments: str, text: str) -> Callable[[Callable[..., None]], Any]:
+        return app.command(verb, help=text, epilog=example(f"{noun} {verb} {arguments}"))
 
-def _link(noun: str, base_url: str, form_id: str, store: str | None, language: str | None) -> str:
-    parameters = {"store": store, "language": language}
-    query = urlencode({name: value for name, value in parameters.items() if value})
-    return base_url.rstrip("/") + _PAGES[noun] + form_id + (f"&{query}" if query else "")
+    @command(
+        "list",
+        "ACCOUNT",
+        f"List the account's {word}s, oldest first.\n\nCost: one AWS request, and three per 100 "
+        f"{word}s.",
+    )
+    def list_all(account: AccountArgument) -> None:
+        require_account(account)
+        show_table(
+            ["Id", "Name", "Language", "Enabled", "Submissions"],
+            [
+                [
+                    form.saved.id,
+                    form.saved.name,
+                    form.saved.language.value,
+                    form.saved.enabled,
+                    form.submission_count,
+                ]
+                for form in list_forms(account, form_kind)
+            ],
+        )
 
+    @command("check", f"{noun}s.yaml --account ACCOUNT", f"Validate {word}s without saving them.")
+    def check(file: FileArgument, account: AccountOption = None) -> None:
+        check_file(kind, file, account)
 
-def _print_code(url: str) -> None:
-    if prints_json():
-        show({"url": url})
-        return
-    code = io.StringIO()
-    segno.make(url, micro=False).terminal(code, compact=True)
-    show({}, code.getvalue() + url)
+    @command(
+        "diff",
+        f"{noun}s.yaml --account ACCOUNT",
+        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ.",
+    )
+    def diff(file: FileArgument, account: AccountOption = None) -> None:
+        diff_file(kind, file, account)
 
+    @command(
+        "export",
+        f"ID > {noun}.yaml",
+        f"Print the definition of a {word}, which loads again unchanged.\n\nCost: one AWS request.",
+    )
+    def export(form: IdArgument) -> None:
+        found = require_form(form_kind, form)
+        print_definition(form_definition(found.account_id, found.saved))
 
-def _write(
-    posters: dict[str, Poster], renderers: dict[str, Callable[[Poster], str]], folder: Path
-) -> Iterator[tuple[str, str, str]]:
-    """Write the files and yield place, path and URL of each file."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, poster in posters.items():
-            for suffix, render in renderers.items():
-                file = folder / f"{name}.{suffix}"
-                file.write_text(render(poster), encoding="utf-8")
-                yield poster.place, str(file), poster.link
-    except OSError as error:
-        notices().print(f"Error: Cannot write to {folder}: {error.strerror}.")
-        raise typer.Exit(1) from None
+    @command("enable", "ID", f"Enable a {word}. The change takes effect within a minute.")
+    def enable(form: IdArgument) -> None:
+        _set_enabled(form, is_enabled=True)
+
+    @command(
+        "disable",
+        "ID",
+        f"Disable a {word}, so that it accepts no submissions. The change takes effect within a "
+        "minute.",
+    )
+    def disable(form: IdArgument) -> None:
+        _set_enabled(form, is_enabled=False)
+
+    def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
+        form = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
+        notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
+        show_record({"id": form.id, "enabled": is_enabled})
+
+    add_page_commands(app, noun, word)
+    return app

@@ -82,3 +82,37 @@ def read_yaml(text: str, loader: type[PlainLoader] = PlainLoader) -> Iterator[An
         yaml.YAMLError: the next document is not valid YAML.
     """
     return yaml.load_all(text, loader)
+
+
+class _PlainDumper(yaml.SafeDumper):
+    """A YAML writer that quotes the strings that `PlainLoader` or YAML 1.1 would convert."""
+
+    yaml_implicit_resolvers = {
+        first: [
+            *yaml.SafeDumper.yaml_implicit_resolvers.get(first, ()),
+            *PlainLoader.yaml_implicit_resolvers.get(first, ()),
+        ]
+        for first in (
+            *yaml.SafeDumper.yaml_implicit_resolvers,
+            *PlainLoader.yaml_implicit_resolvers,
+        )
+    }
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        """Write repeated values in full."""
+        return True
+
+
+def _represent_text(dumper: _PlainDumper, text: str) -> yaml.Node:
+    """Quote texts with line breaks other than line feeds, which other styles would normalize."""
+    style = '"' if _LINE_BREAKS.intersection(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_LINE_BREAKS: Final = frozenset("\r\x85\u2028\u2029")
+_PlainDumper.add_representer(str, _represent_text)
+
+
+def write_yaml(value: Any) -> str:
+    """Return a YAML document that `read_yaml` reads unchanged."""
+    return yaml.dump(value, Dumper=_PlainDumper, allow_unicode=True, sort_keys=False, width=100)

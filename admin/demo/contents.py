@@ -1,6 +1,7 @@
 """Build all demo data as definitions."""
 
 import json
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,9 @@ from admin.demo import customers, purchases
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 
 ACCOUNTS: Final = {MAIN_ACCOUNT: "Groupe Lumen", OTHER_ACCOUNT: "Café Minuit"}
+
+EXAMPLE_DAY: Final = date(2026, 10, 26)
+"""The day on which the documentation's examples load the demo data."""
 
 _FOLDER: Final = Path(__file__).parent
 _FILES: Final = {
@@ -32,12 +36,17 @@ def _id(loader: PlainLoader, node: yaml.ScalarNode) -> str:
 _DemoLoader.add_constructor("!id", _id)
 
 
-def demo_definitions() -> list[RawDefinition]:
-    """Return the definitions of both accounts. Every call returns the same definitions."""
+def demo_definitions(day: date = EXAMPLE_DAY) -> list[RawDefinition]:
+    """Return the definitions of both accounts.
+
+    Args:
+        day: the day on which the demo data is loaded for the first time. The dates of purchases are
+            relative to this day. Everything else is always the same.
+    """
     return [
         RawDefinition(f"demo data of {ACCOUNTS[account]}, definition {number}", content)
         for account in ACCOUNTS
-        for number, content in enumerate(_contents_of(account), start=1)
+        for number, content in enumerate(_contents_of(account, day), start=1)
     ]
 
 
@@ -47,7 +56,7 @@ def version_of(definitions: list[RawDefinition]) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-def _contents_of(account_id: str) -> list[dict[str, Any]]:
+def _contents_of(account_id: str, day: date) -> list[dict[str, Any]]:
     from_files = [
         content
         for name in _FILES[account_id]
@@ -56,10 +65,10 @@ def _contents_of(account_id: str) -> list[dict[str, Any]]:
     ]
     if account_id == MAIN_ACCOUNT:
         people = customers.main_customers()
-        account_purchases = purchases.main_purchases(_ids(people))
+        account_purchases = purchases.main_purchases(_ids(people), day)
     else:
         people = customers.other_customers()
-        account_purchases = purchases.other_purchases(_ids(people))
+        account_purchases = purchases.other_purchases(_ids(people), day)
     contents = (*from_files, *people, *account_purchases)
     return [{**content, "account": account_id} for content in contents]
 

@@ -1,6 +1,7 @@
 """Build the customers of the demo data: one with every field, and many with random data."""
 
 from collections.abc import Iterator
+from datetime import date, timedelta
 from random import Random
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ _TAGS: Final = (
     {"tag": "Presse", "color": "#6c3483"},
     {"tag": "À rappeler"},
 )
-_ATTRIBUTES: Final = (
+_ATTRIBUTES: Final[tuple[dict[str, Any], ...]] = (
     {
         "attribute": "Favourite dish",
         "type": "SINGLE_SELECT",
@@ -45,6 +46,14 @@ _ATTRIBUTES: Final = (
     {"attribute": "Last mood", "type": "RATING", "rating": "8", "autoDetected": True},
     {"attribute": "Birthday", "type": "DATE", "value": "1987-04-12"},
     {"attribute": "Pays by invoice", "type": "BOOLEAN", "value": "true"},
+)
+_DISHES: Final = ("Tajine", "Bouillabaisse", "天ぷら", "Couscous", "Risotto", "Île flottante")
+_ALLERGIES: Final = ("Nuts", "Gluten", "Shellfish", "Lactose", "Eggs", "Sesame")
+_SEATS: Final = (
+    ("Près de la fenêtre", "window"),
+    ("En terrasse", "terrace"),
+    ("Au calme, loin de la cuisine", "quiet"),
+    ("カウンター席", "counter"),
 )
 
 
@@ -88,12 +97,39 @@ def _fields(chance: Random, person: Person, number: int) -> dict[str, Any]:
     if chance.random() < 0.25:
         document["tags"] = chance.sample(_TAGS, chance.randint(1, 3))
     if chance.random() < 0.25:
-        document["attributes"] = chance.sample(_ATTRIBUTES, chance.randint(1, 3))
+        sampled = chance.sample(_ATTRIBUTES, chance.randint(1, 3))
+        # Another generator, so that the values of the other fields do not depend on attributes.
+        document["attributes"] = list(_varied(sampled, Random(f"attributes {person} {number}")))
     if chance.random() < 0.03:
         document["type"] = "Unknown"
     if chance.random() < 0.4:
         document |= _external_fields(chance, person, number)
     return document
+
+
+def _varied(attributes: list[dict[str, Any]], chance: Random) -> Iterator[dict[str, Any]]:
+    """Yield the attributes with random values of the same types."""
+    for attribute in attributes:
+        match attribute["type"]:
+            case "SINGLE_SELECT":
+                dish = chance.choice(_DISHES)
+                yield {**attribute, "fromPossibleValue": dish, "value": dish}
+            case "MULTI_SELECT":
+                allergies = chance.sample(_ALLERGIES, chance.randint(1, 3))
+                chosen = {"fromPossibleValue": allergies[0], "value": ", ".join(allergies)}
+                yield {**attribute, **chosen}
+            case "TEXT":
+                text, value = chance.choice(_SEATS)
+                yield {**attribute, "text": text, "value": value}
+            case "NUMBER":
+                yield {**attribute, "value": str(chance.randint(1, 40))}
+            case "RATING":
+                yield {**attribute, "rating": str(chance.randint(3, 10))}
+            case "DATE":
+                born = date(1948, 1, 1) + timedelta(days=chance.randrange(58 * 365))
+                yield {**attribute, "value": born.isoformat()}
+            case _:
+                yield {**attribute, "value": chance.choice(("true", "false"))}
 
 
 def _external_fields(chance: Random, person: Person, number: int) -> dict[str, Any]:

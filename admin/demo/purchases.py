@@ -1,10 +1,10 @@
 """Build the purchases of the demo data: restaurant meals, deliveries and hotel stays.
 
-The dates are fixed and cover 14 months.
+The dates cover the 14 months before a given day.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any, Final
 
@@ -14,7 +14,6 @@ from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.domain.schema import format_timestamp
 
-_FIRST_DAY: Final = datetime(2025, 9, 1, tzinfo=UTC)
 _DAYS: Final = 420
 
 _TABLES: Final = ("lyon", "paris", "marseille", "bordeaux", "casablanca", "rabat", "ginza", "kyoto")
@@ -28,16 +27,21 @@ _SHOWN_NAME: Final = ("Opera", "demo-stay-0000")
 SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NAME[1])
 
 
-def main_purchases(customers: Sequence[str], count: int = 420) -> list[dict[str, Any]]:
-    """Return the purchases of the main account. The first purchase has a value in every field."""
-    return [_complete_purchase(), *_random_purchases("main", customers, count - 1)]
+def main_purchases(customers: Sequence[str], day: date, count: int = 420) -> list[dict[str, Any]]:
+    """Return the purchases of the main account. The first purchase has a value in every field.
+
+    Args:
+        day: the day after the last purchase.
+    """
+    return [_complete_purchase(day), *_random_purchases("main", customers, day, count - 1)]
 
 
-def other_purchases(customers: Sequence[str]) -> list[dict[str, Any]]:
+def other_purchases(customers: Sequence[str], day: date) -> list[dict[str, Any]]:
     """Return the purchases of the second account."""
+    first_day = _midnight(day) - timedelta(days=_DAYS)
     return [
         {
-            **_purchase("Lightspeed", "minuit", number, _FIRST_DAY + timedelta(days=7 * number)),
+            **_purchase("Lightspeed", "minuit", number, first_day + timedelta(days=7 * number)),
             "storeId": demo_id("store minuit-gent" if number % 2 else "store minuit-lille"),
             "customerId": customers[number % len(customers)],
         }
@@ -54,11 +58,12 @@ OTHER_PURCHASE = id_of(OTHER_ACCOUNT, {"source": "Lightspeed", "externalId": "de
 
 
 def _random_purchases(
-    account: str, customers: Sequence[str], count: int
+    account: str, customers: Sequence[str], day: date, count: int
 ) -> Iterator[dict[str, Any]]:
     chance = Random(f"purchases of {account}")
+    first_day = _midnight(day) - timedelta(days=_DAYS)
     for number in range(1, count + 1):
-        timestamp = _FIRST_DAY + timedelta(
+        timestamp = first_day + timedelta(
             days=chance.randrange(_DAYS), hours=chance.randint(11, 21), minutes=number % 60
         )
         match chance.randrange(10):
@@ -117,13 +122,14 @@ def _stay(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
     }
 
 
-def _complete_purchase() -> dict[str, Any]:
+def _complete_purchase(day: date) -> dict[str, Any]:
+    booked, arrival, departure = (_midnight(day) - timedelta(days=ago) for ago in (26, 14, 11))
     return {
-        **_purchase(_SHOWN_NAME[0], "stay", 0, datetime(2026, 9, 30, 9, 30, tzinfo=UTC)),
+        **_purchase(_SHOWN_NAME[0], "stay", 0, booked.replace(hour=9, minute=30)),
         "storeId": demo_id("store essaouira"),
         "customerId": SHOWN_CUSTOMER,
-        "startDate": "2026-10-12T15:00:00.000Z",
-        "endDate": "2026-10-15T11:00:00.000Z",
+        "startDate": format_timestamp(arrival.replace(hour=15)),
+        "endDate": format_timestamp(departure.replace(hour=11)),
         "metadata": {"room": "214", "nights": 3, "guests": [{"name": "ليلى"}], "paid": True},
         "attributes": [
             {"attribute": "Nights", "type": "NUMBER", "value": "3"},
@@ -136,6 +142,10 @@ def _complete_purchase() -> dict[str, Any]:
             {"attribute": "Late arrival", "type": "BOOLEAN", "value": "true", "autoDetected": True},
         ],
     }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
 def _purchase(source: str, label: str, number: int, timestamp: datetime) -> dict[str, Any]:

@@ -1,9 +1,27 @@
 """The only source of the current time in the service. Tests replace `now`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
+
+_fixed: ContextVar[datetime | None] = ContextVar("fixed", default=None)
+
+
+@contextmanager
+def fixed_at(timestamp: datetime) -> Iterator[None]:
+    """Fix the current time in the block, to record something that happened earlier.
+
+    Other threads are not affected.
+    """
+    token = _fixed.set(timestamp)
+    try:
+        yield
+    finally:
+        _fixed.reset(token)
 
 
 def now() -> datetime:
     """Return the current time in UTC, truncated to milliseconds."""
-    timestamp = datetime.now(UTC)
+    timestamp = _fixed.get() or datetime.now(UTC)
     return timestamp.replace(microsecond=timestamp.microsecond // 1000 * 1000)

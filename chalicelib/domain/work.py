@@ -17,7 +17,8 @@ PARKED: Final = "PARKED"
 """State of work that used all allowed attempts and is not retried until an operator replays it."""
 
 _ACCOUNT_GROUPS: Final = 8
-_SHARDS_PER_GROUP: Final = 2
+_SHARDS_PER_GROUP: Final = 4
+_ORIGINAL_SHARDS: Final = 2
 PARKED_SHARD: Final = "parked"
 """Index shard of all parked work. The sweeper does not query this shard."""
 
@@ -74,7 +75,7 @@ class ParkedWork:
 def shard_of(account_id: str, owner_id: str, part: str) -> str:
     """Return the index shard of a work record.
 
-    The account id selects a group of two shards; each record uses one of them. A backlog of one
+    The account id selects a group of four shards; each record uses one of them. A backlog of one
     account therefore affects only the accounts with the same group, about one in eight.
     """
     group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
@@ -98,7 +99,9 @@ def shards_of_account(account_id: str) -> list[str]:
 
 
 def _shard(group: int, offset: int) -> str:
-    return f"open-{group * _SHARDS_PER_GROUP + offset}"
+    # Earlier versions had two shards for each group. Their numbers must not change.
+    later, original = divmod(offset, _ORIGINAL_SHARDS)
+    return f"open-{(later * _ACCOUNT_GROUPS + group) * _ORIGINAL_SHARDS + original}"
 
 
 def first_due(now: datetime) -> int:

@@ -2,9 +2,9 @@
 
 from chalice.app import CloudWatchEvent
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.customers.request_positions import request_overdue_positions
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 from chalicelib.services.work.sweep import sweep as sweep_work

@@ -2,14 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, Final
+from functools import cache, partial
+from typing import Any, Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
 
 from chalicelib.aws_calls import client_config, count_calls_of
 from chalicelib.backoff import Backoff
+from chalicelib.concurrency import map_concurrently
 from chalicelib.log import logger
 from chalicelib.messages import Pointer, encode
 from chalicelib.queues import Queue
@@ -18,12 +19,16 @@ from chalicelib.time_limits import has_time_for_call
 
 _MESSAGES_PER_REQUEST: Final = 10
 _ROUNDS: Final = 3
+_MAX_CONCURRENCY: Final = 4
+
+Item = TypeVar("Item")
 
 
 def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
     """Send one message per pointer. Return the number of accepted messages.
 
-    AWS errors are logged and not raised.
+    AWS errors are logged and not raised. For a standard queue, all requests except the first run
+    concurrently.
 
     The message group is the account: a FIFO queue delivers the messages of an account in order, and
     a standard queue shares its capacity fairly between accounts. A FIFO queue drops a duplicate of
@@ -33,12 +38,12 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
     stops sending when a request fails or too little time is left. The sweeper requeues the work of
     all messages that were not sent.
     """
+    batches = _split(pointers, _MESSAGES_PER_REQUEST)
     sent = 0
-    for start in range(0, len(pointers), _MESSAGES_PER_REQUEST):
-        try:
-            sent += _send_batch(queue, pointers[start : start + _MESSAGES_PER_REQUEST])
-        except (ClientError, BotoCoreError) as error:
-            logger.warning("queue unavailable", queue=queue.name, error=type(error).__name__)
+    for together in [batches[:1], *_split(batches[1:], 1 if queue.is_fifo else _MAX_CONCURRENCY)]:
+        accepted = map_concurrently(partial(_try_send, queue), together, _MAX_CONCURRENCY)
+        sent += sum(count or 0 for count in accepted)
+        if None in accepted:
             break
     if sent < len(pointers):
         logger.warning("messages not sent", queue=queue.name, unsent=len(pointers) - sent)
@@ -49,6 +54,19 @@ def forget_client() -> None:
     """Discard the cached client and queue URLs. Tests use this to replace the AWS endpoint."""
     _client.cache_clear()
     _url.cache_clear()
+
+
+def _split(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _try_send(queue: Queue, pointers: Sequence[Pointer]) -> int | None:
+    """Return the number of accepted messages, or None if the queue is unavailable."""
+    try:
+        return _send_batch(queue, pointers)
+    except (ClientError, BotoCoreError) as error:
+        logger.warning("queue unavailable", queue=queue.name, error=type(error).__name__)
+        return None
 
 
 def _send_batch(queue: Queue, pointers: Sequence[Pointer]) -> int:

@@ -5,6 +5,7 @@ oldest customer with this pair.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +16,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
@@ -31,8 +33,10 @@ from chalicelib.storage.dynamodb.transactions import (
     put_new,
     retry_on_contention,
     transaction,
+    try_write,
 )
 from chalicelib.storage.dynamodb.work_records import DueIndex
+from chalicelib.storage.list_positions import ListPositions
 
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
@@ -485,6 +489,37 @@ def count_feedback(
         actions=actions,
         condition=CustomerRow.key.exists(),
     )
+
+
+def positions(account_id: str) -> ListPositions:
+    """Return the positions of the account's customers."""
+    return ListPositions(account_id, Listed.CUSTOMERS, CustomerRow)
+
+
+def walk(account_id: str) -> Iterator[list[Customer]]:
+    """Yield the account's listed customers in groups of up to 100. One request per group."""
+    for rows in positions(account_id).walk():
+        yield [_customer(row) for row in rows]
+
+
+def correct_counts(account_id: str, seen: Customer, counts: CustomerCounts) -> bool:
+    """Replace the counts of a customer. Return False if it has changed since it was loaded.
+
+    Args:
+        seen: the customer as it was loaded.
+    """
+    corrected = asdict(counts)
+    unchanged = CustomerRow.updated_at == format_timestamp(seen.updated_at)
+    for name in corrected:
+        attribute, value = getattr(CustomerRow, name), getattr(seen, name)
+        unchanged &= (attribute == value) if value else _is_zero(attribute)
+    row = CustomerRow(account_key(account_id, seen.id))
+    actions = [getattr(CustomerRow, name).set(value) for name, value in corrected.items()]
+    return try_write(lambda: row.update(actions, condition=unchanged))
+
+
+def _is_zero(attribute: Any) -> Any:
+    return attribute.does_not_exist() | (attribute == 0)
 
 
 def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -6,7 +6,6 @@ only the worker with the current token can save the outcome.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from math import ceil
 from typing import Any, Final
 
@@ -14,7 +13,6 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Conflict, Unavailable
@@ -31,7 +29,10 @@ from chalicelib.domain.webhooks.execution import (
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import (
+    CONDITION_FAILED,
     Contention,
+    put_new,
+    retry_on_contention,
     transaction,
     try_write,
     update_or_read,
@@ -57,7 +58,7 @@ PART: Final = "execution"
 The attempts of the execution are separate rows with the sort keys ``attempt#NUMBER``.
 """
 
-_MAX_PUTS: Final = 25
+_MAX_PUTS: Final = 100
 _READ_AT_ONCE: Final = 100
 _MAX_PUT_BYTES: Final = 3_000_000
 _FILTERED_PAGE_SIZE: Final = 1_000
@@ -75,7 +76,12 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class ExecutionRow(WorkRow):
-    """The table row of an execution or of one of its attempts."""
+    """The table row of an execution or of one of its attempts.
+
+    ``claimed`` is the number of the last claimed attempt, and ``attempt`` of the last attempt with
+    an outcome. Only ``attempt`` is in the index `by_account`, so that a claim does not write the
+    index: an account's executions share one index key.
+    """
 
     class Meta:
         name = "executions"
@@ -91,6 +97,7 @@ class ExecutionRow(WorkRow):
     feedback_id = UnicodeAttribute(null=True)
     body = CompressedJsonAttribute(null=True)
     attempt = IntegerAttribute(null=True)
+    claimed = IntegerAttribute(null=True)
     settled = IntegerAttribute(null=True)
     attempts_before = IntegerAttribute(null=True)
     ambiguous = BooleanAttribute(null=True)
@@ -116,18 +123,23 @@ class ExecutionRow(WorkRow):
         free: Condition = cls.is_pending() & unclaimed & is_due
         return free
 
+    @property
+    def last_claimed(self) -> int:
+        """The number of the last claimed attempt."""
+        return (self.attempt if self.claimed is None else self.claimed) or 0
+
     def pointer(self, _now: datetime) -> ExecutionPointer:
         return _execution(self).pointer
 
     def on_parking(self) -> list[Action]:
         # If the outcome of the last claim is unknown, the receiver may have received the webhook,
         # so mark the execution as ambiguous.
-        interrupted = [ExecutionRow.ambiguous.set(True)] if self.attempt > self.settled else []
+        interrupted = [ExecutionRow.ambiguous.set(True)] if self.last_claimed > self.settled else []
         return [ExecutionRow.leased_until.remove(), *interrupted]
 
     def on_reopening(self) -> list[Action]:
         return [
-            ExecutionRow.attempts_before.set(ExecutionRow.attempt),
+            ExecutionRow.attempts_before.set(self.last_claimed),
             ExecutionRow.expires_at.remove(),
             ExecutionRow.not_before.remove(),
             ExecutionRow.leased_until.remove(),
@@ -141,8 +153,10 @@ WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow
 def create(executions: Sequence[Execution]) -> None:
     """Add the executions that do not exist yet. Existing executions are not changed.
 
-    One request per 25 executions. If at least one of the 25 already exists, each of the 25 is then
-    written with a separate request.
+    One request per 100 executions; one more if some of the 100 already exist.
+
+    Raises:
+        Unavailable: the database throttles, or contention persists.
     """
     batch: list[Execution] = []
     size = 0
@@ -168,7 +182,8 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     claim_token = new_id()
     lease_end = ceil((now + LEASE).timestamp())
     actions: list[Action] = [
-        ExecutionRow.attempt.add(1),
+        # Rows of an earlier version do not have this attribute.
+        ExecutionRow.claimed.set((ExecutionRow.claimed | ExecutionRow.attempt) + 1),
         ExecutionRow.claims.add(1),
         ExecutionRow.claim_token.set(claim_token),
         ExecutionRow.leased_until.set(lease_end),
@@ -202,12 +217,13 @@ def save_outcome(
     last_attempt = execution.attempt if was_attempted else execution.attempt - 1
     actions = [
         ExecutionRow.attempt.set(last_attempt),
+        ExecutionRow.claimed.set(last_attempt),
         ExecutionRow.settled.set(last_attempt),
         *_outcome_actions(outcome, now),
     ]
     condition = (
         ExecutionRow.is_pending()
-        & (ExecutionRow.attempt == execution.attempt)
+        & (ExecutionRow.claimed == execution.attempt)
         & (ExecutionRow.claim_token == execution.claim_token)
         & (ExecutionRow.settled < execution.attempt)
     )
@@ -327,17 +343,22 @@ def interrupted_attempts(execution: Execution, now: datetime) -> list[Attempt]:
 
 
 def _create_batch(executions: Sequence[Execution]) -> None:
-    try:
-        with transaction() as write:
-            for execution in executions:
-                _add(write, execution)
-    except Contention:
-        for row in map(_row, executions):
-            try_write(partial(row.save, _is_new()))
+    missing = {execution.id: execution for execution in executions}
 
+    def attempt() -> None:
+        if not missing:
+            return
+        try:
+            with transaction() as write:
+                for execution in missing.values():
+                    put_new(write, ExecutionRow, _attributes(execution))
+        except Contention as contention:
+            for failed, reason in contention.failed_writes:
+                if reason == CONDITION_FAILED:
+                    del missing[failed["Item"]["execution_id"]["S"]]
+            raise
 
-def _add(write: TransactWrite, execution: Execution) -> None:
-    write.save(_row(execution), _is_new())
+    retry_on_contention(attempt)
 
 
 def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
@@ -366,28 +387,25 @@ def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
     ]
 
 
-def _is_new() -> Condition:
-    return ExecutionRow.execution_id.does_not_exist()
-
-
 def _expires_at(now: datetime) -> int:
     return int((now + RETENTION).timestamp())
 
 
-def _row(execution: Execution) -> ExecutionRow:
-    return ExecutionRow(
-        execution.id,
-        PART,
-        account_id=execution.account_id,
-        created_at=format_timestamp(execution.created_at),
-        workflow_id=execution.workflow_id,
-        action_id=execution.action_id,
-        feedback_id=execution.feedback_id,
-        body=execution.body,
-        attempt=0,
-        settled=0,
+def _attributes(execution: Execution) -> dict[str, Any]:
+    return {
+        "execution_id": execution.id,
+        "part": PART,
+        "account_id": execution.account_id,
+        "created_at": format_timestamp(execution.created_at),
+        "workflow_id": execution.workflow_id,
+        "action_id": execution.action_id,
+        "feedback_id": execution.feedback_id,
+        "body": execution.body,
+        "attempt": 0,
+        "claimed": 0,
+        "settled": 0,
         **pending_attributes(execution.account_id, execution.id, PART, execution.created_at),
-    )
+    }
 
 
 def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
@@ -416,7 +434,7 @@ def _execution(row: ExecutionRow) -> Execution:
         body=row.body or b"",
         state=ExecutionState(row.state),
         created_at=datetime.fromisoformat(row.created_at),
-        attempt=row.attempt or 0,
+        attempt=row.last_claimed,
         settled=row.settled or 0,
         attempts_before=row.attempts_before or 0,
         claims=row.claims or 0,

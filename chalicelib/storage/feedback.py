@@ -1,7 +1,8 @@
 """The table of feedback records. Each row is also the work record for processing the feedback."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
@@ -31,12 +32,24 @@ PART: Final = "feedback"
 """The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
 
 
+_READ_AT_ONCE: Final = 100
+
+
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     class Meta:
         index_name = "by_account"
         projection = KeysOnlyProjection()
 
     account_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
+class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_customer"
+        projection = KeysOnlyProjection()
+
+    customer_id = UnicodeAttribute(hash_key=True)
     created_at = UnicodeAttribute(range_key=True)
 
 
@@ -55,6 +68,7 @@ class FeedbackRow(WorkRow):
     customer_id = UnicodeAttribute(null=True)
     is_test = BooleanAttribute(null=True)
     by_account = _ByAccount()
+    by_customer = _ByCustomer()
     part = PART
 
     def pointer(self, _now: datetime) -> FeedbackPointer:
@@ -105,6 +119,30 @@ def list_ids(
         scan_index_forward=not newest_first,
     )
     return (row.feedback_id for row in rows)
+
+
+def counted_of_account(account_id: str, until: datetime) -> Iterator[Feedback]:
+    """Yield the account's counted feedback that was created until then.
+
+    Two requests per 100 records.
+    """
+    is_created = FeedbackRow.created_at <= format_timestamp(until)
+    yield from _counted(FeedbackRow.by_account.query(account_id, is_created))
+
+
+def counted_of_customer(account_id: str, customer_id: str) -> Iterator[Feedback]:
+    """Yield the customer's counted feedback. One request, and one per 100 records."""
+    for record in _counted(FeedbackRow.by_customer.query(customer_id)):
+        if record.account_id == account_id:
+            yield record
+
+
+def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
+    ids = (entry.feedback_id for entry in entries)
+    while group := list(islice(ids, _READ_AT_ONCE)):
+        for record in find_many(group).values():
+            if record.is_counted:
+                yield record.feedback
 
 
 def find_with_tracker(

@@ -5,6 +5,7 @@ and changes only when an operator loads a definition. The summary row is small a
 number of submissions. Only summary rows are in the index.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,12 +14,13 @@ from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Conflict
-from chalicelib.domain.paging import PageRequest
+from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction, try_write
+from chalicelib.storage.list_positions import ListPositions
 
 _DOCUMENT: Final = "document"
 _SUMMARY: Final = "summary"
@@ -101,6 +103,26 @@ class FormTable:
             for form_id, count in counts.items()
             if form_id in documents
         ], total
+
+    def positions(self, account_id: str) -> ListPositions:
+        """Return the positions of the account's forms."""
+        return ListPositions(account_id, self._listed, self._row, self._row.part == _SUMMARY)
+
+    def load_counts(self, form_ids: Sequence[str]) -> dict[str, int]:
+        """Return the submission counts of forms by id. One consistent request per 100 forms."""
+        keys = [(self._row, form_id, _SUMMARY) for form_id in form_ids]
+        groups = [keys[start : start + MAX_LIMIT] for start in range(0, len(keys), MAX_LIMIT)]
+        rows = [row for group in groups for row in read_together(*group)]
+        return {row.form_id: row.submission_count or 0 for row in rows if row}
+
+    def correct_count(self, form_id: str, read: int, count: int) -> bool:
+        """Replace the submission count of a form. Return False if it has changed since.
+
+        Args:
+            read: the count as it was loaded.
+        """
+        row, stored = self._row(form_id, _SUMMARY), self._row.submission_count
+        return try_write(lambda: row.update([stored.set(count)], condition=stored == read))
 
     def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
         """Add ``by`` to the submission count of a form in this transaction.

@@ -12,7 +12,7 @@ from chalicelib.storage.dynamodb.table import Table, account_key
 
 def place(account_id: str, position: int) -> dict[str, Any]:
     """Return the index attributes of a record at this position of the account's list."""
-    return {"position": position, "list_block": _key(account_id, block_of(position))}
+    return {"position": position, "list_block": block_key(account_id, block_of(position))}
 
 
 def load_page(row: type[Table], account_id: str, request: PageRequest, total: int) -> Iterator[Any]:
@@ -20,9 +20,10 @@ def load_page(row: type[Table], account_id: str, request: PageRequest, total: in
     model: Any = row
     for block, first, last in request.ranges(total):
         yield from model.by_block.query(
-            _key(account_id, block), model.position.between(first, last)
+            block_key(account_id, block), model.position.between(first, last)
         )
 
 
-def _key(account_id: str, block: int) -> str:
+def block_key(account_id: str, block: int) -> str:
+    """Return the index key of a block of an account's list."""
     return account_key(account_id, str(block))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
@@ -11,6 +12,15 @@ from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key
 from chalicelib.storage.dynamodb.transactions import transaction
+
+
+class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_customer"
+        projection = KeysOnlyProjection()
+
+    customer_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
 
 
 class PurchaseRow(Table):
@@ -33,6 +43,7 @@ class PurchaseRow(Table):
     source = UnicodeAttribute()
     metadata = JsonAttribute(null=True)
     attributes = JsonAttribute(null=True)
+    by_customer = _ByCustomer()
 
 
 def find(account_id: str, purchase_id: str) -> Purchase | None:
@@ -73,6 +84,25 @@ def save(account_id: str, purchase: Purchase, earlier: Purchase | None) -> None:
                 )
             if before:
                 customers.count_purchase(write, account_id, before, -1, purchase.source, now)
+
+
+def count_of_customer(account_id: str, customer_id: str) -> int:
+    """Return the number of the customer's purchases. One request per MB of index entries."""
+    is_of_account = PurchaseRow.key.startswith(account_key(account_id, ""))
+    return PurchaseRow.by_customer.count(customer_id, filter_condition=is_of_account)
+
+
+def count_of_account(account_id: str) -> int:
+    """Return the number of the account's purchases. Reads the whole table, consistently.
+
+    One request per MB of the table.
+    """
+    rows = PurchaseRow.scan(
+        PurchaseRow.key.startswith(account_key(account_id, "")),
+        attributes_to_get=["key"],
+        consistent_read=True,
+    )
+    return sum(1 for _ in rows)
 
 
 def _row(account_id: str, purchase: Purchase) -> PurchaseRow:

@@ -51,7 +51,7 @@ _CUSTOMERS: Final = 12
 _UNKNOWN: Final = demo_id("unknown")
 _STORE: Final = demo_id("store lyon")
 _FORM: Final = demo_id("contact-form lumen")
-_DISABLED_FORM: Final = demo_id("contact-form alize")
+_DISABLED_FORM: Final = demo_id("contact-form closed")
 _SURVEY: Final = demo_id("survey visit")
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 _DISABLED_SURVEY: Final = demo_id("survey japan")
@@ -243,8 +243,7 @@ def _definitions() -> Iterator[RawDefinition]:
             else content["kind"] == Kind.PURCHASE and id_of(MAIN_ACCOUNT, content) != SHOWN_PURCHASE
         ):
             continue
-        disabled = {"enabled": False} if content.get("id") == _DISABLED_FORM else {}
-        yield RawDefinition(definition.origin, {**content, **disabled})
+        yield definition
 
 
 def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 """Tests of the index shard and the due time of unfinished work records."""
 
 from datetime import UTC, datetime, timedelta
+from zlib import crc32
 
 import pytest
 
@@ -13,6 +14,7 @@ from chalicelib.domain.work import (
     first_due,
     open_shards,
     shard_of,
+    shards_of_account,
 )
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -23,21 +25,33 @@ OWNERS = [derived_id("owner", str(n)) for n in range(200)]
 def test_open_shards_contain_every_assigned_shard_but_not_parked_shard() -> None:
     used = {shard_of(account, owner, "0") for account in ACCOUNTS for owner in OWNERS}
     assert used == set(open_shards())
-    assert len(open_shards()) == 16
+    assert len(open_shards()) == 32
     assert PARKED_SHARD not in open_shards()
 
 
-def test_records_of_account_are_distributed_to_two_shards() -> None:
+def test_records_of_account_are_distributed_to_four_shards() -> None:
     for account in ACCOUNTS:
-        assert len({shard_of(account, owner, "0") for owner in OWNERS}) == 2
+        assert len({shard_of(account, owner, "0") for owner in OWNERS}) == 4
 
 
-def test_chunks_of_one_import_are_distributed_to_two_shards() -> None:
-    assert len({shard_of(ACCOUNTS[0], OWNERS[0], str(part)) for part in range(50)}) == 2
+def test_chunks_of_one_import_are_distributed_to_four_shards() -> None:
+    assert len({shard_of(ACCOUNTS[0], OWNERS[0], str(part)) for part in range(50)}) == 4
+
+
+def test_shards_of_account_include_its_two_shards_of_earlier_versions() -> None:
+    for account in ACCOUNTS:
+        group = crc32(account.encode()) % 8
+        earlier = {f"open-{2 * group}", f"open-{2 * group + 1}"}
+        assert earlier < set(shards_of_account(account)) <= set(open_shards())
 
 
 def test_same_record_always_gets_same_shard() -> None:
-    assert [shard_of("a", "o", part) for part in "1234"] == ["open-6", "open-6", "open-6", "open-7"]
+    assert [shard_of("a", "o", part) for part in "1234"] == [
+        "open-6",
+        "open-22",
+        "open-6",
+        "open-23",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,16 @@ from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.services.forms.tables import TABLES
-from chalicelib.storage import customers, feedback
+from chalicelib.storage import counters, customers, feedback
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 
 def mark_test(feedback_id: str, *, is_test: bool) -> bool:
     """Mark a feedback record as a test, or remove the mark. Return False if nothing changes.
 
-    The counts of the form and of the customer change in the same transaction. Three AWS requests.
+    The counts of the account, the form and the customer change in the same transaction. Three
+    AWS requests.
 
     Raises:
         NotFound: the feedback record does not exist.
@@ -44,7 +46,8 @@ def mark_test(feedback_id: str, *, is_test: bool) -> bool:
 def delete_feedback(feedback_id: str) -> bool:
     """Delete a feedback record. Return False if it does not exist.
 
-    The counts of the form and of the customer change in the same transaction. Three AWS requests.
+    The counts of the account, the form and the customer change in the same transaction. Three
+    AWS requests.
 
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing has changed.
@@ -65,7 +68,7 @@ def delete_feedback(feedback_id: str) -> bool:
 
 
 def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -> None:
-    """Change a record, and the counts of its form and its customer, in one transaction.
+    """Change a record, and the counts of its account, form and customer, in one transaction.
 
     Args:
         change: adds the change of the record to the transaction.
@@ -78,6 +81,7 @@ def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -
         change(write)
         if by:
             TABLES[record.kind].count_submissions(write, record.form_id, by)
+            counters.count(write, record.account_id, Counted.FEEDBACK, record.id, by)
         for account_id, customer_id in existing:
             customers.count_feedback(
                 write, account_id, customer_id, [record.rating], [record.source], clock.now(), by=by

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.storage import feedback
 
 MAX_CONCURRENCY: Final = 8

@@ -36,7 +36,7 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 25 executions to create, and one per ten executions to queue. Loading the workflows or the
+    per 100 executions to create, and one per ten executions to queue. Loading the workflows or the
     settings of an account that are not cached takes one more request each.
 
     Raises:

@@ -67,11 +67,11 @@ def submit_contact_form(
         Unavailable: the feedback record was not stored.
     """
     form = get_contact_form(submission.id)
-    origin = _origin("submit_contact_form", submission, metadata)
+    origin = origin_of_submission(submission, metadata)
     if metadata.idempotency_key and (earlier := _find_earlier(origin)):
         return earlier
     context = SurveyContext.at(form.directory, store_id=submission.store)
-    new = _build(form, context, submission, metadata, origin)
+    new = build_submitted(form, context, submission, metadata, origin)
     return _store(new, metadata, origin)
 
 
@@ -87,7 +87,7 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
         Conflict: the survey is disabled, or the tracker is already used.
     """
     survey = get_survey(submission.id)
-    origin = _origin("submit_survey", submission, metadata)
+    origin = origin_of_submission(submission, metadata)
     if tracker_id := submission.tracker:
         return retry_on_contention(
             lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
@@ -98,7 +98,7 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
     context = SurveyContext.of_request(
         survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
     )
-    new = _build(survey, context, submission, metadata, origin)
+    new = build_submitted(survey, context, submission, metadata, origin)
     return _store(new, metadata, origin)
 
 
@@ -119,7 +119,7 @@ def _submit_with_tracker(
         raise Contention(condition_failed=True)
     tracker = require_unused(stored_tracker, survey.saved)
     context = SurveyContext.of_tracker(survey.directory, tracker)
-    new = _build(survey, context, submission, metadata, origin)
+    new = build_submitted(survey, context, submission, metadata, origin)
     with transaction() as write:
         feedback.add(write, new, origin.input_hash)
         trackers.consume(write, tracker.id, new.id, new.created_at)
@@ -127,13 +127,19 @@ def _submit_with_tracker(
     return new
 
 
-def _build(
+def build_submitted(
     form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
     context: SurveyContext,
     submission: ContactFormSubmission | SurveySubmission,
     metadata: SubmissionMetadata,
     origin: Origin,
 ) -> Feedback:
+    """Validate the submission and build its feedback record.
+
+    Raises:
+        InvalidInput: an answer, the store or the brand is invalid.
+        Conflict: the form is disabled.
+    """
     require_enabled(form.saved)
     require_places(form.saved, form.directory, store_id=submission.store, brand_id=submission.brand)
     return build_feedback(
@@ -174,11 +180,12 @@ def _find_earlier(origin: Origin) -> Feedback | None:
     return earlier.feedback
 
 
-def _origin(
-    operation: str,
-    submission: ContactFormSubmission | SurveySubmission,
-    metadata: SubmissionMetadata,
+def origin_of_submission(
+    submission: ContactFormSubmission | SurveySubmission, metadata: SubmissionMetadata
 ) -> Origin:
+    """Return the id and the input hash of the submission's feedback record."""
+    is_survey = isinstance(submission, SurveySubmission)
+    operation = "submit_survey" if is_survey else "submit_contact_form"
     key = metadata.idempotency_key
     parsed_input = submission.model_dump(mode="json", exclude_none=True) if key else None
     return origin_of(submission.id, operation, key, parsed_input)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.forms.tables import TABLES
 from chalicelib.storage.forms import StoredForm
 
@@ -54,6 +56,23 @@ def list_forms(account_id: str, kind: FormKind) -> Iterator[AccountForm]:
         stored, total = TABLES[kind].page(account_id, PageRequest(limit=MAX_LIMIT, page=page))
         yield from (_form(kind, form) for form in stored)
         page, read = page + 1, page * MAX_LIMIT
+
+
+def set_form_enabled(
+    kind: FormKind, form_id: str, *, is_enabled: bool
+) -> SavedContactForm | SavedSurvey:
+    """Enable or disable a form. The change takes effect within a minute. Three AWS requests.
+
+    Raises:
+        NotFound: the form does not exist.
+    """
+    form = require_form(kind, form_id)
+    if form.saved.enabled == is_enabled:
+        return form.saved
+    changed = {"enabled": is_enabled, "updated_at": format_timestamp(clock.now())}
+    saved = form.saved.model_copy(update=changed)
+    TABLES[kind].save(form.account_id, form_id, saved.model_dump_json().encode())
+    return saved
 
 
 def _form(kind: FormKind, stored: StoredForm) -> AccountForm:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import (
     Attempt,
@@ -26,7 +27,6 @@ from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings

@@ -7,10 +7,10 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.work import ParkedWork
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 
 MAX_LISTED: Final = 100

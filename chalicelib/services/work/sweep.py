@@ -6,9 +6,9 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.work import DueWork
-from chalicelib.services.concurrency import map_concurrently
 from chalicelib.services.work.kinds import KindOfWork
 
 LISTED_PER_SHARD: Final = 100

@@ -14,6 +14,7 @@ import pytest
 from admin.commands import demo as demo_command
 from admin.definitions.definition import RawDefinition
 from admin.demo.contents import demo_definitions
+from admin.demo.feedback import DemoFeedback, demo_feedback
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT
 from admin.demo.workflows import main_workflows
 from chalicelib.domain import clock
@@ -56,7 +57,18 @@ def _reduced_demo_data(monkeypatch: pytest.MonkeyPatch) -> None:
                 continue
         if content["kind"] != "customer" or seen[content["account"], "customer"] <= 12:
             selected.append(definition)
-    monkeypatch.setattr(demo_command, "demo_definitions", lambda: selected)
+    monkeypatch.setattr(demo_command, "demo_definitions", lambda _: selected)
+    monkeypatch.setattr(
+        demo_command,
+        "demo_feedback",
+        lambda *arguments: _one_per_form_and_kind(demo_feedback(*arguments)),
+    )
+
+
+def _one_per_form_and_kind(submissions: list[DemoFeedback]) -> list[DemoFeedback]:
+    """Return one submission for each form, with and without a tracker, oldest first."""
+    selected = {(s.form_id, s.purchase_id is None): s for s in reversed(submissions)}
+    return sorted(selected.values(), key=lambda submission: submission.submitted_at)
 
 
 @pytest.fixture
@@ -194,6 +206,25 @@ def test_demo_run_replaces_invalid_credentials(output: Path) -> None:
     assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
     assert webhook_secrets.find_active(MAIN_ACCOUNT, clock.now()) == second["webhookSecret"]
     assert second["other"] == first["other"]
+
+
+def test_demo_feedback_is_counted_and_starts_no_workflow(output: Path) -> None:
+    webhook_url = "https://hooks.example.com/feedback"
+    arguments = ("demo", "--base-url", BASE_URL, "--output", output, "--webhook-url", webhook_url)
+    assert run(*arguments).exit_code == 0
+    rows = all_rows()
+    feedback = [row for row in rows["feedback-test-feedback"] if "input_hash" in row]
+    assert {row["state"] for row in feedback} == {"DONE"}
+    assert rows["feedback-test-executions"] == []
+    assert any("customer_id" in row for row in feedback)
+    submitted = Counter(row["form_id"] for row in feedback)
+    for form_id, number in submitted.items():
+        form = surveys.find(form_id) or contact_forms.find(form_id)
+        assert form
+        assert form.submission_count == number
+    used = [row for row in rows["feedback-test-trackers"] if "used_at" in row]
+    assert used
+    assert all(row["created_at"] < row["used_at"] for row in used)
 
 
 def test_demo_file_is_readable_only_by_its_owner(output: Path) -> None:

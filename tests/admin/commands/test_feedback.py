@@ -1,6 +1,9 @@
 """Tests of ``feedback list|show|mark-test|delete`` and ``customer find|show``."""
 
+import csv
 import json
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,8 +105,8 @@ def test_list_without_filter_sends_four_requests_and_one_per_form(seeded: Seeded
         ("--limit", "0"),
     ],
 )
-def test_invalid_option_is_usage_error(options: tuple[str, ...]) -> None:
-    result = run("feedback", "list", new_id(), *options)
+def test_invalid_option_is_usage_error(cloud: None, options: tuple[str, ...]) -> None:
+    result = run("feedback", "list", new_account(), *options)
     assert (result.exit_code, result.stdout) == (2, "")
 
 
@@ -200,3 +203,53 @@ def test_customer_find_needs_exactly_one_option(cloud: None, options: tuple[str,
 
 def test_unknown_customer_is_error(cloud: None) -> None:
     assert run("customer", "show", new_account(), new_id()).exit_code == 1
+
+
+@pytest.mark.parametrize("file_format", ["csv", "xlsx", "jsonl"])
+def test_export_writes_selected_feedback(
+    seeded: SeededAccount, tmp_path: Path, file_format: str
+) -> None:
+    submit(seeded)
+    output = tmp_path / f"answers.{file_format}"
+    result = run(
+        "feedback", "export", seeded.account_id, "--rating", "0..6", "--output", output, "--json"
+    )
+    assert json.loads(result.stdout) == {"rows": 1, "output": str(output), "format": file_format}
+    assert output.stat().st_mode & 0o077 == 0
+    assert list(tmp_path.iterdir()) == [output]
+    if file_format == "csv":
+        (row,) = csv.DictReader(StringIO(output.read_text("utf-8-sig"), newline=""))
+        assert row["Contact: Mail [mail]"] == "zoe@example.test"
+        assert row["rating"] == "2"
+
+
+def test_export_of_one_form_has_only_its_columns(seeded: SeededAccount, tmp_path: Path) -> None:
+    submit(seeded)
+    output = tmp_path / "answers.csv"
+    with counted_calls() as calls:
+        run(
+            "feedback",
+            "export",
+            seeded.account_id,
+            "--survey",
+            seeded.survey_id,
+            "--output",
+            output,
+        )
+    assert output.read_text("utf-8-sig").splitlines()[0].endswith("Nps [nps],otherAnswers")
+    assert dict(calls) == {
+        "dynamodb.GetItem": 1,
+        "dynamodb.Query": 3,
+        "dynamodb.BatchGetItem": 1,
+    }
+
+
+def test_failed_export_keeps_existing_file(seeded: SeededAccount, tmp_path: Path) -> None:
+    output = tmp_path / "answers.csv"
+    output.write_text("earlier")
+    unknown = run("feedback", "export", seeded.account_id, "--form", new_id(), "--output", output)
+    assert (unknown.exit_code, output.read_text()) == (1, "earlier")
+    missing = run("feedback", "export", seeded.account_id, "--output", tmp_path / "no" / "a.csv")
+    assert missing.exit_code == 1
+    assert missing.stderr.startswith("Error: Cannot use ")
+    assert len(missing.stderr.splitlines()) == 1

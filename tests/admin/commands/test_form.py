@@ -1,76 +1,123 @@
-"""Tests of ``form`` and ``survey``: links, QR codes and posters."""
+"""Tests of ``form|survey|workflow check|export|diff|enable|disable`` and ``form list``."""
 
 import json
-import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.admin.command import run
+from chalicelib.domain.ids import new_id
+from chalicelib.storage import workflows
+from tests.admin.command import new_account, run
+from tests.domain.forms import factories
+from tests.services.webhooks.delivering import add_workflow
 from tests.web.seeded_account import SeededAccount, seed_account
 
-pytestmark = pytest.mark.usefixtures("cloud")
 
-BASE = "https://feedback.example.com"
-
-
-@pytest.fixture
-def seeded() -> SeededAccount:
+@pytest.fixture(scope="module")
+def seeded(cloud: None) -> SeededAccount:
     return seed_account()
 
 
-def test_link_prints_url_of_page(seeded: SeededAccount) -> None:
-    form, survey, store = seeded.contact_form_id, seeded.survey_id, seeded.store_id
-    result = run("form", "link", form, "--base-url", f"{BASE}/", "--language", "fr")
-    assert result.stdout == f"{BASE}/public/contact-form/page?id={form}&language=fr\n"
-    result = run("survey", "link", survey, "--store", store, "--base-url", BASE, "--json")
-    assert json.loads(result.stdout) == {
-        "url": f"{BASE}/public/survey/page?survey={survey}&store={store}"
+def exported(tmp_path: Path, *command: str) -> Path:
+    """Export a definition to a file."""
+    result = run(*command)
+    assert result.exit_code == 0, result.stderr
+    file = tmp_path / "exported.yaml"
+    file.write_text(result.stdout)
+    return file
+
+
+def export_commands(seeded: SeededAccount) -> dict[str, tuple[str, ...]]:
+    known = workflows.list_for_account(seeded.account_id)
+    workflow = known[0] if known else add_workflow(seeded.account_id)
+    return {
+        "form": ("form", "export", seeded.contact_form_id),
+        "survey": ("survey", "export", seeded.survey_id),
+        "workflow": ("workflow", "export", seeded.account_id, workflow.id),
     }
 
 
-def test_qr_prints_code_and_url(seeded: SeededAccount) -> None:
-    lines = run("form", "qr", seeded.contact_form_id, "--base-url", BASE).stdout.splitlines()
-    assert len({len(line) for line in lines[:-1]}) == 1
-    assert set("".join(lines[:-1])) <= set(" ▀▄█")
-    assert lines[-1] == f"{BASE}/public/contact-form/page?id={seeded.contact_form_id}"
-
-
-def test_qr_writes_image_and_poster_for_form_and_each_store(
-    seeded: SeededAccount, tmp_path: Path
+@pytest.mark.parametrize("noun", ["form", "survey", "workflow"])
+def test_exported_definition_has_no_differences_and_loads(
+    seeded: SeededAccount, tmp_path: Path, noun: str
 ) -> None:
-    form, store = seeded.contact_form_id, seeded.store_id
-    seeded.contact_form(header={"title": "Was it <good>?"})
-    command = ("form", "qr", form, "--base-url", BASE, "--output", tmp_path)
-    assert run(*command, "--svg", "--poster").exit_code == 0
-    names = {f"{name}.{suffix}" for name in (form, f"{form}-{store}") for suffix in ("svg", "html")}
-    assert {file.name for file in tmp_path.iterdir()} == names
-    poster = (tmp_path / f"{form}-{store}.html").read_text()
-    assert "Was it &lt;good&gt;?" in poster
-    assert f"?id={form}&amp;store={store}" in poster
-    assert "Lyon" in poster
-    assert not re.search(r"(src|href)=", poster)
+    file = exported(tmp_path, *export_commands(seeded)[noun])
+    assert run(noun, "check", file).stderr.startswith("Valid: 1 ")
+    diff = run(noun, "diff", file)
+    assert (diff.exit_code, diff.stdout, diff.stderr) == (0, "", "No differences.\n")
+    assert run("definition", "load", file).exit_code == 0
+    assert exported(tmp_path, *export_commands(seeded)[noun]).read_text() == file.read_text()
 
 
-def test_qr_of_store_writes_one_file(seeded: SeededAccount, tmp_path: Path) -> None:
-    options = ("--store", seeded.store_id, "--base-url", BASE, "--output", tmp_path, "--poster")
-    assert run("survey", "qr", seeded.survey_id, *options).exit_code == 0
-    assert [file.name for file in tmp_path.iterdir()] == [
-        f"{seeded.survey_id}-{seeded.store_id}.html"
-    ]
+@pytest.mark.parametrize("noun", ["form", "survey", "workflow"])
+def test_diff_shows_changed_lines(seeded: SeededAccount, tmp_path: Path, noun: str) -> None:
+    file = exported(tmp_path, *export_commands(seeded)[noun])
+    content = json.loads(run(*export_commands(seeded)[noun], "--json").stdout)
+    file = tmp_path / "changed.json"
+    file.write_text(json.dumps(content | {"name": "Another name"}))
+    diff = run(noun, "diff", file)
+    assert diff.exit_code == 1
+    assert "+name: Another name" in diff.stdout.splitlines()
+    assert f"-name: {content['name']}" in diff.stdout.splitlines()
+    assert "+name: Another name" in json.loads(run(noun, "diff", file, "--json").stdout)["diff"]
 
 
-def test_poster_has_direction_of_its_language(seeded: SeededAccount, tmp_path: Path) -> None:
-    seeded.contact_form(language="he")
-    options = ("--base-url", BASE, "--output", tmp_path, "--poster")
-    run("form", "qr", seeded.contact_form_id, *options)
-    poster = (tmp_path / f"{seeded.contact_form_id}.html").read_text()
-    assert '<html lang="he" dir="rtl">' in poster
+def test_diff_of_new_form_shows_all_lines(seeded: SeededAccount, tmp_path: Path) -> None:
+    definition = factories.contact_form(id=new_id(), brandId=seeded.brand_id)
+    file = tmp_path / "new.json"
+    file.write_text(json.dumps({"kind": "contactForm", **definition}))
+    diff = run("form", "diff", file, "--account", seeded.account_id)
+    assert diff.exit_code == 1
+    assert all(line[0] in "+-@" for line in diff.stdout.splitlines())
 
 
-def test_link_of_form_that_respondents_cannot_open_is_an_error(seeded: SeededAccount) -> None:
-    result = run("survey", "link", seeded.private_survey_id, "--base-url", BASE)
-    assert (result.exit_code, "private" in result.stderr) == (1, True)
-    seeded.contact_form(enabled=False)
-    result = run("form", "link", seeded.contact_form_id, "--base-url", BASE)
-    assert (result.exit_code, "disabled" in result.stderr) == (1, True)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"kind": "contactForm", "id": "7"}, "/id: Must be a UUID"),
+        ({"kind": "brand", "id": new_id(), "name": "A"}, "Contains no definition of the kind"),
+    ],
+)
+def test_check_reports_errors_and_saves_nothing(
+    seeded: SeededAccount, tmp_path: Path, content: dict[str, Any], message: str
+) -> None:
+    file = tmp_path / "invalid.json"
+    file.write_text(json.dumps(content))
+    for verb in ("check", "diff"):
+        result = run("form", verb, file, "--account", seeded.account_id)
+        assert (result.exit_code, message in result.stderr) == (1, True)
+    shown = run("form", "check", file, "--account", seeded.account_id, "--json").stdout
+    assert json.loads(shown)["errors"]
+
+
+def test_check_of_valid_form_saves_nothing(seeded: SeededAccount, tmp_path: Path) -> None:
+    form_id = new_id()
+    definition = factories.contact_form(id=form_id, brandId=seeded.brand_id)
+    file = tmp_path / "new.json"
+    file.write_text(json.dumps({"kind": "contactForm", **definition}))
+    assert run("form", "check", file, "--account", seeded.account_id).exit_code == 0
+    assert run("form", "export", form_id).exit_code == 1
+
+
+@pytest.mark.parametrize("noun", ["form", "survey"])
+def test_form_is_disabled_and_enabled(seeded: SeededAccount, noun: str) -> None:
+    form_id = seeded.contact_form_id if noun == "form" else seeded.survey_id
+    for verb, enabled in (("disable", False), ("disable", False), ("enable", True)):
+        result = json.loads(run(noun, verb, form_id, "--json").stdout)
+        assert result == {"id": form_id, "enabled": enabled}
+        (listed,) = [
+            form
+            for form in json.loads(run(noun, "list", seeded.account_id, "--json").stdout)
+            if form["id"] == form_id
+        ]
+        assert listed["enabled"] is enabled
+
+
+def test_unknown_form_is_reported_in_one_line(seeded: SeededAccount) -> None:
+    for noun, word in (("form", "contact form"), ("survey", "survey")):
+        for verb in ("export", "enable", "disable"):
+            result = run(noun, verb, new_id())
+            assert result.stderr == f"Error: There is no {word} with this id.\n"
+    assert run("form", "list", new_id()).exit_code == 1
+    assert run("form", "list", new_account()).exit_code == 0

@@ -62,7 +62,7 @@ def test_demo_data_has_documented_record_counts() -> None:
         Kind.BRAND: 2,
         Kind.STORE: 12,
         Kind.CUSTOMER: 260,
-        Kind.CONTACT_FORM: 3,
+        Kind.CONTACT_FORM: 5,
         Kind.SURVEY: 5,
         Kind.PURCHASE: 420,
     }
@@ -89,13 +89,27 @@ def test_demo_dependencies_use_every_comparison_operator() -> None:
     used = {
         value["operator"]
         for form in forms()
-        for dependency in form["fieldDependencies"]
+        for dependency in form.get("fieldDependencies", [])
         for value in dependency["dependsOnFieldValues"]
     }
     assert len(used) == 10
 
 
-@pytest.mark.parametrize("form", forms(), ids=lambda form: form["name"])
+PLAIN_FORMS = {demo_id("contact-form events"), demo_id("contact-form closed")}
+
+
+def test_demo_has_form_without_images_and_disabled_contact_form() -> None:
+    plain, closed = (form for form in forms() if form["id"] in PLAIN_FORMS)
+    assert not {"logo", "cover", "footerLogo", "submissionImage"} & plain.keys()
+    assert plain.get("enabled", True)
+    assert closed["enabled"] is False
+
+
+@pytest.mark.parametrize(
+    "form",
+    [form for form in forms() if form["id"] not in PLAIN_FORMS],
+    ids=lambda form: form["name"],
+)
 def test_complete_demo_form_sets_every_field(form: dict[str, Any]) -> None:
     shared = {"translations", "postRedirectThreshold"}
     model = SurveyDefinition if "targets" in form else None

@@ -8,7 +8,8 @@ from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
 from chalicelib.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.services.feedback.find import read_feedback
-from chalicelib.storage import feedback
+from chalicelib.storage import counters, feedback
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
@@ -27,6 +28,10 @@ def rated(seeded: SeededAccount, *ratings: str) -> list[Feedback]:
     return submitted
 
 
+def account_count(seeded: SeededAccount) -> int:
+    return counters.load_counts(seeded.account_id)[Counted.FEEDBACK]
+
+
 def means(seeded: SeededAccount) -> tuple[int, str | None, str | None]:
     customer = seeded.customer
     return customer.feedback_count, customer.average_feedback_rating, customer.type
@@ -36,6 +41,7 @@ def test_delete_updates_submission_count_and_mean(seeded: SeededAccount) -> None
     low, high = rated(seeded, "2", "9")
     assert delete_feedback(low.id)
     assert seeded.counts == (0, 0, 1)
+    assert account_count(seeded) == 1
     assert means(seeded) == (1, "9", "Both")
     assert delete_feedback(high.id)
     assert seeded.counts == (0, 0, 0)
@@ -77,6 +83,7 @@ def test_mark_test_excludes_feedback_from_counts_until_unmarked(seeded: SeededAc
     low, _ = rated(seeded, "2", "9")
     assert mark_test(low.id, is_test=True)
     assert read_feedback(low.id).is_test
+    assert account_count(seeded) == 1
     assert (seeded.counts, means(seeded)) == ((0, 0, 1), (1, "9", "Both"))
     assert mark_test(low.id, is_test=False)
     assert not read_feedback(low.id).is_test

@@ -14,6 +14,7 @@ from chalice.app import SQSEvent
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState, Outcome
+from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.functions.send_webhook import send_webhook
 from chalicelib.messages import decode
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
@@ -21,8 +22,8 @@ from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.manage import set_workflow_enabled
 from chalicelib.storage import executions
-from chalicelib.storage.executions import LEASE
-from tests.domain.workflows.factories import action_definition
+from chalicelib.storage.executions import LEASE, ExecutionRow
+from tests.domain.workflows.factories import action_definition, feedback, workflow
 from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
@@ -319,3 +320,53 @@ def test_listing_failed_deliveries_sends_two_aws_requests(seeded: SeededAccount)
         "dynamodb.GetItem": 1,
         "dynamodb.Query": 1,
     }  # one request for the account, one for its executions
+
+
+def index_entry(account_id: str) -> dict[str, Any]:
+    """Return the only entry of the account in the index of executions by account."""
+    (row,) = ExecutionRow.by_account.query(account_id)
+    names = ["workflow_id", "action_id", "feedback_id", "state", "attempt", "ambiguous", "reason"]
+    return {name: getattr(row, name) for name in names}
+
+
+def test_claim_does_not_write_index_of_account(seeded: SeededAccount) -> None:
+    add_workflow(seeded.account_id)
+    pointer, now = pointer_of(seeded), clock.now()
+    before = index_entry(seeded.account_id)
+    claim = executions.claim(pointer, now)
+    assert claim
+    assert index_entry(seeded.account_id) == before
+    assert executions.save_outcome(claim, [Attempt(1, now, status=200)], SUCCESS, now)
+    after = index_entry(seeded.account_id)
+    assert (after["attempt"], after["state"]) == (1, "SUCCEEDED")
+
+
+def test_claim_continues_attempts_of_earlier_version(seeded: SeededAccount) -> None:
+    add_workflow(seeded.account_id)
+    pointer, now = pointer_of(seeded), clock.now()
+    row = ExecutionRow(pointer.execution_id, executions.PART)
+    row.update([ExecutionRow.claimed.remove(), ExecutionRow.attempt.set(3)])
+    claim = executions.claim(pointer, now)
+    assert claim
+    assert claim.attempt == 4
+
+
+@pytest.mark.parametrize(("count", "existing", "requests"), [(100, 0, 1), (101, 0, 2), (60, 30, 2)])
+def test_100_executions_are_created_in_one_request(
+    account: str, count: int, existing: int, requests: int
+) -> None:
+    definition = workflow()
+    created = [
+        new_execution(definition, definition.actions[0], feedback(account_id=account), clock.now())
+        for _ in range(count)
+    ]
+    executions.create(created[:existing])
+    for execution in created[:existing]:
+        executions.claim(execution.pointer, clock.now())
+    with counted_calls() as calls:
+        executions.create(created)
+    assert calls == {"dynamodb.TransactWriteItems": requests}
+    found = executions.list_for_account(account, None, 200)
+    assert {execution.id for execution in found} == {execution.id for execution in created}
+    claimed = [executions.find(execution.id) for execution in created[:existing]]
+    assert all(execution and execution.attempt == 1 for execution in claimed)

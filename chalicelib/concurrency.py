@@ -1,7 +1,6 @@
 """Call a function for many items concurrently."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -19,6 +18,9 @@ def map_concurrently(
     """
     if len(items) == 1:
         return [function(items[0])]
+    # Most processes never call several functions concurrently.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(max_threads) as threads:
         futures = [threads.submit(copy_context().run, function, item) for item in items]
         return [future.result() for future in futures]

@@ -1,0 +1,82 @@
+"""Check files of definitions, and compare them with saved definitions, without saving anything."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from admin.commands.account import id_argument
+from admin.commands.load import StoredResources
+from admin.definitions.check import check
+from admin.definitions.compare import differences
+from admin.definitions.definition import Definition, Kind
+from admin.definitions.files import read_files
+from admin.definitions.plain_yaml import write_yaml
+from admin.terminal import notices, prints_json, results, show_json, show_record
+
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A YAML, JSON or JSON Lines file.",
+        exists=True,
+        dir_okay=False,
+        readable=True,
+    ),
+]
+AccountOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The id of the account. Without it, each definition needs an `account` field.",
+        parser=id_argument,
+    ),
+]
+_WORDS: Final = {
+    Kind.CONTACT_FORM: "contact form",
+    Kind.SURVEY: "survey",
+    Kind.WORKFLOW: "workflow",
+}
+
+
+def check_file(kind: Kind, file: Path, account: str | None) -> None:
+    """Validate the definitions in a file and print the errors. Exit with status 1 if any."""
+    definitions = _valid_definitions(kind, file, account, StoredResources())
+    count = sum(definition.kind is kind for definition in definitions)
+    notices().print(f"Valid: {count} {_WORDS[kind]}{'' if count == 1 else 's'}. Nothing was saved.")
+    show_record({"valid": count, "errors": []})
+
+
+def diff_file(kind: Kind, file: Path, account: str | None) -> None:
+    """Print the differences of a file from the saved definitions. Exit with status 1 if any."""
+    known = StoredResources()
+    definitions = _valid_definitions(kind, file, account, known)
+    lines = list(differences(kind, definitions, known))
+    if prints_json():
+        show_json({"diff": lines})
+    for line in [] if prints_json() else lines:
+        results().print(line)
+    if lines:
+        raise typer.Exit(1)
+    notices().print("No differences.")
+
+
+def print_definition(definition: dict[str, Any]) -> None:
+    """Print a definition as YAML or, with ``--json``, as JSON."""
+    show_record(definition, write_yaml(definition).rstrip())
+
+
+def _valid_definitions(
+    kind: Kind, file: Path, account: str | None, known: StoredResources
+) -> Sequence[Definition]:
+    raw_definitions, unreadable = read_files([file])
+    definitions, problems = check(raw_definitions, account, known, unreadable)
+    errors = [str(problem) for problem in problems]
+    if not errors and not any(definition.kind is kind for definition in definitions):
+        errors = [f"{file}: Contains no definition of the kind {kind.value}."]
+    if errors:
+        for error in errors:
+            notices().print(error)
+        show_record({"valid": 0, "errors": errors})
+        raise typer.Exit(1)
+    return definitions

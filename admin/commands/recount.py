@@ -1,0 +1,63 @@
+"""The command ``recount``: check the counts and list positions of an account."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from admin.commands.account import AccountArgument
+from admin.terminal import counter, notices, prints_json, results
+from chalicelib.services.recount.difference import Difference
+from chalicelib.services.recount.recount import recount as check
+
+
+def recount(
+    account: AccountArgument,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair the differences.")] = False,
+) -> None:
+    """Check the counts and list positions of an account against its records.
+
+    Prints one line per difference (with --json, one JSON object per line). With --fix, repairs the
+    differences and checks again. Exits with status 1 if differences remain.
+
+    Cost: reads the tables of customers, forms and purchases completely, every feedback record of
+    the account twice, and two more requests per customer.
+    """
+    found = remaining = _run(account, fix=fix)
+    if fix and found:
+        notices().print("Checking again.")
+        remaining = _run(account, fix=False)
+    notices().print(f"Differences: {found}. Remaining: {remaining}.")
+    if remaining:
+        raise typer.Exit(1)
+
+
+def _run(account: str, *, fix: bool) -> int:
+    """Check the account, print the differences and return their number."""
+    with counter("Checking records") as advance:
+        return _print_all(check(account, fix=fix, advance=advance))
+
+
+def _print_all(differences: Iterable[Difference]) -> int:
+    number = 0
+    for difference in differences:
+        number += 1
+        line = json.dumps(asdict(difference)) if prints_json() else _line(difference)
+        results().print(line)
+    return number
+
+
+def _line(difference: Difference) -> str:
+    record, name = difference.record, difference.name
+    repaired = " (repaired)" if difference.is_repaired else ""
+    match difference.stored, difference.expected:
+        case None, None:
+            return f"{record}: {name} is missing{repaired}"
+        case stored, None:
+            return f"{record}: {name} {stored} is wrong{repaired}"
+        case None, expected:
+            return f"{record}: {name} {expected} is empty{repaired}"
+        case stored, expected:
+            return f"{record}: {name} is {stored}, expected {expected}{repaired}"

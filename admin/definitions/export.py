@@ -1,0 +1,63 @@
+"""Convert saved forms and workflows back to definitions that load again unchanged."""
+
+from typing import Any, Final
+
+from admin.definitions.definition import Kind
+from chalicelib.domain.definitions import parse_definition
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.definitions.contact_form import ContactFormDefinition
+from chalicelib.domain.forms.definitions.survey import SurveyDefinition
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.schema import Input
+from chalicelib.domain.workflows.definition import WorkflowDefinition
+from chalicelib.domain.workflows.workflow import Workflow
+
+_DERIVED: Final = ("createdAt", "updatedAt", "dependencies", "dependencyOf")
+_PARTS: Final = ("fields", "fieldGroups", "fieldDependencies", "targets")
+
+
+def form_definition(account_id: str, form: SavedContactForm | SavedSurvey) -> dict[str, Any]:
+    """Return the definition of a saved form, without default values."""
+    content = form.model_dump(mode="json", by_alias=True)
+    if support_email := content.get("supportEmail"):
+        content["supportEmail"] = _without_derived(support_email)
+        if not support_email["forwardingEmail"]:
+            del content["supportEmail"]["forwardingEmail"]
+    for name in _PARTS:
+        content[name] = [_without_derived(part) for part in content.get(name, ())]
+    is_survey = isinstance(form, SavedSurvey)
+    if not is_survey:
+        del content["targets"]
+    brief = _brief(
+        _without_derived(content), SurveyDefinition if is_survey else ContactFormDefinition
+    )
+    # The default of a position is the place in the list, and a threshold must be explicit.
+    for name in ("fields", "fieldGroups"):
+        for part, saved in zip(brief.get(name, ()), content[name], strict=True):
+            part["verticalIndex"] = saved["verticalIndex"]
+    if "preRedirectConfig" in brief:
+        brief["preRedirectConfig"]["threshold"] = content["preRedirectConfig"]["threshold"]
+    kind = Kind.SURVEY if is_survey else Kind.CONTACT_FORM
+    return {"kind": kind.value, "account": account_id, **brief}
+
+
+def workflow_definition(account_id: str, workflow: Workflow) -> dict[str, Any]:
+    """Return the definition of a saved workflow, without default values."""
+    content = workflow.model_dump(mode="json", by_alias=True)
+    content["conditions"] = [_set_properties(condition) for condition in content["conditions"]]
+    brief = _brief(_without_derived(content), WorkflowDefinition)
+    return {"kind": Kind.WORKFLOW.value, "account": account_id, **brief}
+
+
+def _without_derived(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in _DERIVED}
+
+
+def _set_properties(condition: dict[str, Any]) -> dict[str, Any]:
+    nested = [_set_properties(item) for item in condition["conditions"]]
+    return {name: value for name, value in (condition | {"conditions": nested}).items() if value}
+
+
+def _brief(content: dict[str, Any], model: type[Input]) -> dict[str, Any]:
+    parsed = parse_definition(content, model)
+    return parsed.model_dump(mode="json", by_alias=True, exclude_defaults=True)

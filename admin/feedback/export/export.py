@@ -1,0 +1,59 @@
+"""Export an account's feedback to a file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from admin.feedback.export.columns import build_columns
+from admin.feedback.export.writers import WRITERS, Format
+from admin.feedback.output_file import replaced_file
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.feedback.filter import FeedbackFilter
+from chalicelib.services.accounts.directory import current_directory
+from chalicelib.services.feedback.find import find_feedback
+from chalicelib.services.forms.saved import AccountForm, list_forms, require_form
+
+
+def export_feedback(
+    account_id: str,
+    wanted: FeedbackFilter,
+    file_format: Format,
+    zone: ZoneInfo,
+    output: Path,
+    on_read: Callable[[int, int | None], None],
+) -> int:
+    """Write the feedback that the filter selects to a file. Return the number of rows.
+
+    The file is complete or does not change. Only the current user can read it.
+
+    Args:
+        on_read: called with the number of records of each group, and the expected total if known.
+
+    Raises:
+        NotFound: the selected form does not exist.
+        Conflict: the export is too large for the format.
+        OSError: the file cannot be written.
+    """
+    forms = _selected_forms(account_id, wanted)
+    columns = build_columns(forms, current_directory(account_id), zone)
+    is_total_known = wanted.since is None and wanted.until is None
+    total = sum(form.submission_count for form in forms) if is_total_known else None
+    rows = 0
+    with (
+        replaced_file(output) as file,
+        WRITERS[file_format](file, [column.title for column in columns]) as write,
+    ):
+        for stored in find_feedback(
+            account_id, wanted, on_read=lambda count: on_read(count, total)
+        ):
+            write([column.value_of(stored) for column in columns])
+            rows += 1
+    return rows
+
+
+def _selected_forms(account_id: str, wanted: FeedbackFilter) -> list[AccountForm]:
+    if wanted.form_id:
+        return [require_form(FormKind.CONTACT_FORM, wanted.form_id)]
+    if wanted.survey_id:
+        return [require_form(FormKind.SURVEY, wanted.survey_id)]
+    return [form for kind in FormKind for form in list_forms(account_id, kind)]

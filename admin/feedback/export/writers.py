@@ -1,0 +1,156 @@
+"""Write the rows of an export to a CSV, XLSX or JSON Lines file, one at a time."""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from enum import StrEnum
+from io import TextIOWrapper
+from typing import BinaryIO, Final
+
+from admin.feedback.export.columns import Cell
+from admin.feedback.export.csv_cells import encode_cell
+from admin.feedback.export.values import join_values
+from chalicelib.domain.errors import Conflict
+
+WriteRow = Callable[[Sequence[Cell]], None]
+
+MAX_XLSX_ROWS: Final = 1_048_575
+MAX_XLSX_COLUMNS: Final = 16_384
+_MAX_CELL: Final = 16_000
+"""Maximum number of characters in a cell. Excel allows 32,767 UTF-16 code units."""
+
+_FIRST_EXCEL_DATE: Final = date(1900, 3, 1)
+"""Excel counts 29 February 1900, which did not exist."""
+
+_AMBIGUOUS_ESCAPE: Final = re.compile(r"(?<=_x[0-9a-fA-F]{4}_)(?=x[0-9a-fA-F]{4}_)")
+"""A place between two texts such as ``_x0041_`` that share an underscore.
+
+In XLSX files, such a text is an escaped character. XlsxWriter escapes only the first of the two.
+"""
+
+
+class Format(StrEnum):
+    """The format of an exported file."""
+
+    CSV = "csv"
+    XLSX = "xlsx"
+    JSONL = "jsonl"
+
+
+@contextmanager
+def csv_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
+    """Write a CSV file in UTF-8 with a byte order mark, which Excel needs."""
+    text = TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    rows = csv.writer(text)
+    rows.writerow(map(encode_cell, titles))
+    yield lambda row: rows.writerow([encode_cell(plain_text(cell)) for cell in row])
+    text.flush()
+    text.detach()
+
+
+@contextmanager
+def jsonl_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
+    """Write a file with one JSON object per row. Empty cells are omitted."""
+
+    def write(row: Sequence[Cell]) -> None:
+        cells = {
+            title: plain_text(cell) if isinstance(cell, date) else cell
+            for title, cell in zip(titles, row, strict=True)
+            if cell is not None
+        }
+        file.write(json.dumps(cells, ensure_ascii=False).encode() + b"\n")
+
+    yield write
+
+
+@contextmanager
+def xlsx_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
+    """Write an Excel workbook with typed cells and without formulas.
+
+    A text that is too long for a cell is also on a second sheet, in pieces.
+
+    Raises:
+        Conflict: the export has more rows or columns than a sheet can have.
+    """
+    from xlsxwriter import Workbook
+
+    if len(titles) > MAX_XLSX_COLUMNS:
+        raise Conflict(f"An XLSX file has at most {MAX_XLSX_COLUMNS} columns. Use CSV, or --form.")
+    with Workbook(file, {"constant_memory": True}) as book:
+        sheet, pieces = book.add_worksheet("Feedback"), book.add_worksheet("Long texts")
+        formats = {
+            date: book.add_format({"num_format": "yyyy-mm-dd"}),
+            datetime: book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss.000"}),
+        }
+        bold = book.add_format({"bold": True})
+        for column, title in enumerate(titles):
+            sheet.write_string(0, column, title, bold)
+        for column, title in enumerate(("Row", "Column", "Piece")):
+            pieces.write_string(0, column, title, bold)
+        sheet.freeze_panes(1, 0)
+        written, last_piece = 0, 0
+
+        def write(row: Sequence[Cell]) -> None:
+            nonlocal written, last_piece
+            if written == MAX_XLSX_ROWS:
+                raise Conflict(f"An XLSX file has at most {MAX_XLSX_ROWS} rows. Use CSV.")
+            written += 1
+            for column, cell in enumerate(row):
+                match cell:
+                    case None:
+                        continue
+                    case bool():
+                        sheet.write_boolean(written, column, cell)
+                    case int() | float():
+                        sheet.write_number(written, column, cell)
+                    case datetime():
+                        local = cell.replace(tzinfo=None)
+                        sheet.write_datetime(written, column, local, formats[datetime])
+                    case date() if cell >= _FIRST_EXCEL_DATE:
+                        sheet.write_datetime(written, column, cell, formats[date])
+                    case _:
+                        first, *others = _pieces(plain_text(cell))
+                        sheet.write_string(written, column, first)
+                        for piece in [first, *others] if others else []:
+                            last_piece += 1
+                            pieces.write_number(last_piece, 0, written + 1)
+                            pieces.write_string(last_piece, 1, titles[column])
+                            pieces.write_string(last_piece, 2, piece)
+
+        yield write
+
+
+def plain_text(cell: Cell) -> str:
+    """Return the text of a cell.
+
+    Dates and times are in ISO 8601, booleans are ``true`` and ``false``. `join_values` joins the
+    values of an answer. Several answers are a JSON object.
+    """
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "true" if cell else "false"
+        case datetime():
+            return cell.isoformat(timespec="milliseconds")
+        case date():
+            return cell.isoformat()
+        case list():
+            return join_values(cell)
+        case dict():
+            return json.dumps(cell, ensure_ascii=False)
+    return str(cell)
+
+
+def _pieces(text: str) -> list[str]:
+    return [
+        part[start : start + _MAX_CELL]
+        for part in _AMBIGUOUS_ESCAPE.split(text)
+        for start in range(0, max(len(part), 1), _MAX_CELL)
+    ]
+
+
+WRITERS: Final = {Format.CSV: csv_writer, Format.XLSX: xlsx_writer, Format.JSONL: jsonl_writer}

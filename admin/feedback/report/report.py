@@ -1,0 +1,66 @@
+"""Write a report on an account's feedback of a period."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from admin.feedback.output_file import replaced_file
+from admin.feedback.report.figures import Breakdown, Figures
+from admin.feedback.report.page import Scope, render_report
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.feedback.filter import FeedbackFilter
+from chalicelib.services.accounts.directory import current_directory
+from chalicelib.services.accounts.settings import current_settings
+from chalicelib.services.feedback.find import find_feedback
+from chalicelib.services.forms.saved import require_form
+
+
+def write_report(
+    account_id: str,
+    wanted: FeedbackFilter,
+    period: tuple[datetime, datetime],
+    breakdowns: Sequence[Breakdown],
+    zone: ZoneInfo,
+    output: Path,
+    on_read: Callable[[int], None],
+) -> int:
+    """Write the report to an HTML file. Return the number of responses in the period.
+
+    Args:
+        wanted: selects the form or the survey of the report.
+        on_read: called with the number of records of each group that was read.
+
+    Raises:
+        NotFound: the account or the form does not exist.
+        OSError: the file cannot be written.
+    """
+    since, until = period
+    scope = Scope(
+        current_settings(account_id).name,
+        since,
+        until,
+        _form_name(wanted),
+        current_directory(account_id),
+    )
+
+    def figures(start: datetime, end: datetime) -> Figures:
+        collected = Figures(zone, breakdowns)
+        of_period = replace(wanted, since=start, until=end)
+        for stored in find_feedback(account_id, of_period, on_read=on_read):
+            collected.add(stored)
+        return collected
+
+    current, previous = figures(since, until), figures(since - scope.length, since)
+    with replaced_file(output) as file:
+        file.write(render_report(scope, current, previous).encode())
+    return current.total.responses
+
+
+def _form_name(wanted: FeedbackFilter) -> str | None:
+    if wanted.form_id:
+        return require_form(FormKind.CONTACT_FORM, wanted.form_id).saved.name
+    if wanted.survey_id:
+        return require_form(FormKind.SURVEY, wanted.survey_id).saved.name
+    return None

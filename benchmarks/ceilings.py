@@ -1,0 +1,224 @@
+"""Compute how many operations a second the hottest key of each table and index allows."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+from typing import Final
+
+from benchmarks import sample_account
+from benchmarks.create_cost import create_one, respondent_feedback
+from benchmarks.own_cloud import own_cloud
+from benchmarks.partition_load import (
+    READ_UNITS_PER_KEY,
+    WRITE_UNITS_PER_KEY,
+    PartitionLoad,
+    ceiling,
+    partition_load,
+)
+from benchmarks.quiet_log import discard_log
+from benchmarks.report import Section, Table
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, Outcome
+from chalicelib.services.accounts.save_places import save_brand
+from chalicelib.services.customers.accept_batch import accept_batch
+from chalicelib.services.customers.import_chunk import import_chunk
+from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.forms.save import save_contact_form
+from chalicelib.settings import settings
+from chalicelib.storage import counters, customers, executions, feedback, imports
+from chalicelib.storage.counters import Listed
+from chalicelib.storage.dynamodb.table import connection
+from chalicelib.web.partner.batch_body import validate_batch
+
+COUNT: Final = 400
+"""The number of operations of each kind. They distribute over the shards of an account."""
+_SHOWN_BELOW: Final = 5_000
+_BATCH: Final = 25
+_METHOD: Final = (
+    "The units of each partition key are computed by AWS's rules from the items before and after"
+    " each write. The ceiling is the rate at which the hottest key reaches AWS's limit of"
+    f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second. Reads"
+    " count items of up to 4 KB; queries do not count. The times are those of this machine, without"
+    " added latency."
+)
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The limit that the hottest key of a table or an index sets to one kind of operation.
+
+    Attributes:
+        units: the units that one operation consumes on this key, on average.
+        per_second: the number of operations per second at which the key reaches AWS's limit.
+    """
+
+    name: str
+    kind: str
+    units: float
+    per_second: float
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One kind of operation of one account.
+
+    Attributes:
+        run: performs a number of operations. It yields after each request of a client or a worker.
+    """
+
+    name: str
+    run: Callable[[int], Iterator[None]]
+
+
+def ceilings_of(load: PartitionLoad, count: int) -> list[Ceiling]:
+    """Return the ceilings that this load of ``count`` operations shows, the lowest first."""
+    limits = (
+        ("write", load.hottest_writes(), WRITE_UNITS_PER_KEY),
+        ("read", load.hottest_reads(), READ_UNITS_PER_KEY),
+    )
+    found = [
+        Ceiling(name, kind, total / count, ceiling(total / count, limit))
+        for kind, hottest, limit in limits
+        for name, total in hottest.items()
+    ]
+    return sorted(found, key=lambda each: each.per_second)
+
+
+def measure(count: int = COUNT) -> Section:
+    """Measure the load of each operation in a temporary local cloud. Return a section."""
+    with own_cloud(), discard_log():
+        rows: list[Sequence[str]] = []
+        for operation in OPERATIONS:
+            latencies = _latencies(operation, count)
+            with partition_load(connection().client, settings().resource_name("")) as load:
+                for _ in operation.run(count):
+                    pass
+            for each in ceilings_of(load, count):
+                if each.per_second < _SHOWN_BELOW:
+                    rows.append(_row(operation, each, latencies))
+                    latencies = []
+    return _section(count, rows)
+
+
+def _latencies(operation: Operation, count: int) -> list[float]:
+    latencies = []
+    started = time.perf_counter()
+    for _ in operation.run(count):
+        latencies.append((time.perf_counter() - started) * 1_000)
+        started = time.perf_counter()
+    return latencies
+
+
+def create_listed(count: int) -> Iterator[None]:
+    """Create customers one after the other."""
+    account_id = new_id()
+    for number in range(count):
+        create_one(account_id, number)
+        yield
+
+
+def create_unlisted(count: int) -> Iterator[None]:
+    """Create customers while the counter is reserved, then assign their positions."""
+    account_id = new_id()
+    for number in range(count):
+        if number % _BATCH == 0:
+            counters.reserve(account_id, Listed.CUSTOMERS, clock.now())
+        create_one(account_id, number)
+        yield
+    keys, total = customers.find_unlisted(account_id), 0
+    for start in range(0, count, customers.MAX_ASSIGNED):
+        batch = keys[start : start + customers.MAX_ASSIGNED]
+        total = customers.assign_positions(account_id, batch, total)
+
+
+def import_rows(count: int) -> Iterator[None]:
+    """Import a batch of new customers."""
+    account_id = new_id()
+    rows = [{"email": f"row-{n}@example.com", "firstName": "Zoé"} for n in range(count)]
+    accepted = accept_batch(account_id, validate_batch({"batch": rows}))
+    header = imports.find(accepted.id, clock.now())
+    assert header
+    for pointer in imports.list_unfinished(header.id, header.edition, clock.now()):
+        import_chunk(pointer)
+        yield
+
+
+def submit(count: int) -> Iterator[None]:
+    """Store feedback of new respondents and process it in batches."""
+    account_id = new_id()
+    brand = save_brand(account_id, {"id": new_id(), "name": "Maison Lumen"})
+    form_definition = {**sample_account.contact_form(1, brand.id), "id": new_id()}
+    form = save_contact_form(account_id, form_definition)
+    for start in range(0, count, _BATCH):
+        numbers = range(start, min(count, start + _BATCH))
+        batch = [respondent_feedback(account_id, form.id, number) for number in numbers]
+        for record in batch:
+            feedback.create(record, None)
+            yield
+        process_feedback([record.id for record in batch])
+
+
+def deliver(count: int) -> Iterator[None]:
+    """Create executions, claim them and save their outcomes."""
+    account_id, now = new_id(), clock.now()
+    created = [
+        Execution(
+            id=new_id(),
+            account_id=account_id,
+            workflow_id=new_id(),
+            action_id=new_id(),
+            feedback_id=new_id(),
+            body=b"{}",
+            state=ExecutionState.PENDING,
+            created_at=now,
+        )
+        for _ in range(count)
+    ]
+    executions.create(created)
+    for execution in created:
+        claim = executions.claim(execution.pointer, now)
+        assert claim
+        succeeded = Outcome(ExecutionState.SUCCEEDED)
+        executions.save_outcome(claim, [Attempt(1, now, status=200)], succeeded, now)
+        yield
+
+
+OPERATIONS: Final = (
+    Operation("create a customer", create_listed),
+    Operation("create a customer without a position, and list it", create_unlisted),
+    Operation("import a row (times of a chunk)", import_rows),
+    Operation("store and process feedback (times of storing)", submit),
+    Operation("deliver a webhook", deliver),
+)
+
+
+def _row(operation: Operation, each: Ceiling, latencies: Sequence[float]) -> Sequence[str]:
+    times = ["", ""]
+    if latencies:
+        times = [f"{median(latencies):.1f}", f"{quantiles(latencies, n=100)[98]:.1f}"]
+    return (
+        operation.name if latencies else "",
+        f"`{each.name}`",
+        each.kind,
+        f"{each.units:.2f}",
+        f"{each.per_second:,.0f}",
+        *times,
+    )
+
+
+def _section(count: int, rows: Sequence[Sequence[str]]) -> Section:
+    return Section(
+        "Ceilings of one account",
+        [
+            f"{count} operations of one account on a local cloud. {_METHOD}",
+            Table(
+                (
+                    "operation", "hottest key of", "units", "units each", "ceiling per second",
+                    "p50 ms", "p99 ms",
+                ),
+                rows,
+            ),
+        ],
+    )  # fmt: skip

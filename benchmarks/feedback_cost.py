@@ -1,0 +1,155 @@
+"""Measure the operator commands that read the feedback of an account with many records."""
+
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from unittest.mock import patch
+
+from typer.testing import CliRunner
+
+from admin.main import app
+from benchmarks.own_cloud import own_cloud
+from benchmarks.report import Section, Table
+from benchmarks.sample_account_id import ACCOUNT_ID
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackState, FormKind
+from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.ids import derived_id, new_id
+from chalicelib.domain.language import Language
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.services.accounts.manage import create_account
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.forms.save import save_contact_form
+from chalicelib.storage.dynamodb import client as dynamodb_client
+from chalicelib.storage.feedback import FeedbackRow
+
+FEEDBACK: Final = 100_000
+_WRITERS: Final = 3
+_ROWS_PER_TASK: Final = 500
+_PERIOD: Final = timedelta(days=365)
+_BRAND, _STORE, _FORM = (derived_id("feedback cost", name) for name in ("brand", "store", "form"))
+_COMMENTS: Final = (
+    "Everything was fine, thank you.",
+    "We waited for half an hour, and the soup was cold.",
+    "The team is friendly, but the room was too loud to talk.",
+)
+
+
+def measure(records: int = FEEDBACK) -> Section:
+    """Measure lists, filters, exports and reports on a local cloud.
+
+    Args:
+        records: the number of feedback records of the account, dated within the last year.
+    """
+    with (
+        patch.object(dynamodb_client, "_READ_TIMEOUT_S", 60.0),
+        own_cloud(),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        _load(records)
+        rows = [
+            _measured(name, ["feedback", *words]) for name, words in _commands(Path(folder)).items()
+        ]
+    return Section(
+        "Operator commands",
+        [
+            f"An account with {records:,} feedback records of the last year, on a local cloud. The"
+            " emulator sorts all records of the account for each query of the index; DynamoDB seeks"
+            " instead. 'Memory' is the growth of the largest resident size of the process.",
+            Table(("command", "seconds", "AWS requests", "memory, MB"), rows),
+        ],
+    )
+
+
+def _commands(folder: Path) -> dict[str, list[str]]:
+    since = (clock.now() - timedelta(days=30)).date().isoformat()
+    return {
+        "list": ["list", ACCOUNT_ID],
+        "list --rating 0..2": ["list", ACCOUNT_ID, "--rating", "0..2"],
+        "list --contains, no match": ["list", ACCOUNT_ID, "--since", since, "--contains", "xyzzy"],
+        "report, 12 weeks": ["report", ACCOUNT_ID, "--output", str(folder / "report.html")],
+        **{
+            f"export, {name}": ["export", ACCOUNT_ID, "--output", str(folder / f"all.{name}")]
+            for name in ("csv", "jsonl", "xlsx")
+        },
+    }
+
+
+def _measured(name: str, words: list[str]) -> tuple[str, ...]:
+    before = _peak_mb()
+    started = time.perf_counter()
+    with counted_calls() as calls:
+        result = CliRunner().invoke(app, words)
+    seconds = time.perf_counter() - started
+    assert result.exit_code == 0, result.output
+    return name, f"{seconds:.1f}", f"{calls.total():,}", f"{_peak_mb() - before:.0f}"
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _load(records: int) -> None:
+    """Write the rows of processed feedback directly to the table."""
+    create_account("Maison Lumen", ACCOUNT_ID)
+    save_brand(ACCOUNT_ID, {"id": _BRAND, "name": "Maison Lumen"})
+    save_store(ACCOUNT_ID, {"id": _STORE, "name": "Lyon", "brandId": _BRAND})
+    fields = [{"key": "nps", "type": "NPS"}, {"key": "why", "type": "LONG_TEXT"}]
+    form = {"id": _FORM, "name": "Contact", "language": "en", "brandId": _BRAND, "fields": fields}
+    saved = save_contact_form(ACCOUNT_ID, form)
+    ids = [field.id for field in saved.fields]
+
+    def write(first: int) -> None:
+        with FeedbackRow.batch_write() as batch:
+            for record in _records(first, min(_ROWS_PER_TASK, records - first), records, ids):
+                batch.save(_row(record))
+
+    with ThreadPoolExecutor(_WRITERS) as writers:
+        list(writers.map(write, range(0, records, _ROWS_PER_TASK)))
+
+
+def _records(first: int, count: int, total: int, field_ids: list[str]) -> Iterator[Feedback]:
+    randomness = random.Random(first)
+    now = clock.now()
+    for number in range(first, first + count):
+        rating = randomness.randint(0, 10)
+        texts = (str(rating), randomness.choice(_COMMENTS))
+        kinds = (FieldType.NPS, FieldType.LONG_TEXT)
+        yield Feedback(
+            id=new_id(),
+            account_id=ACCOUNT_ID,
+            kind=FormKind.CONTACT_FORM,
+            form_id=_FORM,
+            brand_id=_BRAND,
+            store_id=_STORE,
+            language=Language("en"),
+            source=SOURCES[FormKind.CONTACT_FORM],
+            context_id=_STORE,
+            answers=tuple(
+                Answer(field_id=field_id, key=key, type=kind, values=[text])
+                for field_id, key, kind, text in zip(
+                    field_ids, ("nps", "why"), kinds, texts, strict=True
+                )
+            ),
+            rating=rating,
+            created_at=now - _PERIOD * ((total - number) / total),
+        )
+
+
+def _row(record: Feedback) -> FeedbackRow:
+    return FeedbackRow(
+        record.id,
+        account_id=record.account_id,
+        form_id=record.form_id,
+        document=record.model_dump_json().encode(),
+        created_at=format_timestamp(record.created_at),
+        state=FeedbackState.DONE.value,
+    )

@@ -1,0 +1,86 @@
+"""Load submissions that respondents made earlier, such as those of the demo data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from chalicelib.domain import clock
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.forms.access import require_public, require_unused
+from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.idempotency import Origin
+from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.feedback.submit import (
+    SubmissionMetadata,
+    build_submitted,
+    origin_of_submission,
+)
+from chalicelib.services.forms.cached_forms import get_contact_form, get_survey
+from chalicelib.storage import feedback, trackers
+from chalicelib.storage.dynamodb.transactions import transaction
+
+
+@dataclass(frozen=True)
+class EarlierSubmission:
+    """A submission that a respondent made earlier.
+
+    Attributes:
+        metadata: its idempotency key identifies the submission.
+    """
+
+    submission: ContactFormSubmission | SurveySubmission
+    metadata: SubmissionMetadata
+    submitted_at: datetime
+
+
+def load_earlier_submissions(submissions: Sequence[EarlierSubmission]) -> int:
+    """Validate, store and process up to 25 submissions. Return the number of new records.
+
+    The rules are those of the submit endpoints. A submission that is already stored is not stored
+    again. No message is queued, because this function also processes the records: it updates counts
+    and customers, and creates the executions of workflows.
+
+    AWS requests: two, one for each tracker, and those of `process_feedback`.
+
+    Raises:
+        InvalidInput, NotAllowed, NotFound, Conflict: a submission is invalid. None is stored.
+        Contention: a tracker was used at the same time. None is stored.
+    """
+    origins = [origin_of_submission(s.submission, s.metadata) for s in submissions]
+    stored = feedback.find_many([origin.record_id for origin in origins])
+    new = [
+        (_build(submission, origin), origin)
+        for submission, origin in zip(submissions, origins, strict=True)
+        if origin.record_id not in stored
+    ]
+    if new:
+        with transaction() as write:
+            for record, origin in new:
+                feedback.add(write, record, origin.input_hash)
+                if record.tracker_id:
+                    trackers.consume(write, record.tracker_id, record.id, record.created_at)
+    process_feedback([origin.record_id for origin in origins])
+    return len(new)
+
+
+def _build(earlier: EarlierSubmission, origin: Origin) -> Feedback:
+    submission, metadata = earlier.submission, earlier.metadata
+    with clock.fixed_at(earlier.submitted_at):
+        if isinstance(submission, ContactFormSubmission):
+            form = get_contact_form(submission.id)
+            at_store = SurveyContext.at(form.directory, store_id=submission.store)
+            return build_submitted(form, at_store, submission, metadata, origin)
+        survey = get_survey(submission.id)
+        if submission.tracker:
+            tracker = require_unused(trackers.find(submission.tracker), survey.saved)
+            context = SurveyContext.of_tracker(survey.directory, tracker)
+        else:
+            require_public(survey.saved)
+            context = SurveyContext.of_request(
+                survey.saved,
+                survey.directory,
+                store_id=submission.store,
+                brand_id=submission.brand,
+            )
+        return build_submitted(survey, context, submission, metadata, origin)

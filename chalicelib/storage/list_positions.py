@@ -1,0 +1,151 @@
+"""Read and repair the positions of an account's list.
+
+Each repair is conditional on the stored positions and the stored total. Therefore a repair that is
+based on an outdated index entry changes nothing and returns False or None.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.paging import block_of
+from chalicelib.storage import counters, lists
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.dynamodb.transactions import Contention, transaction
+
+
+@dataclass(frozen=True)
+class ListPositions:
+    """The positions of an account's records of one kind.
+
+    Attributes:
+        row: the model of the table. It has the index `by_block`.
+        is_listed: a condition that selects the listed rows of the table. Default: all rows.
+    """
+
+    account_id: str
+    kind: Listed
+    row: Any
+    is_listed: Condition | None = None
+
+    def load_total(self) -> int:
+        """Return the stored number of records, which is also the last position. One request."""
+        return counters.load_total(self.account_id, self.kind, consistent=True)
+
+    def blocks(self) -> Iterator[list[Any]]:
+        """Yield the index entries of each block, without end. One request per block."""
+        for block in count():
+            yield list(self.row.by_block.query(lists.block_key(self.account_id, block)))
+
+    def walk(self) -> Iterator[list[Any]]:
+        """Yield the index entries of each block, up to the last position."""
+        last_block = block_of(self.load_total())
+        for block, rows in enumerate(self.blocks()):
+            if block > last_block:
+                return
+            yield rows
+
+    def find_unplaced(self, last: int) -> Iterator[Any]:
+        """Yield the rows that no page shows because their position is missing or too high.
+
+        Customers that wait for their position are not included. Reads the whole table.
+
+        Args:
+            last: the last position of the list.
+        """
+        row = self.row
+        condition = (row.account_id == self.account_id) & (
+            row.position.does_not_exist() | row.list_block.does_not_exist() | (row.position > last)
+        )
+        if self.is_listed is not None:
+            condition &= self.is_listed
+        if hasattr(row, "work_shard"):
+            condition &= row.work_shard.does_not_exist()
+        yield from row.scan(condition, consistent_read=True)
+
+    def is_at(self, row: Any, position: int) -> bool:
+        """Return whether the row is stored at this position. One consistent request."""
+        row.refresh(consistent_read=True)
+        return bool(row.position == position)
+
+    def set_total(self, read: int, total: int) -> bool:
+        """Replace the stored number of records. Return False if it has changed since.
+
+        Args:
+            read: the number as it was loaded.
+        """
+        return self._commit(lambda write: self._change_total(write, read, total))
+
+    def move_to_end(self, row: Any) -> bool:
+        """Move a row to the end of the list. Return False if it has changed since it was loaded."""
+        total = self.load_total()
+
+        def move(write: TransactWrite) -> None:
+            self._change_total(write, total, total + 1)
+            self._place(write, row, total + 1)
+
+        return self._commit(move)
+
+    def fill(self, position: int) -> int | None:
+        """Move the last row to an empty position. Return the new number of records.
+
+        If no row is behind the position, only the number of records changes. Return None if the
+        list has changed in the meantime.
+        """
+        total = self.load_total()
+        last = self._last(total)
+        if last is None or last.position < position:
+            return position - 1 if self.set_total(total, position - 1) else None
+        new_total = last.position - 1
+
+        def move(write: TransactWrite) -> None:
+            self._change_total(write, total, new_total)
+            self._place(write, last, position)
+
+        return new_total if self._commit(move) else None
+
+    def _last(self, total: int) -> Any:
+        for block in range(block_of(total), -1, -1):
+            key = lists.block_key(self.account_id, block)
+            rows = self.row.by_block.query(
+                key, self.row.position <= total, scan_index_forward=False, limit=1
+            )
+            for row in rows:
+                return row
+        return None
+
+    def _place(self, write: TransactWrite, row: Any, position: int) -> None:
+        placed = lists.place(self.account_id, position)
+        write.update(
+            row,
+            actions=[getattr(self.row, name).set(value) for name, value in placed.items()],
+            condition=_same(self.row.position, row.position)
+            & _same(self.row.list_block, row.list_block),
+        )
+
+    def _change_total(self, write: TransactWrite, read: int, total: int) -> None:
+        unchanged = CounterRow.total == read
+        if not read:
+            unchanged |= CounterRow.total.does_not_exist()
+        write.update(
+            CounterRow(self.account_id, self.kind.value),
+            actions=[CounterRow.total.set(total)],
+            condition=unchanged,
+        )
+
+    def _commit(self, add_writes: Callable[[TransactWrite], None]) -> bool:
+        try:
+            with transaction() as write:
+                add_writes(write)
+        except Contention:
+            return False
+        return True
+
+
+def _same(attribute: Any, value: Any) -> Condition:
+    condition: Condition = attribute.does_not_exist() if value is None else attribute == value
+    return condition

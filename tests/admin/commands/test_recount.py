@@ -1,0 +1,317 @@
+"""Tests of the command ``recount``: it finds and repairs wrong counts and positions."""
+
+import json
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import PageRequest
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.services.customers.read import list_customers
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.recount import recount as recount_module
+from chalicelib.services.recount.recount import recount
+from chalicelib.storage import counters, lists
+from chalicelib.storage.contact_forms import ContactFormRow
+from chalicelib.storage.counters import Counted, CounterRow
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import account_key
+from tests.admin.command import new_account, run
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.web.definitions import customer_definition, purchase_definition
+from tests.web.seeded_account import SeededAccount, seed_account
+
+LISTED: Final = 8
+
+
+@pytest.fixture(autouse=True)
+def _test_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Blocks of three positions, without a pause and, because of moto, without threads.
+    monkeypatch.setattr("chalicelib.domain.paging.BLOCK_SIZE", 3)
+    monkeypatch.setattr("chalicelib.services.recount.positions.BLOCK_SIZE", 3)
+    monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
+    monkeypatch.setattr("chalicelib.services.recount.counts.MAX_CONCURRENCY", 1)
+
+
+@pytest.fixture
+def listed(cloud: None) -> str:
+    """Create an account with eight customers and return its id."""
+    account_id = new_account()
+    for _ in range(LISTED):
+        save_customer(account_id, customer_definition(email=f"{new_id()}@example.com"))
+    return account_id
+
+
+@pytest.fixture
+def seeded(account: str) -> SeededAccount:
+    """Create an account with one customer, three purchases and three processed feedbacks."""
+    seeded = seed_account()
+    purchase = purchase_definition(seeded.store_id, customerId=seeded.customer_id)
+    record_purchase(seeded.account_id, purchase)
+    record_purchase(seeded.account_id, purchase_definition(seeded.store_id))
+    tracker = seeded.tracker()
+    feedback = [
+        answer_survey(seeded, tracker, nps="9"),
+        answer_survey(seeded, nps="3"),
+        answer_contact_form(seeded),
+    ]
+    process_feedback([record.id for record in feedback])
+    answer_survey(seeded, nps="5")  # stays pending
+    return seeded
+
+
+def row_at(account_id: str, position: int) -> CustomerRow:
+    """Return the customer at this position."""
+    (row,) = lists.load_page(
+        CustomerRow, account_id, PageRequest(limit=1, page=position), total=position
+    )
+    row.refresh()
+    assert isinstance(row, CustomerRow)
+    return row
+
+
+def change(row: Any, **values: Any) -> None:
+    row.update([getattr(type(row), name).set(value) for name, value in values.items()])
+
+
+def remove_position(row: CustomerRow) -> None:
+    row.update([CustomerRow.position.remove(), CustomerRow.list_block.remove()])
+
+
+def set_total(account_id: str, kind: str, total: int) -> None:
+    change(CounterRow(account_id, kind), total=total)
+
+
+def found(account_id: str, *, fix: bool = False) -> set[tuple[str, str, int | None, int | None]]:
+    """Return the differences without the repairs, with customers instead of their ids."""
+    return {
+        (difference.record.split()[0], difference.name, difference.stored, difference.expected)
+        for difference in recount(account_id, fix=fix)
+    }
+
+
+def repeat_position(account_id: str) -> None:
+    change(row_at(account_id, 5), position=4)
+
+
+def move_to_wrong_block(account_id: str) -> None:
+    change(row_at(account_id, 2), list_block=lists.block_key(account_id, 1))
+
+
+def lose_position(account_id: str) -> None:
+    remove_position(row_at(account_id, 8))
+
+
+def move_out_of_reach(account_id: str) -> None:
+    change(row_at(account_id, 1), **lists.place(account_id, 500))
+
+
+def delete_customer(account_id: str) -> None:
+    row_at(account_id, 3).delete()
+
+
+def raise_total(account_id: str) -> None:
+    set_total(account_id, "customers", LISTED + 4)
+
+
+def lower_total(account_id: str) -> None:
+    set_total(account_id, "customers", 2)
+
+
+def delete_total(account_id: str) -> None:
+    CounterRow(account_id, "customers").delete()
+
+
+def change_purchase_count(seeded: SeededAccount) -> None:
+    change(CustomerRow(key(seeded)), purchase_count=5)
+
+
+def remove_feedback_counts(seeded: SeededAccount) -> None:
+    names = ("feedback_count", "rating_sum", "rating_count")
+    CustomerRow(key(seeded)).update([getattr(CustomerRow, name).remove() for name in names])
+
+
+def change_submission_count(seeded: SeededAccount) -> None:
+    change(ContactFormRow(seeded.contact_form_id, "summary"), submission_count=4)
+
+
+def change_account_counts(seeded: SeededAccount) -> None:
+    counters.correct_count(seeded.account_id, Counted.PURCHASES, 7)
+    counters.correct_count(seeded.account_id, Counted.FEEDBACK, -2)
+
+
+def key(seeded: SeededAccount) -> str:
+    return account_key(seeded.account_id, seeded.customer_id)
+
+
+Differences = set[tuple[str, str, int | None, int | None]]
+
+WRONG_POSITIONS: Final[dict[Callable[[str], None], Differences]] = {
+    repeat_position: {
+        ("customers", "position", 4, None),
+        ("customers", "position", None, 5),
+    },
+    move_to_wrong_block: {
+        ("customers", "position", 2, None),
+        ("customers", "position", None, 2),
+    },
+    lose_position: {
+        ("customers", "position", None, None),
+        ("customers", "total", 8, 7),
+    },
+    move_out_of_reach: {
+        ("customers", "position", None, 1),
+        ("customers", "position", 500, None),
+    },
+    delete_customer: {("customers", "position", None, 3)},
+    raise_total: {("customers", "total", 12, 8)},
+    lower_total: {("customers", "total", 2, 8)},
+    delete_total: {("customers", "total", 0, 8)},
+}
+
+WRONG_COUNTS: Final[dict[Callable[[SeededAccount], None], Differences]] = {
+    change_purchase_count: {("customer", "purchase_count", 5, 2)},
+    remove_feedback_counts: {
+        ("customer", "feedback_count", 0, 1),
+        ("customer", "rating_sum", 0, 9),
+        ("customer", "rating_count", 0, 1),
+    },
+    change_submission_count: {("contact-form", "submissions", 4, 1)},
+    change_account_counts: {
+        ("account", "purchases", 10, 3),
+        ("account", "feedback", 1, 3),
+    },
+}
+
+
+def test_healthy_account_has_no_difference(seeded: SeededAccount) -> None:
+    assert found(seeded.account_id) == set()
+
+
+@pytest.mark.parametrize("damage", WRONG_POSITIONS)
+def test_recount_finds_and_repairs_positions(listed: str, damage: Callable[[str], None]) -> None:
+    damage(listed)
+    assert found(listed) == WRONG_POSITIONS[damage]
+    found(listed, fix=True)
+    assert found(listed) == set()
+    positions_are_dense(listed)
+
+
+def test_recount_finds_and_repairs_counts(seeded: SeededAccount) -> None:
+    for damage in WRONG_COUNTS:
+        damage(seeded)
+    assert found(seeded.account_id) == set().union(*WRONG_COUNTS.values())
+    found(seeded.account_id, fix=True)
+    assert found(seeded.account_id) == set()
+
+
+def positions_are_dense(account_id: str) -> None:
+    page = list_customers(account_id, PageRequest(limit=100))
+    assert len({customer.id for customer in page.items}) == page.meta.total_items
+    assert len(page.items) == page.meta.total_items
+    assert page.meta.total_items in (LISTED, LISTED - 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_recount_repairs_random_positions(listed: str, seed: int) -> None:
+    rows = [row_at(listed, position) for position in range(1, LISTED + 1)]
+    randomness = random.Random(seed)
+    for row in randomness.sample(rows, 5):
+        change(row, **lists.place(listed, randomness.randint(1, 12)))
+    set_total(listed, "customers", randomness.randint(1, 12))
+    passes = 0
+    while found(listed, fix=True):
+        passes += 1
+        assert passes <= 3
+    positions_are_dense(listed)
+
+
+def test_customer_that_waits_for_position_is_not_changed(listed: str) -> None:
+    row = row_at(listed, LISTED)
+    remove_position(row)
+    change(row, work_shard="open-0", due_at=1)
+    set_total(listed, "customers", LISTED - 1)
+    assert found(listed, fix=True) == set()
+
+
+def test_customer_that_changes_during_check_is_not_repaired(seeded: SeededAccount) -> None:
+    later = format_timestamp(clock.now() + timedelta(minutes=1))
+    change(CustomerRow(key(seeded)), purchase_count=5, updated_at=later)
+    (difference,) = recount(seeded.account_id, fix=True)
+    assert (difference.name, difference.is_repaired) == ("purchase_count", False)
+    assert seeded.customer.purchase_count == 5
+
+
+def test_count_that_changes_during_check_is_not_repaired(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_submission_count(seeded)
+    change_account_counts(seeded)
+
+    def submit(_: float) -> None:
+        counters.correct_count(seeded.account_id, Counted.PURCHASES, 1)
+        process_feedback([answer_contact_form(seeded).id])
+
+    monkeypatch.setattr("chalicelib.services.recount.recount.time.sleep", submit)
+    differences = list(recount(seeded.account_id, fix=True))
+    assert {(d.name, d.is_repaired) for d in differences} == {
+        ("submissions", False),
+        ("purchases", False),
+        ("feedback", False),
+    }
+
+
+def test_recount_ignores_records_of_other_account_with_same_customer_id(
+    seeded: SeededAccount,
+) -> None:
+    other = new_account()
+    save_customer(other, customer_definition(id=seeded.customer_id))
+    assert found(other) == set()
+
+
+def test_recount_sends_two_requests_per_customer(seeded: SeededAccount) -> None:
+    with counted_calls() as before:
+        list(recount(seeded.account_id, fix=False))
+    save_customer(seeded.account_id, customer_definition(email="new@example.com"))
+    with counted_calls() as after:
+        list(recount(seeded.account_id, fix=False))
+    assert after.total() - before.total() == 2
+
+
+def test_command_prints_each_difference_and_exits_with_1(seeded: SeededAccount) -> None:
+    change_submission_count(seeded)
+    set_total(seeded.account_id, "customers", 12)
+    result = run("recount", seeded.account_id)
+    assert result.exit_code == 1
+    assert "customers: total is 12, expected 1\n" in result.stdout
+    assert f"contact-form {seeded.contact_form_id}: submissions is 4, expected 1" in result.stdout
+    assert "Differences: 2. Remaining: 2." in result.stderr
+
+
+def test_command_repairs_and_exits_with_0(listed: str) -> None:
+    raise_total(listed)
+    result = run("recount", listed, "--fix", "--json")
+    assert result.exit_code == 0
+    (difference,) = [json.loads(line) for line in result.stdout.splitlines()]
+    assert difference == {
+        "record": "customers",
+        "name": "total",
+        "stored": 12,
+        "expected": 8,
+        "is_repaired": True,
+    }
+    assert "Differences: 1. Remaining: 0." in result.stderr
+
+
+def test_recount_of_unknown_account_is_reported(account: str) -> None:
+    result = run("recount", account)
+    assert result.exit_code == 1
+    assert "account" in result.stderr

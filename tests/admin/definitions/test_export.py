@@ -1,0 +1,138 @@
+"""Exported definitions of forms and workflows load again unchanged."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from admin.definitions.export import form_definition, workflow_definition
+from admin.definitions.plain_yaml import read_yaml, write_yaml
+from admin.demo.contents import demo_definitions
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
+from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
+from tests.domain.forms import factories
+from tests.domain.forms.complete_form import COMPLETE_FORM
+from tests.domain.forms.factories import BRAND, DIRECTORY, LATER, NOW, STORE, field, select
+from tests.domain.workflows.factories import workflow_definition as new_workflow
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+DEMO = [raw.content for raw in demo_definitions()]
+DEMO_PLACES = Directory.of(
+    [
+        Place(id=content["id"], kind=PlaceKind(content["kind"].upper()), name=content["name"])
+        for content in DEMO
+        if content["kind"] in ("brand", "store")
+    ]
+)
+SURVEY = {
+    **COMPLETE_FORM,
+    "publiclyAvailable": True,
+    "sendingChannels": ["SMS", "LINK"],
+    "targets": [{"type": "STORE", "targetId": STORE, "enabled": False}],
+    "supportEmail": {"email": "a@example.com", "domain": ""},
+    "preRedirect": True,
+    "preRedirectConfig": {"type": "NPS", "threshold": 0},
+    "postRedirect": True,
+    "postRedirectThreshold": 0,
+    "emailLogo": factories.IMAGE,
+}
+
+
+def content_of(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return the definition as `load` passes it to the services, after it was written as YAML."""
+    (read,) = read_yaml(write_yaml(definition))
+    assert read == definition
+    return {name: value for name, value in read.items() if name not in ("kind", "account")}
+
+
+def assert_form_is_unchanged(kind: str, definition: dict[str, Any], places: Directory) -> None:
+    parse: Any = parse_contact_form_definition
+    build: Any = build_contact_form
+    if kind == "survey":
+        parse, build = parse_survey_definition, build_survey
+    saved = build(parse(definition, places), places, NOW)
+    exported = form_definition(BRAND, saved)
+    assert exported["kind"] == kind
+    assert build(parse(content_of(exported), places), places, LATER, saved) == saved
+    assert build(parse(content_of(exported), places), places, NOW) == saved
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {},
+        COMPLETE_FORM,
+        {"enabled": False, "autoTranslate": True, "description": "no"},
+        {"fields": [field("a", verticalIndex=0), field("b", verticalIndex=0, horizontalIndex=1)]},
+        {
+            "fields": [field("createdAt"), select("dependencies", kind="MULTI_SELECT")],
+            "translations": {"fr": {"fields": {"createdAt": {"label": "Créé"}}}, "de": {}},
+        },
+    ],
+)
+def test_exported_contact_form_loads_unchanged(overrides: dict[str, Any]) -> None:
+    definition = factories.contact_form(**overrides)
+    assert_form_is_unchanged("contactForm", definition, DIRECTORY)
+
+
+@pytest.mark.parametrize("overrides", [{}, SURVEY])
+def test_exported_survey_loads_unchanged(overrides: dict[str, Any]) -> None:
+    assert_form_is_unchanged("survey", factories.survey(**overrides), DIRECTORY)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [content for content in DEMO if content["kind"] in ("contactForm", "survey")],
+    ids=lambda content: content["name"],
+)
+def test_exported_demo_form_loads_unchanged(content: dict[str, Any]) -> None:
+    definition = {name: value for name, value in content.items() if name not in ("kind", "account")}
+    assert_form_is_unchanged(content["kind"], definition, DEMO_PLACES)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {},
+        {
+            "enabled": False,
+            "operator": "$or",
+            "conditions": [
+                {"subject": "rating", "operator": "$lte", "value": "4"},
+                {
+                    "operator": "$and",
+                    "conditions": [
+                        {
+                            "subject": "answer",
+                            "field": "why",
+                            "operator": "$exists",
+                            "value": "true",
+                        }
+                    ],
+                },
+            ],
+        },
+    ],
+)
+def test_exported_workflow_loads_unchanged(overrides: dict[str, Any]) -> None:
+    saved = build_workflow(parse_workflow_definition(new_workflow(**overrides), DIRECTORY), NOW)
+    content = content_of(workflow_definition(BRAND, saved))
+    assert build_workflow(parse_workflow_definition(content, DIRECTORY), NOW) == saved
+
+
+@given(st.dictionaries(TEXTS, TEXTS | st.integers() | st.booleans() | st.lists(TEXTS)))
+def test_yaml_restores_values(value: dict[str, Any]) -> None:
+    assert list(read_yaml(write_yaml(value))) == [value]
+
+
+@pytest.mark.parametrize(
+    "text", ["no", "1e3", "12:30", "0o7", "~", "<<", "2026-11-20", "", "=", "-1"]
+)
+def test_yaml_restores_text_that_looks_like_another_type(text: str) -> None:
+    assert list(read_yaml(write_yaml([text, {text: text}]))) == [[text, {text: text}]]

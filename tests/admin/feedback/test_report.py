@@ -1,0 +1,212 @@
+"""A report has the figures of its period, as charts with text and as tables, in one HTML file."""
+
+import random
+import re
+from datetime import date, timedelta
+from html.parser import HTMLParser
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from admin.feedback.report.charts import Bar, column_chart, row_chart
+from admin.feedback.report.figures import Breakdown, Figures, Group, periods
+from admin.feedback.report.page import Scope, render_report
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
+from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.ids import derived_id
+from tests.domain.feedback.factories import NOW, answer, build_feedback
+
+PARIS = ZoneInfo("Europe/Paris")
+STORES = {derived_id("store", name): name for name in ("Lyon <Bellecour>", "Nice", "Paris")}
+DIRECTORY = Directory.of(
+    [Place(id=place_id, kind=PlaceKind.STORE, name=name) for place_id, name in STORES.items()]
+)
+SCOPE = Scope("Maison & Lumen", NOW - timedelta(weeks=12), NOW, None, DIRECTORY)
+
+
+def rated(rating: int | None, **overrides: object) -> Feedback:
+    answers = [] if rating is None else [answer("nps", str(rating), kind="NPS")]
+    if comment := overrides.pop("comment", None):
+        answers.append(answer("why", str(comment), kind="LONG_TEXT"))
+    return build_feedback(*answers, rating=rating, **overrides)
+
+
+def stored(record: Feedback, *, is_test: bool = False) -> StoredFeedback:
+    return StoredFeedback(record, None, FeedbackState.DONE, is_test)
+
+
+def figures(*records: Feedback, breakdowns: tuple[Breakdown, ...] = tuple(Breakdown)) -> Figures:
+    collected = Figures(PARIS, breakdowns)
+    for record in records:
+        collected.add(stored(record))
+    return collected
+
+
+def group(*ratings: int | None) -> Group:
+    collected = Group()
+    for rating in ratings:
+        collected.add(rated(rating))
+    return collected
+
+
+def test_score_is_share_of_promoters_minus_share_of_detractors() -> None:
+    nps = group(10, 9, 9, 8, 7, 6, 0, None).nps
+    assert nps
+    assert nps.answers == 7
+    assert nps.score == pytest.approx(100 * (3 - 2) / 7)
+
+
+def test_interval_contains_score_and_narrows_with_more_answers() -> None:
+    few, many = group(*[10, 9, 5, 8] * 2).nps, group(*[10, 9, 5, 8] * 200).nps
+    assert few
+    assert many
+    for nps in (few, many):
+        assert -100 <= nps.low < nps.score < nps.high <= 100
+    assert many.high - many.low < (few.high - few.low) / 5
+
+
+def test_interval_of_known_sample() -> None:
+    # 60 promoters, 20 passives and 20 detractors; adjusted by three answers.
+    nps = group(*[10] * 60, *[7] * 20, *[3] * 20).nps
+    assert nps
+    assert (nps.score, round(nps.low, 1), round(nps.high, 1)) == (40, 23.4, 54.3)
+
+
+def test_group_without_ratings_has_no_mean_and_no_score() -> None:
+    empty = group(None)
+    assert (empty.responses, empty.mean, empty.nps) == (1, None, None)
+
+
+def test_test_responses_are_excluded() -> None:
+    collected = figures(rated(9))
+    collected.add(stored(rated(0, comment="A comment of a test response"), is_test=True))
+    assert (collected.total.responses, collected.total.mean, collected.tests) == (1, 9, 1)
+    assert collected.comments == {}
+
+
+def test_weeks_start_on_monday_in_time_zone_of_report() -> None:
+    late = NOW.replace(month=11, day=22, hour=23, minute=30)  # Monday in Paris
+    collected = figures(rated(1), rated(2, created_at=late))
+    assert set(collected.groups[Breakdown.WEEK]) == {"2026-11-16", "2026-11-23"}
+    assert set(collected.groups[Breakdown.MONTH]) == {"2026-11-01"}
+
+
+def test_periods_have_no_gaps() -> None:
+    last = date(2026, 3, 31)
+    assert list(periods(Breakdown.MONTH, date(2026, 1, 31), last)) == [
+        "2026-01-01",
+        "2026-02-01",
+        "2026-03-01",
+    ]
+    assert len(list(periods(Breakdown.WEEK, date(2026, 1, 1), last))) == 14
+
+
+def test_newest_comments_of_each_band_are_kept() -> None:
+    collected = figures(*(rated(2, comment=f"Comment number {number:02}") for number in range(9)))
+    (comments,) = collected.comments.values()
+    assert [comment.text[-2:] for comment in comments] == ["05", "06", "07", "08"]
+
+
+def test_short_text_and_identifying_answers_are_no_comments() -> None:
+    record = build_feedback(
+        answer("why", "Good.", kind="LONG_TEXT"),
+        answer("name", "Zoé Martin of Lyon", kind="TEXT"),
+        rating=9,
+    )
+    assert figures(record).comments == {}
+
+
+class Page(HTMLParser):
+    """Collect the tags, attributes and texts of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def sample_report() -> str:
+    """Return a report on a deterministic sample of two periods."""
+    randomness = random.Random(7)
+    quality = dict(zip(STORES, (8.6, 6.4, 7.7), strict=True))
+    current, previous = Figures(PARIS, list(Breakdown)), Figures(PARIS, list(Breakdown))
+    comments = ("The team was very friendly, thank you!", "We waited half an hour for the bill.")
+    for number in range(900):
+        store = randomness.choices(list(STORES), (5, 2, 3))[0]
+        rating = max(0, min(10, round(randomness.gauss(quality[store], 2))))
+        age = timedelta(days=randomness.uniform(0, 168))
+        record = rated(
+            rating,
+            store_id=store,
+            created_at=NOW - age,
+            comment=comments[rating < 7] if number % 5 == 0 else None,
+            tracker_id="t" if number % 3 else None,
+        )
+        (current if age < timedelta(weeks=12) else previous).add(stored(record))
+    return render_report(SCOPE, current, previous)
+
+
+def test_report_loads_nothing_and_runs_no_script() -> None:
+    html = sample_report()
+    page = Page(html)
+    assert not {"script", "link", "img", "iframe", "object", "a"} & set(page.tags)
+    assert not {name for name, _ in page.attributes} & {"src", "href", "onload", "style"}
+    assert "url(" not in html
+    assert "@import" not in html
+    assert "default-src 'none'" in html
+
+
+def test_report_escapes_names_and_comments() -> None:
+    hostile = rated(
+        3, comment="<script>alert('a long comment')</script>", store_id=next(iter(STORES))
+    )
+    html = render_report(SCOPE, figures(hostile), figures())
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "Maison &amp; Lumen" in html
+    assert "Lyon &lt;Bellecour&gt;" in html
+
+
+def test_each_chart_has_name_text_and_table() -> None:
+    html = sample_report()
+    page = Page(html)
+    assert page.tags.count("svg") == 1 + 2 * 2 + 2
+    assert page.tags.count("table") == 5
+    assert [value for name, value in page.attributes if name == "role"] == ["img"] * 7
+    assert "Number of responses by rating" in html
+
+
+def test_tables_contain_numbers_of_period_and_of_previous_period() -> None:
+    store = next(iter(STORES))
+    html = render_report(
+        SCOPE,
+        figures(rated(9, store_id=store), rated(10, store_id=store)),
+        figures(rated(4, store_id=store)),
+    )
+    text = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", html))
+    assert "Lyon &lt;Bellecour&gt; 2 9.50 +100 " in text
+    assert "+100% from 1" in text
+    assert "+5.50 from the previous period" in text
+
+
+def test_empty_period_has_report() -> None:
+    html = render_report(SCOPE, figures(), figures())
+    assert "There are no comments." in html
+    assert "none in the previous period" in html
+
+
+def test_charts_draw_gaps_and_many_bars() -> None:
+    bars = [
+        Bar(f"bar {number}", None if number == 1 else number, f"{number}") for number in range(40)
+    ]
+    columns = column_chart("Columns", bars)
+    assert columns.count("<rect") == 40
+    assert columns.count('class="label"') == 14
+    assert row_chart("Rows", [Bar("n" * 40, 1, "1")]).count("…") == 1
+    assert column_chart("Empty", [])

@@ -1,0 +1,67 @@
+"""The units of each partition key, and the ceilings computed from them."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks.ceilings import OPERATIONS, ceilings_of
+from benchmarks.partition_load import PartitionLoad, ceiling, partition_load
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.work import shards_of_account
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb.table import connection
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+
+def load_of(name: str, count: int) -> PartitionLoad:
+    (run,) = (operation.run for operation in OPERATIONS if operation.name == name)
+    with partition_load(connection().client, settings().resource_name("")) as load:
+        for _ in run(count):
+            pass
+    return load
+
+
+def test_transaction_consumes_two_units_per_table_and_one_per_index() -> None:
+    load = load_of("create a customer", 1)
+    assert load.hottest_writes() == {
+        "counters": 2,
+        "customers": 2,
+        "customers/by_block": 1,
+        "customer-pairs": 2,
+    }
+    assert load.hottest_reads() == {"counters": 1, "customers": 1, "customer-pairs": 1}
+
+
+def test_delivery_writes_index_by_account_twice() -> None:
+    writes = load_of("deliver a webhook", 1).hottest_writes()
+    assert writes["executions/by_account"] == 2
+    # created, claimed (moved to another due time), removed
+    assert writes["executions/due"] == 4
+
+
+def test_ceilings_are_sorted_and_use_limits_of_aws() -> None:
+    load = PartitionLoad()
+    load.writes["table", "a"] = 30
+    load.writes["table", "b"] = 10
+    load.reads["table", "a"] = 10
+    found: list[Any] = [
+        (each.name, each.kind, each.units, each.per_second) for each in ceilings_of(load, 10)
+    ]
+    assert found == [("table", "write", 3.0, 1000 / 3), ("table", "read", 1.0, 3000.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "keys", "per_second"),
+    [
+        ("create a customer without a position, and list it", "customers/due", 4, 1_000),
+        ("store and process feedback (times of storing)", "feedback/due", 4, 1_000),
+        ("store and process feedback (times of storing)", "feedback/by_account", 1, 1_000),
+        ("deliver a webhook", "executions/due", 4, 1_000),
+        ("deliver a webhook", "executions/by_account", 1, 500),
+    ],
+)
+def test_keys_of_account_allow_target(name: str, key: str, keys: int, per_second: int) -> None:
+    assert len(shards_of_account(new_id())) == 4
+    units = sum(units for (table, _), units in load_of(name, 1).writes.items() if table == key)
+    assert ceiling(units / keys) >= per_second
