@@ -17,22 +17,22 @@ _LARGE_TEXT: Final = 3.0
 _GRAPHIC: Final = 3.0
 
 _LIGHT: Final = {
-    "ink": "#1d2733",
-    "soft": "#5b6673",
-    "paper": "#ffffff",
+    "text": "#1d2733",
+    "secondary text": "#5b6673",
+    "background": "#ffffff",
     "accent": "#14617a",
     "field": "#ffffff",
-    "line": "#7b8794",
-    "button": "#ffffff",
+    "border": "#7b8794",
+    "button text": "#ffffff",
 }
 _DARK: Final = {
-    "ink": "#e9edf2",
-    "soft": "#a9b4c0",
-    "paper": "#14181d",
+    "text": "#e9edf2",
+    "secondary text": "#a9b4c0",
+    "background": "#14181d",
     "accent": "#6cc3dd",
     "field": "#1c2229",
-    "line": "#7f8b98",
-    "button": "#06222c",
+    "border": "#7f8b98",
+    "button text": "#06222c",
 }
 """The colours of pages that a definition does not set; see `page.css`."""
 
@@ -55,13 +55,13 @@ class _Pair:
     minimum: float = _TEXT
 
 
-_PAGE: Final = (f"{_STYLE}backgroundColor", "paper")
+_PAGE: Final = (f"{_STYLE}backgroundColor", "background")
 _CARD: Final = (f"{_STYLE}cardBackgroundColor", f"{_STYLE}zoneColor", *_PAGE)
 _FIELD: Final = (f"{_STYLE}fieldBackgroundColor", "field")
-_INK: Final = (f"{_STYLE}textColor", "ink")
+_INK: Final = (f"{_STYLE}textColor", "text")
 _ACCENT: Final = (f"{_STYLE}accentColor", "accent")
 _TITLE: Final = (f"{_STYLE}titleColor", *_INK)
-_SUBTITLE: Final = (f"{_STYLE}subtitleColor", "soft")
+_SUBTITLE: Final = (f"{_STYLE}subtitleColor", "secondary text")
 
 _PAIRS: Final = (
     _Pair(_INK, _PAGE),
@@ -70,14 +70,16 @@ _PAIRS: Final = (
     _Pair(_ACCENT, _PAGE),
     _Pair((f"{_STYLE}groupColor", *_INK), (f"{_STYLE}zoneColor", *_PAGE), _LARGE_TEXT),
     _Pair((f"{_STYLE}labelColor", *_INK), _CARD),
-    _Pair((f"{_STYLE}placeholderColor", "soft"), _FIELD),
+    _Pair((f"{_STYLE}placeholderColor", "secondary text"), _FIELD),
     _Pair((f"{_STYLE}fieldOptionColor", *_INK), _FIELD),
-    _Pair((f"{_STYLE}fieldBorderColor", "line"), _CARD, _GRAPHIC),
-    _Pair(("ink",), _FIELD),
-    _Pair((f"{_STYLE}buttonTextColor", "button"), (f"{_STYLE}buttonBackgroundColor", *_ACCENT)),
-    _Pair((f"{_STYLE}buttonTextColor", "button"), _ACCENT),
+    _Pair((f"{_STYLE}fieldBorderColor", "border"), _CARD, _GRAPHIC),
+    _Pair(("text",), _FIELD),
+    _Pair(
+        (f"{_STYLE}buttonTextColor", "button text"), (f"{_STYLE}buttonBackgroundColor", *_ACCENT)
+    ),
+    _Pair((f"{_STYLE}buttonTextColor", "button text"), _ACCENT),
     _Pair((f"{_STYLE}starBorderColor",), _CARD, _GRAPHIC),
-    _Pair((f"{_FOOTER}textColor", "ink"), (f"{_FOOTER}backgroundColor", *_PAGE)),
+    _Pair((f"{_FOOTER}textColor", "text"), (f"{_FOOTER}backgroundColor", *_PAGE)),
     _Pair((f"{_FOOTER}iconColor",), (f"{_FOOTER}backgroundColor", *_PAGE), _GRAPHIC),
     _Pair((f"{_THANKS}titleColor", *_TITLE), _PAGE, _LARGE_TEXT),
     _Pair((f"{_THANKS}subtitleColor", *_SUBTITLE), _PAGE),
@@ -113,7 +115,7 @@ def _low_contrast(
 ) -> InputError:
     other = background if foreground.startswith("/") else foreground
     pointer = foreground if foreground.startswith("/") else background
-    name = other if other.startswith("/") else "the default"
+    name = other if other.startswith("/") else f"the default {other}"
     # Round down: a ratio below the minimum must not look like the minimum.
     return InputError(
         pointer,
