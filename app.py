@@ -10,16 +10,27 @@ from typing import Any
 from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent
 
-from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, WEBHOOKS, Queue
+from chalicelib.queues import (
+    FEEDBACK,
+    IMPORTS,
+    LISTING,
+    MESSAGE_EVENTS,
+    PURCHASES,
+    SOLICITATIONS,
+    WEBHOOKS,
+    Queue,
+)
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
+from chalicelib.web.public.message_routes import routes as message_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.public.page_routes import routes as page_routes
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
-# The logger of chalicelib has the same name. Chalice must not change its level.
+# The app name is also the name of the logger of chalicelib. With ``configure_logs=False``, Chalice
+# does not change the level of this logger.
 app = Chalice(app_name="feedback", configure_logs=False)
 # The gateway encodes bodies of these media types in Base64, so that their bytes arrive unchanged.
 app.api.binary_types.append(MULTIPART)
@@ -27,6 +38,7 @@ app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
 app.register_blueprint(public_routes)
 app.register_blueprint(page_routes)
+app.register_blueprint(message_routes)
 app.register_blueprint(description_routes)
 
 
@@ -71,6 +83,30 @@ def send_webhook(event: SQSEvent) -> Any:
     from chalicelib.functions import send_webhook as function
 
     return function.send_webhook(event)
+
+
+@on_messages(PURCHASES)
+def record_purchase(event: SQSEvent) -> Any:
+    """Record purchases."""
+    from chalicelib.functions import record_purchase as function
+
+    return function.record_purchase(event)
+
+
+@on_messages(SOLICITATIONS)
+def send_survey(event: SQSEvent) -> Any:
+    """Send surveys to customers after their purchases."""
+    from chalicelib.functions import send_survey as function
+
+    return function.send_survey(event)
+
+
+@on_messages(MESSAGE_EVENTS)
+def process_message_events(event: SQSEvent) -> Any:
+    """Process bounces and complaints."""
+    from chalicelib.functions import process_message_events as function
+
+    return function.process_message_events(event)
 
 
 @app.schedule(Rate(1, unit=Rate.MINUTES))

@@ -122,6 +122,8 @@ def cell_text(value: object) -> str:
             return format_timestamp(value)
         case list() | tuple():
             return ", ".join(map(cell_text, value))
+        case Mapping():
+            return json.dumps(value, ensure_ascii=False, default=_json_value)
     return str(value)
 
 
@@ -173,7 +175,7 @@ def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
 def progress_total(description: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar if standard error is a terminal.
 
-    Yields a function that advances the bar by a number of steps and sets the total.
+    Yield a function that advances the bar by a number of steps and sets the total.
     """
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with _progress(*columns) as bar:

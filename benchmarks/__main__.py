@@ -19,6 +19,7 @@ from benchmarks import (
     ceilings,
     create_cost,
     delivery_cost,
+    dispatch_cost,
     feedback_cost,
     import_time,
     page_cost,
@@ -54,6 +55,7 @@ def main() -> None:
         "batches": batch_cost.measure,
         "creates": create_cost.measure,
         "ceilings": ceilings.measure,
+        "dispatch": dispatch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
         "feedback": partial(feedback_cost.measure, options.feedback),
     }
@@ -91,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
             "batches",
             "creates",
             "ceilings",
+            "dispatch",
             "pages",
             "feedback",
         ),

@@ -5,9 +5,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
+from chalicelib import aws_calls
 from chalicelib.outbound.queues import forget_client
 from chalicelib.storage.dynamodb.table import forget_connection
+from chalicelib.storage.stage_secret import forget_stage_secret
 from infrastructure.deployment import code_stack, data_stack
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator
@@ -32,6 +35,17 @@ def own_cloud() -> Iterator[Emulator]:
             process.wait()
 
 
+@contextmanager
+def long_read_timeout() -> Iterator[None]:
+    """Wait up to a minute for responses of the database, for benchmarks with large tables.
+
+    For each query, the emulator sorts all rows that have the same hash key. For 100,000 rows this
+    takes about as long as the service's normal read time-out.
+    """
+    with patch.object(aws_calls, "READ_TIMEOUT_S", 60.0):
+        yield
+
+
 def deploy_app(emulator: Emulator) -> str:
     """Deploy the packaged app to the emulator and return the base URL of its gateway."""
     code_stack.deploy(emulator.folder / "build")
@@ -42,6 +56,7 @@ def _forget_connections() -> None:
     # Clear cached clients, because this process can use several emulators, one after the other.
     forget_connection()
     forget_client()
+    forget_stage_secret()
 
 
 def _free_port() -> int:

@@ -126,7 +126,7 @@ def change(
     identify_respondents: Annotated[
         bool | None,
         typer.Option(
-            help="Link feedback to customers by typed e-mail addresses and phone numbers. "
+            help="Link feedback to customers by the e-mail addresses and phone numbers in answers. "
             "Otherwise, only trackers link feedback to customers."
         ),
     ] = None,
@@ -156,7 +156,7 @@ def change(
         Any,
         typer.Option(
             metavar="DAYS|off",
-            help="The age in days at which answers are anonymized.",
+            help="The number of days after which the answers of feedback are anonymized.",
             parser=_number_or_off,
         ),
     ] = None,
@@ -213,7 +213,7 @@ def _text(value: Any) -> str:
 
 @app.command(epilog=example("account stats ACCOUNT --json"))
 def stats(account: AccountArgument) -> None:
-    """Show the numbers of customers, contact forms, surveys, purchases and feedback records.
+    """Show the numbers of customers, forms, surveys, purchases, feedback and sent surveys.
 
     The numbers come from counters. The command sends two AWS requests. To verify the counters
     against the records, use the command recount.

@@ -35,7 +35,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
 
     Args:
         noun: the first word of the commands.
-        word: the name of one form of this kind, for texts.
+        word: the singular noun for this kind of form, used in help texts and messages.
     """
     app = typer.Typer(
         help=f"List, check, export, compare, enable and disable {word}s, and print their links.",
@@ -67,14 +67,19 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
             ],
         )
 
-    @command("check", f"{noun}s.yaml --account ACCOUNT", f"Validate {word}s without saving them.")
+    @command(
+        "check",
+        f"{noun}s.yaml --account ACCOUNT",
+        f"Validate {word}s without saving them.\n\nCost: two AWS requests.",
+    )
     def check(file: FileArgument, account: AccountOption = None) -> None:
         check_file(kind, file, account)
 
     @command(
         "diff",
         f"{noun}s.yaml --account ACCOUNT",
-        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ.",
+        f"Compare {word}s in a file with the saved {word}s. Exit with status 1 if they differ."
+        f"\n\nCost: two AWS requests, and one per {word}.",
     )
     def diff(file: FileArgument, account: AccountOption = None) -> None:
         diff_file(kind, file, account)
@@ -82,13 +87,18 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "export",
         f"ID > {noun}.yaml",
-        f"Print the definition of a {word}, which loads again unchanged.\n\nCost: one AWS request.",
+        f"Print the definition of a {word} in the format of definition files.\n\n"
+        "Cost: one AWS request.",
     )
     def export(form: IdArgument) -> None:
         found = require_form(form_kind, form)
         print_definition(form_definition(found.account_id, found.saved))
 
-    @command("enable", "ID", f"Enable a {word}. The change takes effect within a minute.")
+    @command(
+        "enable",
+        "ID",
+        f"Enable a {word}. The change takes effect within a minute.\n\nCost: three AWS requests.",
+    )
     def enable(form: IdArgument) -> None:
         _set_enabled(form, is_enabled=True)
 
@@ -96,7 +106,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         "disable",
         "ID",
         f"Disable a {word}, so that it accepts no submissions. The change takes effect within a "
-        "minute.",
+        "minute.\n\nCost: three AWS requests.",
     )
     def disable(form: IdArgument) -> None:
         _set_enabled(form, is_enabled=False)

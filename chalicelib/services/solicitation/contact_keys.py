@@ -1,0 +1,30 @@
+"""Derive the contacts of customers: keyed hashes of their ids and normalized addresses."""
+
+from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.solicitation.phone_number import e164
+from chalicelib.services.accounts.settings import account_settings
+from chalicelib.storage.contacts import contact_key
+
+
+def email_key(account_id: str, email: str | None) -> str | None:
+    """Return the key of the contact of an e-mail address, or None without an address."""
+    contact_hash = email_hash(account_id, email)
+    return contact_key(contact_hash) if contact_hash else None
+
+
+def phone_key(account_id: str, phone_number: str | None) -> str | None:
+    """Return the key of the contact of a phone number, or None without a number.
+
+    Numbers are compared in the format E.164. A number that is not valid in the account's default
+    region is compared by its digits.
+    """
+    number = valid_number(account_id, phone_number) or phone_number
+    contact_hash = phone_hash(account_id, number)
+    return contact_key(contact_hash) if contact_hash else None
+
+
+def valid_number(account_id: str, phone_number: str | None) -> str | None:
+    """Return a phone number in the format E.164, or None if it is missing or invalid."""
+    if not phone_number:
+        return None
+    return e164(phone_number, account_settings(account_id).default_region)
