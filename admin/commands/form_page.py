@@ -21,6 +21,7 @@ from chalicelib.services.forms.displayed import (
     display_contact_form,
     display_survey,
 )
+from chalicelib.services.forms.page_address import page_base_url
 from chalicelib.services.forms.public import SurveyRequest
 
 View = PublicContactForm | PublicSurvey
@@ -41,11 +42,8 @@ LanguageOption = Annotated[
     str | None, typer.Option(help="The language of the page. Default: the browser's language.")
 ]
 BaseUrlOption = Annotated[
-    str,
-    typer.Option(
-        help="The public base URL of the service, without a trailing slash.",
-        envvar="PUBLIC_BASE_URL",
-    ),
+    str | None,
+    typer.Option(help="The public base URL of the service. Default: the URL of the stage."),
 ]
 
 
@@ -59,11 +57,11 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
 
     @app.command(
         help=f"Print the URL of the page of a {word}.",
-        epilog=example(f"{noun} link ID --base-url https://feedback.example.com"),
+        epilog=example(f"{noun} link ID"),
     )
     def link(
         form: FormArgument,
-        base_url: BaseUrlOption,
+        base_url: BaseUrlOption = None,
         store: StoreOption = None,
         language: LanguageOption = None,
     ) -> None:
@@ -77,13 +75,13 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         " Without --store, it also writes a file for each store of the form. The commands report a"
         " disabled form or a private survey as an error.",
         epilog=example(
-            f"{noun} qr ID --base-url https://feedback.example.com",
-            f"{noun} qr ID --base-url https://feedback.example.com --poster --output posters",
+            f"{noun} qr ID",
+            f"{noun} qr ID --poster --output posters",
         ),
     )
     def qr(
         form: FormArgument,
-        base_url: BaseUrlOption,
+        base_url: BaseUrlOption = None,
         store: StoreOption = None,
         language: LanguageOption = None,
         svg: Annotated[bool, typer.Option("--svg", help="Write SVG images.")] = False,
@@ -122,10 +120,13 @@ def _view(noun: str, form_id: str, store: str | None, language: str | None) -> V
     return display_contact_form(ContactFormRequest(form_id, store), respondent).view
 
 
-def _link(noun: str, base_url: str, form_id: str, store: str | None, language: str | None) -> str:
+def _link(
+    noun: str, base_url: str | None, form_id: str, store: str | None, language: str | None
+) -> str:
     parameters = {"store": store, "language": language}
     query = urlencode({name: value for name, value in parameters.items() if value})
-    return base_url.rstrip("/") + _PAGES[noun] + form_id + (f"&{query}" if query else "")
+    base = (base_url or page_base_url()).rstrip("/")
+    return base + _PAGES[noun] + form_id + (f"&{query}" if query else "")
 
 
 def _print_code(url: str) -> None:

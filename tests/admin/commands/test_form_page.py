@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from admin.commands import form_page
 from tests.admin.command import run
 from tests.web.seeded_account import SeededAccount, seed_account
 
@@ -27,6 +28,13 @@ def test_link_prints_url_of_page(seeded: SeededAccount) -> None:
     assert json.loads(result.stdout) == {
         "url": f"{BASE}/public/survey/page?survey={survey}&store={store}"
     }
+
+
+def test_link_starts_with_base_url_of_stage(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(form_page, "page_base_url", lambda: BASE)
+    assert run("form", "link", seeded.contact_form_id).stdout.startswith(f"{BASE}/public/")
 
 
 def test_qr_prints_code_and_url(seeded: SeededAccount) -> None:
