@@ -29,7 +29,8 @@ from chalicelib.web.public.page_routes import routes as page_routes
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
-# The logger of chalicelib has the same name. Chalice must not change its level.
+# The app name is also the name of the logger of chalicelib. With ``configure_logs=False``, Chalice
+# does not change the level of this logger.
 app = Chalice(app_name="feedback", configure_logs=False)
 # The gateway encodes bodies of these media types in Base64, so that their bytes arrive unchanged.
 app.api.binary_types.append(MULTIPART)

@@ -46,7 +46,7 @@ class _Root(OneLineErrors):
         add_json_option(self)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Its choice of output does not affect later runs of the process."""
+        """Run the command. The option ``--json`` does not affect later commands of this process."""
         try:
             return super().invoke(ctx)
         finally:
@@ -105,7 +105,7 @@ app.command(epilog=example("doctor"))(doctor)
 app.command(epilog=example("recount ACCOUNT --fix"))(recount)
 app.command(epilog=example("status"))(status)
 
-# The names that these commands had before all commands were named by noun and verb.
+# Hidden aliases: the names of these commands before names had the form "noun verb".
 app.add_typer(delivery_commands.app, name="deliveries", hidden=True)
 app.command(hidden=True)(load)
 app.command(hidden=True)(demo)

@@ -126,7 +126,7 @@ def change(
     identify_respondents: Annotated[
         bool | None,
         typer.Option(
-            help="Link feedback to customers by typed e-mail addresses and phone numbers. "
+            help="Link feedback to customers by the e-mail addresses and phone numbers in answers. "
             "Otherwise, only trackers link feedback to customers."
         ),
     ] = None,
@@ -156,7 +156,7 @@ def change(
         Any,
         typer.Option(
             metavar="DAYS|off",
-            help="The age in days at which answers are anonymized.",
+            help="The number of days after which the answers of feedback are anonymized.",
             parser=_number_or_off,
         ),
     ] = None,

@@ -13,7 +13,7 @@ PROGRAM: Final = "feedback-admin"
 """The executable in the folder ``bin`` that runs the command line."""
 
 COMPLETION_VARIABLE: Final = "_FEEDBACK_ADMIN_COMPLETE"
-"""The environment variable in which the shell asks for completions."""
+"""The environment variable with which the shell requests completions."""
 
 app = typer.Typer(help="Complete commands in the shell.", no_args_is_help=True)
 

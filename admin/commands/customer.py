@@ -34,8 +34,8 @@ def find(
 ) -> None:
     """Find customers by e-mail address, by phone number or by name.
 
-    Cost: three AWS requests. By name, there is no index: the command reads the list of customers,
-    with two requests per 100 customers of the account.
+    Cost: three AWS requests. With --name, the command reads the complete list of customers: two
+    requests per 100 customers of the account.
     """
     if sum(option is not None for option in (email, phone, name)) != 1:
         raise typer.BadParameter("Use one of --email, --phone and --name.")

@@ -40,7 +40,7 @@ _WORDS: Final = {
 
 
 def check_file(kind: Kind, file: Path, account: str | None) -> None:
-    """Validate the definitions in a file and print the errors. Exit with status 1 if any."""
+    """Validate the definitions in a file. Print the errors and, if any, exit with status 1."""
     definitions = _valid_definitions(kind, file, account, StoredResources())
     count = sum(definition.kind is kind for definition in definitions)
     notices().print(f"Valid: {count} {_WORDS[kind]}{'' if count == 1 else 's'}. Nothing was saved.")
@@ -48,7 +48,7 @@ def check_file(kind: Kind, file: Path, account: str | None) -> None:
 
 
 def diff_file(kind: Kind, file: Path, account: str | None) -> None:
-    """Print the differences of a file from the saved definitions. Exit with status 1 if any."""
+    """Compare a file with the saved definitions. Print the diff and, if any, exit with status 1."""
     known = StoredResources()
     definitions = _valid_definitions(kind, file, account, known)
     lines = list(differences(kind, definitions, known))

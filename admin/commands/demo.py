@@ -93,7 +93,7 @@ def demo(
     else:
         outcome = count_list(_load(definitions))
         if not list_workflows(MAIN_ACCOUNT):  # earlier feedback must not fire webhooks
-            outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} feedbacks"
+            outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} responses"
     if webhook_url:
         _save_workflows(webhook_url)
     earlier = DemoDescription.read(output)
@@ -248,7 +248,7 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
 
 
 def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:
-    """Return the ids of `_TRACKERS` unused trackers. Create trackers if too few unused ones exist.
+    """Return the ids of `_TRACKERS` unused trackers. Create trackers if too few are unused.
 
     Trackers are created after all other demo data. If the last tracker exists, the demo data is
     therefore complete.

@@ -1,4 +1,4 @@
-"""The command ``feedback``: list, show_record, export, report on, mark and delete feedback."""
+"""The command ``feedback``: list, show, export, report on, mark and delete feedback."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -59,8 +59,8 @@ def list_feedback(
 ) -> None:
     """List an account's feedback, newest first.
 
-    Cost: four AWS requests and one per form in the list. With a filter other than the period, one
-    more per 100 feedback records, until enough records match or the period ends.
+    Cost: four AWS requests, and one per form in the list. If a filter other than the period is set,
+    the command also sends one request per 100 feedback records of the period, until enough match.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(
@@ -108,10 +108,10 @@ def export(
 ) -> None:
     """Export an account's feedback to a file, oldest first, with one column per field.
 
-    Answers to fields that the forms do not have any more are in the column otherAnswers.
+    Answers to fields that have been removed from the forms are in the column otherAnswers.
     docs/operating.md describes how programs read the files.
 
-    Cost: up to nine AWS requests, and one per 100 feedback records of the period.
+    Cost: up to nine AWS requests, plus one per 100 feedback records of the period.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(
@@ -148,16 +148,18 @@ def report(
     until: UntilOption = None,
     by: Annotated[
         list[Breakdown] | None,
-        typer.Option(help="A breakdown of the figures. Repeatable.  [default: week, store]"),
+        typer.Option(
+            help="The property that groups the feedback. Repeatable.  [default: week, store]"
+        ),
     ] = None,
     time_zone: ZoneOption = None,
 ) -> None:
     """Write a report on an account's feedback to one HTML file without scripts.
 
     By default, the period is the last twelve weeks. The report compares it with the previous period
-    of the same length. It excludes test responses.
+    of the same length. Test responses are excluded.
 
-    Cost: up to six AWS requests, and one per 100 feedback records of both periods.
+    Cost: up to six AWS requests, plus one per 100 feedback records of both periods.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
@@ -191,11 +193,13 @@ def show_feedback(feedback: FeedbackArgument) -> None:
 @app.command("mark-test", epilog=example("feedback mark-test ID", "feedback mark-test ID --undo"))
 def mark_test_response(
     feedback: FeedbackArgument,
-    undo: Annotated[bool, typer.Option("--undo", help="Remove the mark.")] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Mark the feedback as a normal response.")
+    ] = False,
 ) -> None:
     """Mark a feedback record as a test response.
 
-    Reports and the counts of the form and of the customer exclude test responses.
+    Test responses are excluded from reports, and from the counts of the form and of the customer.
 
     Cost: three AWS requests.
     """
@@ -207,9 +211,9 @@ def mark_test_response(
 
 @app.command("delete", epilog=example("feedback delete ID --yes"))
 def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
-    """Delete a feedback record. The counts of the form and of the customer follow.
+    """Delete a feedback record, and subtract it from the counts of the form and of the customer.
 
-    Deleting a record that does not exist succeeds, so that you can repeat the command.
+    If the record does not exist, the command succeeds, so that you can repeat it safely.
 
     Cost: three AWS requests.
     """

@@ -31,7 +31,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
 
     Args:
         noun: the first word of the commands.
-        word: the name of one form of this kind, for texts.
+        word: the singular noun for this kind of form, used in help texts and messages.
     """
     app = typer.Typer(
         help=f"List, check, export, compare, enable and disable {word}s.", no_args_is_help=True
@@ -73,7 +73,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "diff",
         f"{noun}s.yaml --account ACCOUNT",
-        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ."
+        f"Compare {word}s in a file with the saved {word}s. Exit with status 1 if they differ."
         f"\n\nCost: two AWS requests, and one per {word}.",
     )
     def diff(file: FileArgument, account: AccountOption = None) -> None:
@@ -82,7 +82,8 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "export",
         f"ID > {noun}.yaml",
-        f"Print the definition of a {word}, which loads again unchanged.\n\nCost: one AWS request.",
+        f"Print the definition of a {word} in the format of definition files.\n\n"
+        "Cost: one AWS request.",
     )
     def export(form: IdArgument) -> None:
         found = require_form(form_kind, form)

@@ -83,7 +83,7 @@ def check(file: FileArgument, account: AccountOption = None) -> None:
 
 @app.command(epilog=example("workflow diff workflows.yaml --account ACCOUNT"))
 def diff(file: FileArgument, account: AccountOption = None) -> None:
-    """Compare workflows in a file with the saved ones. Exit with status 1 if they differ.
+    """Compare workflows in a file with the saved workflows. Exit with status 1 if they differ.
 
     Cost: two AWS requests, and two per workflow.
     """
@@ -92,7 +92,7 @@ def diff(file: FileArgument, account: AccountOption = None) -> None:
 
 @app.command(epilog=example("workflow export ACCOUNT WORKFLOW > workflow.yaml"))
 def export(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Print the definition of a workflow, which loads again unchanged.
+    """Print the definition of a workflow in the format of definition files.
 
     The definition contains the custom headers, which can contain credentials.
 

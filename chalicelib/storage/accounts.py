@@ -15,7 +15,7 @@ from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class AccountRow(Table):
-    """The table row of an account. ``settings`` omits the name and settings with default values."""
+    """The table row of an account. ``settings`` omits the name and all default values."""
 
     class Meta:
         name = "accounts"

@@ -101,8 +101,8 @@ def increment_total(
     """Add ``by`` to the total in this transaction.
 
     Args:
-        read: the total that the caller has read. The transaction fails if the stored total has
-            changed since.
+        read: the total that the caller has read. The transaction fails if the stored total is
+            different.
     """
     unchanged = (CounterRow.total == read) if read else CounterRow.total.does_not_exist()
     transaction.update(

@@ -181,7 +181,7 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
-    """Load up to 100 customers by id, without missing ones. One consistent request."""
+    """Load up to 100 customers by id. Omit customers that do not exist. One consistent request."""
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
@@ -522,7 +522,7 @@ def walk(account_id: str) -> Iterator[list[Customer]]:
 
 
 def correct_counts(account_id: str, seen: Customer, counts: CustomerCounts) -> bool:
-    """Replace the counts of a customer. Return False if it has changed since it was loaded.
+    """Replace the counts of a customer. Return False if the customer has changed.
 
     Args:
         seen: the customer as it was loaded.

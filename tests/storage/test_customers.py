@@ -133,7 +133,7 @@ def test_find_by_email_sends_two_aws_requests() -> None:
     assert dict(calls) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": 1}
 
 
-def test_replaced_customer_is_found_only_by_its_new_contact() -> None:
+def test_replaced_customer_is_found_only_by_new_email_and_phone_number() -> None:
     account = new_id()
     customer = build_customer(email="old@example.test", phone_number="123456")
     customers.create(account, customer)
@@ -144,7 +144,7 @@ def test_replaced_customer_is_found_only_by_its_new_contact() -> None:
     assert customers.find_by_phone_numbers(account, ["123456"]) == []
 
 
-def test_filled_phone_number_is_found() -> None:
+def test_customer_is_found_by_phone_number_that_import_filled() -> None:
     account = new_id()
     customer = build_customer(email="zoe@example.test")
     customers.create(account, customer)

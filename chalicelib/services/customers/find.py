@@ -28,7 +28,8 @@ def find_by_name(
 ) -> Iterator[Customer]:
     """Yield the customers whose name contains this text, in list order. Case is ignored.
 
-    There is no index by name, so this reads the account's list: two AWS requests per 100 customers.
+    There is no index by name, so the function reads the account's list of customers. Two AWS
+    requests per 100 customers.
 
     Args:
         on_read: called with the number of customers of each page and the total.

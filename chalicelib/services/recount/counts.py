@@ -96,7 +96,7 @@ def check_solicitations(account_id: str, stored: StoredCounts, fix: bool) -> Ite
 def check_total(
     account_id: str, kind: Counted, stored: StoredCounts, counted: int, fix: bool
 ) -> Iterator[Difference]:
-    """Yield the difference between a counter and the number of records."""
+    """Yield the difference if a counter does not equal the number of records."""
     before = stored.totals[kind]
     if before == counted:
         return
@@ -133,7 +133,7 @@ def _check_customer(
     )
     if not _differing(customer, expected):
         return []
-    # The index of customers can be outdated.
+    # The customer was read from an index, which can be outdated.
     current = customers.find(account_id, customer.id)
     differing = _differing(current, expected) if current else {}
     if current is None or not differing:
@@ -150,7 +150,7 @@ def _check_customer(
 
 
 def _differing(customer: Customer, expected: CustomerCounts) -> dict[str, tuple[int, int]]:
-    """Return the stored and the expected value of each wrong count, by its name."""
+    """Return the stored and the expected value of each wrong count, by name of the count."""
     return {
         name: (getattr(customer, name), value)
         for name, value in asdict(expected).items()

@@ -12,7 +12,7 @@ from chalicelib.services.recount.positions import check_positions
 from chalicelib.storage import customers
 
 INDEX_LAG_S: Final = 5
-"""The indexes contain all records that were written this number of seconds ago."""
+"""The number of seconds after a write until all indexes contain the change."""
 
 
 def recount(
@@ -21,7 +21,7 @@ def recount(
     """Check all counts and list positions of the account. Yield the differences.
 
     Every repair is conditional: if a record changes during the check, it is not repaired. The
-    memory does not depend on the number of customers, purchases and feedback records.
+    needed memory does not depend on the number of customers, purchases and feedback records.
 
     Args:
         fix: whether to repair the differences.

@@ -48,7 +48,7 @@ def security_headers(html: str, *, form_action: str = "'none'") -> dict[str, str
 
 
 def style_sources(html: str) -> str:
-    """Return the policy's source for each inline `<style>` element, each after a space."""
+    """Return the hashes of all inline `<style>` elements for the policy, each after a space."""
     return "".join(f" 'sha256-{_digest(style)}'" for style in _STYLE.findall(html))
 
 

@@ -197,7 +197,9 @@ def test_customer_find_by_email_sends_three_requests(seeded: SeededAccount) -> N
 
 
 @pytest.mark.parametrize("options", [(), ("--email", "a@example.test", "--name", "a")])
-def test_customer_find_needs_exactly_one_option(cloud: None, options: tuple[str, ...]) -> None:
+def test_customer_find_with_no_or_several_options_is_rejected(
+    cloud: None, options: tuple[str, ...]
+) -> None:
     assert run("customer", "find", new_account(), *options).exit_code == 2
 
 
@@ -223,7 +225,9 @@ def test_export_writes_selected_feedback(
         assert row["rating"] == "2"
 
 
-def test_export_of_one_form_has_only_its_columns(seeded: SeededAccount, tmp_path: Path) -> None:
+def test_export_of_one_form_has_only_columns_of_this_form(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
     submit(seeded)
     output = tmp_path / "answers.csv"
     with counted_calls() as calls:

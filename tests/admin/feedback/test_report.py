@@ -1,4 +1,4 @@
-"""A report has the figures of its period, as charts with text and as tables, in one HTML file."""
+"""Tests of the figures of a report, and of the HTML file with the report's charts and tables."""
 
 import random
 import re
@@ -66,7 +66,7 @@ def test_interval_contains_score_and_narrows_with_more_answers() -> None:
     assert many.high - many.low < (few.high - few.low) / 5
 
 
-def test_interval_of_known_sample() -> None:
+def test_interval_of_known_sample_has_expected_limits() -> None:
     # 60 promoters, 20 passives and 20 detractors; adjusted by three answers.
     nps = group(*[10] * 60, *[7] * 20, *[3] * 20).nps
     assert nps
