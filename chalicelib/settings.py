@@ -28,7 +28,7 @@ class Settings:
             on stages that run on the emulator.
         public_base_url: the base URL of a custom domain, without a trailing slash; ``""`` to use
             the URL that the deployment stored.
-        survey_link_template: the template of survey links; ``""`` for the service's own page.
+        survey_link_template: the template of survey links; ``""`` for the page of the service.
         mail_sender: the sender of e-mails about surveys without a verified support address; ``""``
             if it is not set.
         sandbox_email: the address that receives all e-mails and text messages instead of the

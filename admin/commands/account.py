@@ -213,7 +213,7 @@ def _text(value: Any) -> str:
 
 @app.command(epilog=example("account stats ACCOUNT --json"))
 def stats(account: AccountArgument) -> None:
-    """Show the numbers of customers, forms, surveys, purchases, feedback and sent surveys.
+    """Show the numbers of customers, forms, surveys, purchases, feedback and sent invitations.
 
     The numbers come from counters. The command sends two AWS requests. To verify the counters
     against the records, use the command recount.

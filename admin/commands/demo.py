@@ -74,7 +74,7 @@ def demo(
     mailbox: Annotated[
         str | None,
         typer.Option(
-            help="The URL that lists all sent messages as JSON. Default: messages are really sent.",
+            help="The URL that lists all sent messages as JSON, if they are not sent to customers.",
             envvar="DEMO_MAILBOX",
         ),
     ] = None,
@@ -280,7 +280,7 @@ def _tracker_id(version: str, number: int) -> str:
 
 
 def _purchase_command() -> str:
-    """Return a shell command that imports a purchase dated now and requests its survey.
+    """Return a shell command that imports a purchase with the current time and requests a survey.
 
     The id and the e-mail address contain the time, so each run sends a survey.
     """
@@ -307,7 +307,7 @@ def _show(description: DemoDescription, output: Path) -> None:
     mailbox = f"\nMailbox       {description.mailbox}" if description.mailbox else ""
     send = (
         f"""
-Import a purchase of a new customer; seconds later, its survey is in the mailbox:
+Import a purchase of a new customer. Seconds later, the mailbox contains the survey:
 {_purchase_command()}
 """
         if description.mailbox

@@ -48,10 +48,10 @@ def import_file(
         bool, typer.Option("--solicit", help="Send surveys about the purchases.")
     ] = False,
 ) -> None:
-    """Record the purchases in a file. Without --solicit, no surveys are sent about them.
+    """Record the purchases in a file. Without --solicit, no surveys are sent for these purchases.
 
     Each line is validated and recorded separately. An invalid line is reported with its number and
-    does not affect the others. Importing the same file again records nothing twice.
+    does not affect other lines. You can import the same file again: no purchase is recorded twice.
 
     A CSV file has the columns source, externalId, storeId, date, startDate, endDate, customerId,
     customer.NAME for a field of the customer, such as customer.email, and metadata.NAME for any

@@ -42,14 +42,14 @@ def create(
         list[str] | None,
         typer.Option(
             metavar="SURVEY",
-            help="The id of a survey that uses the address from now on. Repeat it for several.",
+            help="The id of a survey that will use the address. Repeatable.",
             parser=id_argument,
         ),
     ] = None,
 ) -> None:
     """Register the domain of a support address, and print the DNS records to publish.
 
-    The command is safe to repeat.
+    You can safely repeat the command.
     """
     domain, names = service.create_support_email(account, email, survey or ())
     _show(domain)

@@ -34,7 +34,8 @@ class DemoDescription(_Described):
         trackers: the ids of unused trackers of the private survey.
         contact_form_page, survey_page, rtl_survey_page: the URLs of pages for respondents. The
             language of ``rtl_survey_page`` is written from right to left.
-        mailbox: the URL that lists all sent messages as JSON; None if messages are really sent.
+        mailbox: the URL that lists all sent messages as JSON; None if messages are sent to the
+            customers.
     """
 
     base_url: str

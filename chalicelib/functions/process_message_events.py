@@ -1,8 +1,8 @@
 """Process the message-events queue: the bounces and complaints that SES publishes.
 
-A message stays on the queue while the id of its e-mail is unknown. The last time before the queue
-would move it to the dead-letter queue, it expires: the e-mail was sent by somebody else, or a crash
-prevented its id from being stored.
+If the id of an e-mail is unknown, the queue redelivers the message. At its last receive, the
+message is dropped: the service did not send the e-mail, or a crash prevented it from storing the
+id.
 """
 
 from typing import Any

@@ -31,20 +31,20 @@ from chalicelib.settings import settings
 from chalicelib.time_limits import CONNECT_TIMEOUT_S
 
 READ_TIMEOUT_S: Final = 10.0
-"""Longer than for other AWS requests: after a time-out the message is never sent again."""
+"""The time-out is longer than for other AWS requests, because a time-out has an unknown outcome."""
 MAX_SEND_S: Final = CONNECT_TIMEOUT_S + READ_TIMEOUT_S
-"""The longest time that sending one message can take."""
+"""The maximum time in seconds to send one message."""
 
 _MAX_IDLE_S: Final = 5.0
 """The idle time after which connections are closed.
 
 A connection can go stale while Lambda freezes the process. A request on a stale connection fails,
-and nobody knows whether it arrived.
+and it is unknown whether the provider received the request.
 """
 
 _NOT_SENT_CODES: Final = frozenset(
     {
-        # Rates and quotas.
+        # Exceeded rates and quotas.
         "LimitExceeded",
         "LimitExceededException",
         "RequestLimitExceeded",
@@ -55,7 +55,7 @@ _NOT_SENT_CODES: Final = frozenset(
         "Throttling",
         "ThrottlingException",
         "TooManyRequestsException",
-        # The configuration of the stage: the message is sent when an operator has corrected it.
+        # Errors of the stage's configuration: the message is sent after an operator corrects it.
         "AccessDenied",
         "AccessDeniedException",
         "AccountSendingPausedException",
@@ -100,7 +100,7 @@ def sending_errors() -> Iterator[None]:
 
 
 def sending_error(error: Exception) -> SendingError:
-    """Return what the error of a client means for the message."""
+    """Return the `SendingError` for an error of a client."""
     if isinstance(error, ClientError):
         return _response_error(error)
     name = type(error).__name__

@@ -1,4 +1,4 @@
-"""The table of contacts: who received a survey when, and who must not receive any more.
+"""The table of contacts: when each contact last received a survey, and suppressed channels.
 
 The key is a keyed hash of the contact hash of a customer id, an e-mail address or a phone number.
 Suppressions have no expiry, and they also apply to customers that are created later.
@@ -25,10 +25,10 @@ from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.stage_secret import stage_secret
 
 _RETENTION: Final = timedelta(days=400)
-"""Longer than the longest resolicitation delay, 366 days."""
+"""The time after which contacts expire: longer than the maximum resolicitation delay, 366 days."""
 
 _PURPOSE: Final = b"contact\n"
-"""Separates these hashes from others under the same secret."""
+"""A prefix of the hashed text, so that other hashes with the same secret have other values."""
 
 
 class ContactRow(Table):
@@ -59,8 +59,8 @@ _SUPPRESSED: Final = {
 def contact_key(contact_hash: str) -> str:
     """Return the key of a contact, a keyed hash of its contact hash.
 
-    The key stays after the person is erased. Unlike the contact hash, it does not reveal an address
-    to someone who guesses the address but does not know the secret of the stage.
+    The key is kept after the customer is erased. Unlike the contact hash, the key cannot be used to
+    confirm a guessed address without the secret of the stage.
     """
     return hmac.digest(stage_secret(), _PURPOSE + contact_hash.encode(), "sha256").hex()
 

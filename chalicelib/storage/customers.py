@@ -199,7 +199,7 @@ def find_by_email(account_id: str, email: str) -> list[Customer]:
 def find_by_phone_numbers(account_id: str, phone_numbers: Collection[str]) -> list[Customer]:
     """Load the account's customers with one of these phone numbers, oldest first.
 
-    As many requests as `find_by_email` needs, and one more for each further number.
+    The same requests as `find_by_email`, and one more for each further number.
     """
     hashes = {phone_hash(account_id, phone_number) for phone_number in phone_numbers}
     return _load_indexed(CustomerRow.by_phone, *hashes)
@@ -285,7 +285,8 @@ def insert(
 
     Args:
         total: the number of listed customers; None if a worker has reserved the counter.
-        also: adds more writes to the transaction. It is called again if the first one fails.
+        also: adds more writes to the transaction. It is called again if the first transaction
+            fails.
 
     Raises:
         Contention: the customer or the pair exists, or another transaction writes one of the rows.
@@ -575,7 +576,7 @@ def revoke_consent(
 ) -> None:
     """Turn a customer's opt-in off in this transaction, or mark the address as bounced.
 
-    The transaction fails if the customer no longer exists or now has another address.
+    The transaction fails if the customer no longer exists or the address has changed.
     """
     is_email = channel is Channel.EMAIL
     hashed = CustomerRow.email_hash if is_email else CustomerRow.phone_hash

@@ -1,4 +1,4 @@
-"""The table of sent messages. Bounces and complaints name only the provider's message id."""
+"""The table of sent messages. Bounces and complaints contain only the provider's message id."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -114,7 +114,8 @@ class SolicitationRow(WorkRow):
     def is_free(cls, _now: datetime) -> Condition:
         """Return a write condition: the solicitation is pending and not claimed.
 
-        An expired claim is not free either: its outcome becomes UNKNOWN.
+        A solicitation with an expired claim does not satisfy the condition: its outcome becomes
+        UNKNOWN.
         """
         free: Condition = cls.is_pending() & cls.leased_until.does_not_exist()
         return free
@@ -176,7 +177,7 @@ def add(write: TransactWrite, solicitation: Solicitation) -> None:
 def decide_again(
     write: TransactWrite, solicitation: Solicitation, customer_id: str | None, now: datetime
 ) -> None:
-    """Make a new decision necessary, in this transaction, because the purchase has changed.
+    """Request a new decision in this transaction, because the purchase has changed.
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
     """
@@ -205,7 +206,7 @@ def find_with_purchase(
 ) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
     """Load a solicitation with its purchase and customer. One consistent request.
 
-    One more request if the purchase has another customer than the pointer.
+    One more request if the customer of the purchase differs from the customer of the pointer.
     """
     account_id = pointer.account_id
     keys: list[Any] = [
@@ -308,7 +309,7 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
 
 
 def save_sent(claimed: Solicitation, message: SentMessage) -> bool:
-    """Store that the message was sent, with the row that maps its id to the solicitation.
+    """Store the outcome SENT, and a row that maps the message id to the solicitation.
 
     Return False if the claim has expired. One request.
     """
@@ -333,7 +334,7 @@ def save_failure(
 
 
 def expire(solicitation: Solicitation, now: datetime) -> bool:
-    """Store the outcome UNKNOWN for a claim whose lease ended. Return False if it has an outcome.
+    """Store UNKNOWN for a claim whose lease ended. Return False if the claim has an outcome.
 
     One request.
     """
@@ -343,7 +344,7 @@ def expire(solicitation: Solicitation, now: datetime) -> bool:
 def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:
     """Make a solicitation with the outcome UNKNOWN pending again and return its pointer.
 
-    Return None if it has another state. Three requests.
+    Return None if the solicitation has another state. Three requests.
     """
     is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
     pointer = WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
@@ -372,7 +373,7 @@ def list_for_account(
     since: datetime | None,
     at_most: int,
 ) -> Iterator[Solicitation]:
-    """Yield up to ``at_most`` solicitations of the account, the newest first."""
+    """Yield up to ``at_most`` solicitations of the account, newest first."""
     filters = [
         condition
         for condition, is_wanted in (
@@ -482,7 +483,7 @@ def _settle(
             return True
         except Contention as contention:
             if contention.condition_failed:
-                # An earlier try of this write may have succeeded although its response was lost.
+                # An earlier attempt may have succeeded although its response was lost.
                 stored = find(claimed.id)
                 return stored is not None and (
                     (stored.claim_token, stored.state, stored.leased_until)

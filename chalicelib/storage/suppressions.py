@@ -15,7 +15,7 @@ from chalicelib.storage.dynamodb.transactions import (
 )
 
 _MAX_CUSTOMERS: Final = 99
-"""A transaction contains at most 100 writes. One of them writes the contact."""
+"""Maximum number of customers in a transaction of 100 writes. One write is for the contact."""
 
 
 def suppress(
@@ -25,7 +25,7 @@ def suppress(
 
     Two requests; one more for each further 99 customers. The index of customers is eventually
     consistent, so a customer that was created in the last second may keep the consent. This
-    customer receives no message either, because the contact is suppressed.
+    customer still receives no message, because the contact is suppressed.
 
     Raises:
         Unavailable: the database throttles, or contention persists.
@@ -49,7 +49,7 @@ def suppress(
         except Contention as contention:
             for failed, code in contention.failed_writes:
                 if code == CONDITION_FAILED and failed["TableName"] == CustomerRow.table_name():
-                    # The customer was erased, or has another address now.
+                    # The customer was erased, or the address has changed.
                     waiting.remove(failed["Key"]["key"]["S"])
             raise
         del waiting[: len(group)]

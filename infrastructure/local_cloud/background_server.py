@@ -25,7 +25,7 @@ START_TIMEOUT_S = 20
 STOP_TIMEOUT_S = 5
 
 Listener = tuple[tuple[int, ...], Callable[[], None]]
-"""The ports of a server, and a function that serves until it is interrupted."""
+"""The ports of a server, and a function that runs the server until an interrupt."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class BackgroundServer:
     """Start and stop a server's process, and detect whether it is running.
 
     Attributes:
-        name: the name in messages. The names of the server's files contain it too.
+        name: the name of the server in messages and in the names of its files.
         module: the module that runs the server.
         folder: the state folder.
     """

@@ -136,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        """Return all messages, but not to web pages of other origins."""
+        """Return all messages. Reject requests from web pages of other origins."""
         headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in self.headers.items()]
         if reason := rejection_reason(self.path, headers):
             self.send_error(403, reason)

@@ -28,6 +28,7 @@ def test_transaction_consumes_two_units_per_table_and_one_per_index() -> None:
         "counters": 2,
         "customers": 2,
         "customers/by_block": 1,
+        "customers/by_email": 1,
         "customer-pairs": 2,
     }
     assert load.hottest_reads() == {"counters": 1, "customers": 1, "customer-pairs": 1}

@@ -1,4 +1,4 @@
-"""The demo shows the dispatch of surveys: purchase, message, page, submission."""
+"""Test the dispatch of a survey in the demo: purchase, message, page and submission."""
 
 import json
 import os

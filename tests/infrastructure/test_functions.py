@@ -84,7 +84,7 @@ def test_policy_contains_only_resources_of_its_stage(function: Function, stage: 
 
 
 @pytest.mark.parametrize(("function", "stage"), EVERY_POLICY)
-def test_only_send_survey_may_send_messages_and_none_to_topics(
+def test_only_send_survey_may_send_messages_and_not_to_topics(
     function: Function, stage: Stage
 ) -> None:
     allowed = [s for s in statements(function, stage) if s["Action"][0] in MESSAGING]

@@ -1,4 +1,4 @@
-"""E-mails: MIME structure, headers, and header injection."""
+"""Tests of e-mails: MIME structure, headers, and header injection."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -94,7 +94,7 @@ def test_optional_parts_are_omitted() -> None:
 
 
 @given(name=st.text(max_size=150), subject=st.text(max_size=250), text=st.text(max_size=50))
-def test_no_text_adds_a_header_or_an_address(name: str, subject: str, text: str) -> None:
+def test_arbitrary_text_adds_no_header_or_address(name: str, subject: str, text: str) -> None:
     mail = replace(MAIL, sender_name=name, subject=subject, text=text.replace("\r", ""))
     content = mime(mail)
     assert content.isascii()
@@ -141,7 +141,7 @@ def test_international_domain_is_converted_to_ascii() -> None:
 
 
 @pytest.mark.parametrize("link", ["https://x.example/a b", "https://x.example/\r\nBcc: a", "ftp:x"])
-def test_invalid_unsubscribe_link_is_an_error(link: str) -> None:
+def test_invalid_unsubscribe_link_raises_value_error(link: str) -> None:
     with pytest.raises(ValueError, match="unsubscribe link"):
         mime(replace(MAIL, unsubscribe_link=link))
 

@@ -1,4 +1,4 @@
-"""The meaning of each error of SES and SNS, and the clients that make one attempt."""
+"""Tests of the meaning of each SES and SNS error, and of clients that make one attempt."""
 
 import inspect
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ REJECTED_CODES = {
     "ParameterValueInvalid",
     "ValidationException",
 }
-"""Errors of the operations that concern the message itself, or that cannot happen."""
+"""Documented errors that reject the message, or that cannot occur."""
 KMS_CODES = {
     "KMSAccessDenied",
     "KMSDisabled",

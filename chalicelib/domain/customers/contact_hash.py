@@ -1,4 +1,4 @@
-"""Hashes of customer ids, e-mail addresses and phone numbers, which identify contacts.
+"""Hash customer ids, e-mail addresses and phone numbers. The hashes identify contacts.
 
 The table of customers contains the hashes of addresses as index keys. The hash contains the
 account, so that equal addresses in two accounts have different hashes.

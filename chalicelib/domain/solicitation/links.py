@@ -1,4 +1,4 @@
-"""Build the links of an invitation, and parse the parts that come back in requests.
+"""Build the links of an invitation, and parse their tracker ids when the links are opened.
 
 No GET request for these links changes anything, because mail scanners open every link.
 """
@@ -12,7 +12,7 @@ from uuid import UUID
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 
 DEFAULT_SURVEY_LINK: Final = "{base_url}/public/survey/page?survey={survey}&tracker={tracker}"
-"""The template of links to the service's own survey page."""
+"""The template of links to the survey page of the service."""
 
 # The last character encodes two bits, so only four of the 64 characters are canonical.
 _SHORT_TRACKER: Final = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
@@ -47,12 +47,12 @@ def survey_link(
 
 
 def short_link(base_url: str, tracker_id: str) -> str:
-    """Return the short link to the service's own survey page, for text messages."""
+    """Return the short link to the survey page of the service, for text messages."""
     return f"{base_url}/s/{short_tracker(tracker_id)}"
 
 
 def unsubscribe_link(base_url: str, token: UnsubscribeToken, secret: bytes) -> str:
-    """Return the link to the confirmation page. A POST to the same link unsubscribes."""
+    """Return the link that opens the unsubscribe page. A POST request to the link unsubscribes."""
     return f"{base_url}/public/unsubscribe?token={token.signed(secret)}"
 
 

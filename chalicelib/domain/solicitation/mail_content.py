@@ -1,7 +1,7 @@
 """The content of an invitation by e-mail: texts, links, images and colours.
 
-The texts are shortened so that the HTML of every survey stays below `MAX_HTML_BYTES`: Gmail cuts
-off the end of a longer mail, and with it the unsubscribe link.
+The texts are shortened, so that the HTML of every mail stays below `MAX_HTML_BYTES`. Otherwise,
+Gmail would cut off the end of the mail, which contains the unsubscribe link.
 """
 
 import re
@@ -32,7 +32,7 @@ _MAX_LOGO_HEIGHT: Final = 96
 _MAX_COVER_WIDTH: Final = 600
 _CONTROLS: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
-# A name from an unknown source must not be able to contain a link.
+# The name can come from anywhere, so it must not contain a link.
 _NAME: Final = re.compile(r"[^\W\d_][^<>@:/\\.\d]{0,59}")
 _CORNERS_PX: Final = {Radius.SHARP: 0, Radius.ROUNDED: 6, Radius.PILL: 24}
 
@@ -106,10 +106,11 @@ class MailContent:
     """The content of a mail in one language.
 
     Attributes:
-        question: the first question; ``""`` if it is no rating question.
-        options: the options of the first question, empty if it is no rating question.
-        footer: the survey's own footer text.
-        greeting: ``""`` if the customer's name is unknown.
+        question: the first question; ``""`` if the first question is not a rating question.
+        options: the options of the first question; empty if the first question is not a rating
+            question.
+        footer: the footer text of the survey.
+        greeting: the greeting with the customer's name; ``""`` if the name is unknown.
     """
 
     words: Words
@@ -162,7 +163,7 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
 
 
 def invitation_language(survey: SavedSurvey, customer: Language | None) -> Language:
-    """Return the customer's language if the survey is translated into it, or the survey's."""
+    """Return the customer's language if the survey has it, otherwise the survey's language."""
     if not survey.auto_translate or customer is None:
         return survey.language
     return choose_language(survey.language, survey.translations, requested_range=str(customer))
@@ -192,8 +193,8 @@ def _first_question(
 ) -> tuple[str, tuple[Option, ...]]:
     """Return the first question and its options, or ``""`` and no options.
 
-    The options are shown only if the respondent sees this question first: not if a pre-redirect
-    question precedes it, or if it depends on another question.
+    The mail shows no options if a pre-redirect question precedes the first question, or if the
+    first question depends on another question.
     """
     field = min(survey.fields, key=lambda f: (f.vertical_index, f.horizontal_index), default=None)
     if field is None or field.type not in _LABELS or field.dependencies or survey.pre_redirect:
@@ -238,7 +239,7 @@ def _style(survey: SavedSurvey) -> MailStyle:
 
 
 def _colour(value: str, default: str) -> str:
-    """Return the colour as ``#rrggbb``, because some mail clients know no transparency."""
+    """Return the colour as ``#rrggbb``, because some mail clients do not support transparency."""
     if not _COLOUR.fullmatch(value):
         return default
     digits = value[1:]

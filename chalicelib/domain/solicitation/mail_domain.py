@@ -76,7 +76,7 @@ def mail_from_of(domain: str) -> str:
 
 
 def _joined(records: tuple[DnsRecord, ...]) -> DnsRecord:
-    """Return the records as one, with one line per record in each property."""
+    """Join the records into one record, whose properties have one line per record."""
     return DnsRecord(
         host="\n".join(record.host for record in records),
         type="\n".join(record.type for record in records),

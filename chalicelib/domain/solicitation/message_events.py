@@ -13,7 +13,7 @@ from typing import Any
 from chalicelib.domain.solicitation.contact import SuppressionReason
 
 _NO_COMPLAINT = "not-spam"
-"""The recipient moved the message out of the spam folder."""
+"""The complaint type that reports that the recipient moved the message out of the spam folder."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class MessageEvent:
 
 
 def parse_message_event(body: str) -> MessageEvent | None:
-    """Return the event in a queue message, or None if it changes nothing.
+    """Return the event in a queue message. Return None for events that need no processing.
 
-    Deliveries, transient bounces and other kinds of events change nothing.
+    Deliveries, transient bounces and other kinds of events need no processing.
 
     Raises:
-        ValueError: the body is no notification of SES.
+        ValueError: the body is not a notification of SES.
     """
     try:
         document = json.loads(body)

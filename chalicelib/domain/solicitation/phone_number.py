@@ -5,8 +5,8 @@ def e164(number: str, region: str | None) -> str | None:
     """Return a valid phone number in the format E.164 (``+33612345678``), or None.
 
     Args:
-        region: the ISO country code that applies to numbers without a country code; None if such
-            numbers are invalid.
+        region: the ISO country code for numbers without a country code. If it is None, numbers
+            without a country code are invalid.
     """
     # The metadata of all countries is large, so it is imported only by functions that send.
     from phonenumbers import (
@@ -25,9 +25,9 @@ def e164(number: str, region: str | None) -> str | None:
 
 
 def notations(number: str, region: str | None) -> set[str]:
-    """Return a phone number as given, and if it is valid also in its other notations.
+    """Return a phone number as given and, if the number is valid, in other notations.
 
-    The other notations are E.164, and for a number of the region the national notation.
+    The other notations are E.164 and, for numbers of the region, the national notation.
     """
     from phonenumbers import PhoneNumberFormat, format_number, parse, region_code_for_number
 

@@ -1,8 +1,8 @@
 """Count the segments of a text message. The carrier bills each segment separately.
 
-A text with only characters of the GSM-7 alphabet (3GPP TS 23.038) has 160 characters in one
-segment, or 153 in each of several. One other character makes the whole text UCS-2, with 70 or 67
-code units per segment.
+If a text contains only characters of the GSM-7 alphabet (3GPP TS 23.038), a single segment has 160
+characters, and each of several segments has 153. If the text contains any other character, the
+whole text is encoded in UCS-2: a single segment has 70 code units, and each of several has 67.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _GSM_7: Final = frozenset(
     "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
 )
 _GSM_7_EXTENSION: Final = frozenset("\f^{}\\[~]|€")
-"""Characters that take two septets."""
+"""Characters of GSM-7 that count as two characters."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ MAX_TOKEN: Final = 500
 """Maximum number of characters of a token."""
 
 _PURPOSE: Final = b"unsubscribe\n"
-"""Separates these HMACs from others under the same secret."""
+"""A prefix of the HMAC's input, so that other HMACs with the same secret have other values."""
 _TAG_BYTES: Final = 16
 
 

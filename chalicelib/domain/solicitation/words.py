@@ -1,8 +1,8 @@
 """The words of invitations and of the unsubscribe page, by language.
 
-A survey's own texts take precedence where it has them. Languages without an entry use English.
+The texts of a survey take precedence over these words. Languages without an entry use English.
 Texts of `sms` contain only characters of the GSM-7 alphabet where the language allows it, because
-one other character can double the price of a message.
+a single other character can double the price of a message.
 """
 
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ class Words:
         choose: explains the options of the first question.
         satisfied, unsatisfied: the options of a question with two options.
         link_hint: introduces the link in full.
-        reason: tells why the customer receives the message. ``{place}`` is the brand or store.
+        reason: explains why the customer receives the message. ``{place}`` is the brand or store.
         unsubscribe: the text of the unsubscribe link, and of the button on its page.
         sms: a text message. ``{place}`` is the brand or store, ``{link}`` the link.
-        question: asks on the unsubscribe page for a confirmation.
+        question: asks for a confirmation on the unsubscribe page.
         done: confirms that the address is unsubscribed.
         invalid: explains that the unsubscribe link is invalid.
         failed: explains that the address could not be unsubscribed.

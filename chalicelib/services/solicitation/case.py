@@ -25,9 +25,9 @@ class Case:
 
 
 def load_case(pointer: SolicitationPointer) -> Case | None:
-    """Load a solicitation and its facts. Return None if it does not exist.
+    """Load a solicitation and its facts. Return None if the solicitation does not exist.
 
-    Two AWS requests if surveys, places and settings are cached; one without a customer.
+    Two AWS requests if surveys, places and settings are cached; one request without a customer.
     """
     solicitation, purchase, customer = solicitations.find_with_purchase(pointer)
     if solicitation is None or purchase is None:

@@ -62,7 +62,7 @@ def invitation_mail(invitation: SurveyInvitation) -> Mail:
     """Return the e-mail of an invitation.
 
     The sender is the survey's support address if its domain is verified. Otherwise the sender is
-    the service's own address, and the support address receives the replies.
+    the sender of the stage, and the support address receives the replies.
 
     Raises:
         MessageNotSent: the stage has no sender.

@@ -45,7 +45,7 @@ def create_support_email(
 ) -> tuple[MailDomain, list[str]]:
     """Register the domain of a support address, and use the address in these surveys.
 
-    Also updates the surveys that use the address already. Return the domain, and the names of all
+    Also update the surveys that already use the address. Return the domain, and the names of all
     changed surveys.
 
     Raises:

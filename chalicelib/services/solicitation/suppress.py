@@ -1,4 +1,4 @@
-"""Suppress an address: no customer with this address receives messages there any more."""
+"""Suppress an address, so that no customer receives messages at this address."""
 
 from chalicelib.domain import clock
 from chalicelib.domain.solicitation.channel import Channel
@@ -11,8 +11,9 @@ def suppress_contact(
 ) -> None:
     """Suppress a channel of a contact, and change all customers with this address.
 
-    A permanent bounce marks their e-mail address as bounced; any other reason turns their opt-in
-    off. The suppression also applies to customers that get this address later. A repeated call has
+    After a permanent bounce, the e-mail address of these customers is marked as bounced. For any
+    other reason, their opt-in is turned off. The suppression also applies to customers who get this
+    address later. A repeated call has
     no further effect.
 
     Two AWS requests; one more for each further 99 customers with this address.

@@ -20,7 +20,7 @@ def require_unsubscribe_token(token: str) -> UnsubscribeToken:
 
 
 def unsubscribe(token: str) -> None:
-    """Suppress the channel of the contact that the token names. A repeated call has no effect.
+    """Suppress the channel of the contact in the token. A repeated call has no effect.
 
     Two AWS requests; one more for each further 99 customers with this address.
 

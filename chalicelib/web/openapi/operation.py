@@ -22,7 +22,7 @@ class Operation(TypedDict):
         parameters: descriptions by name of query parameter or header.
         body: model of the request body, as a path below `chalicelib.domain`.
         media_types: media types of a response that is not JSON.
-        status: the status of a successful response, if it is not the usual one.
+        status: the status of a successful response, if it differs from the default.
         errors: further error statuses, which the generator cannot derive from the route.
     """
 

@@ -101,7 +101,7 @@ class FormRequest:
 
 
 def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
-    """Return the survey of the tracker in a short link, which names no survey, or None.
+    """Return the survey of the tracker if the request contains only a tracker, otherwise None.
 
     One AWS request if the request names only a tracker.
 

@@ -1,4 +1,4 @@
-"""The pages that links in messages open: the unsubscribe page and the short link to a survey.
+"""The routes of links in messages: the unsubscribe page, and the short link to a survey.
 
 Mail scanners open every link, so GET and HEAD requests change nothing.
 """

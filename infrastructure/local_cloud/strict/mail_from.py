@@ -15,7 +15,7 @@ _NAMESPACE = "http://ses.amazonaws.com/doc/2010-12-01/"
 
 
 def with_mail_from(handle: Handler, domains: dict[str, str]) -> Handler:
-    """Return a handler that also knows the operations on MAIL FROM domains.
+    """Return a handler that also supports the operations on MAIL FROM domains.
 
     Args:
         handle: the emulator's handler of requests to SES.

@@ -178,7 +178,9 @@ def test_delete_requires_confirmation_and_can_be_repeated(seeded: SeededAccount)
     "options",
     [("--email", "ZOE@example.test"), ("--phone", "06.12.34"), ("--name", "martin")],
 )
-def test_customer_is_found(seeded: SeededAccount, options: tuple[str, str]) -> None:
+def test_customer_is_found_by_email_phone_number_and_name(
+    seeded: SeededAccount, options: tuple[str, str]
+) -> None:
     answer_contact_form(seeded, mail="zoe@example.test", phone="06 12 34")
     FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     found = json.loads(run("customer", "find", seeded.account_id, *options, "--json").stdout)

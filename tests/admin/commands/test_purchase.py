@@ -60,7 +60,7 @@ def listed(shop: Shop, *options: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_import_without_request_sends_nothing(
+def test_purchase_import_without_solicit_sends_no_survey(
     shop: Shop, provider: Provider, tmp_path: Path
 ) -> None:
     path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
@@ -152,7 +152,7 @@ def test_unknown_file_type_is_rejected(shop: Shop, tmp_path: Path, name: str) ->
     assert (result.exit_code, ".csv, .jsonl, .ndjson" in result.stderr) == (1, True)
 
 
-def test_list_filters_and_has_all_properties(shop: Shop, time: Time) -> None:
+def test_solicitation_list_filters_and_prints_all_properties(shop: Shop, time: Time) -> None:
     for external_id in ("1", "2"):
         shop.record(externalId=external_id)
     shop.solicit()
@@ -180,7 +180,7 @@ def test_list_filters_and_has_all_properties(shop: Shop, time: Time) -> None:
     assert "ALREADY_SOLICITED" in table
 
 
-def test_explain_works_before_and_after_outcome(shop: Shop, time: Time) -> None:
+def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time) -> None:
     shop.record(externalId="1")
     before = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
     assert f"send survey {shop.survey_id} now through EMAIL" in before
@@ -196,7 +196,7 @@ def test_explain_works_before_and_after_outcome(shop: Shop, time: Time) -> None:
     assert run("solicitation", "explain", shop.account_id, "Site", "3").exit_code == 1
 
 
-def test_only_unknown_outcome_is_sent_again_after_confirmation(
+def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(
     shop: Shop, provider: Provider
 ) -> None:
     provider.reactions = [OutcomeUnknown("ReadTimeout")]

@@ -131,7 +131,9 @@ def test_unchanged_state_changes_no_survey(monkeypatch: pytest.MonkeyPatch) -> N
         (("create", "x", ADDRESS), 2, "Must be a UUID"),
     ],
 )
-def test_invalid_input_is_one_line(arguments: tuple[str, ...], status: int, message: str) -> None:
+def test_invalid_input_is_reported_in_one_line(
+    arguments: tuple[str, ...], status: int, message: str
+) -> None:
     result = run("support-email", *arguments)
     assert result.exit_code == status
     assert message in result.stderr

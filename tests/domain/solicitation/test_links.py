@@ -1,4 +1,4 @@
-"""Links of invitations: survey links, short links and unsubscribe links."""
+"""Tests of the links of invitations: survey links, short links and unsubscribe links."""
 
 from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID
@@ -55,7 +55,7 @@ def test_survey_link_fills_template_and_adds_prefilled_answer(
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_prefilled_answer_survives_the_query_string(key: str, value: str) -> None:
+def test_preselected_answer_is_encoded_in_query_string(key: str, value: str) -> None:
     link = survey_link(
         DEFAULT_SURVEY_LINK,
         base_url=BASE_URL,
@@ -67,7 +67,7 @@ def test_prefilled_answer_survives_the_query_string(key: str, value: str) -> Non
 
 
 @given(st.uuids().map(str))
-def test_short_tracker_has_22_characters_and_is_reversible(tracker: str) -> None:
+def test_short_tracker_has_22_characters_and_can_be_decoded(tracker: str) -> None:
     short = short_tracker(tracker)
     assert len(short) == 22
     assert parse_short_tracker(short) == tracker
@@ -92,7 +92,7 @@ def test_invalid_short_tracker_is_rejected(text: str) -> None:
 
 
 @pytest.mark.parametrize("channel", Channel)
-def test_unsubscribe_token_is_reversible(channel: Channel) -> None:
+def test_signed_unsubscribe_token_can_be_parsed(channel: Channel) -> None:
     token = UnsubscribeToken(ACCOUNT, "c" * 64, channel)
     signed = token.signed(SECRET)
     assert UnsubscribeToken.parse(signed, SECRET) == token
@@ -115,5 +115,5 @@ def test_text_that_is_no_token_is_rejected(text: str) -> None:
     assert UnsubscribeToken.parse(text, SECRET) is None
 
 
-def test_token_of_another_secret_is_rejected() -> None:
+def test_token_signed_with_another_secret_is_rejected() -> None:
     assert UnsubscribeToken.parse(TOKEN.signed(SECRET), b"t" * 32) is None

@@ -1,4 +1,4 @@
-"""The content of mails: language, texts, options of the first question, images and colours."""
+"""Tests of the content of mails: language, texts, options of a question, images and colours."""
 
 from dataclasses import replace
 from typing import Any
@@ -55,13 +55,13 @@ def test_mail_uses_language_of_survey_without_translation(
     assert content(customer={"language": language}, **properties).language == "en"
 
 
-def test_words_fall_back_to_english() -> None:
+def test_words_of_unsupported_language_are_english() -> None:
     mail = content(language="pl", header={"title": "Jak było?"})
     assert (mail.language, mail.title) == ("pl", "Jak było?")
     assert mail.words is WORDS[Language("en")]
 
 
-def test_mail_without_texts_uses_words_and_brand() -> None:
+def test_mail_of_survey_without_texts_uses_default_words_and_brand() -> None:
     mail = content()
     assert mail.subject == mail.title == "How was your visit to Maison Lumen?"
     assert mail.intro == mail.words.intro
@@ -83,7 +83,9 @@ def test_mail_without_texts_uses_words_and_brand() -> None:
         ("x" * 61, ""),
     ],
 )
-def test_greeting_contains_only_plausible_names(name: str | None, greeting: str) -> None:
+def test_greeting_is_omitted_if_name_is_missing_or_could_contain_link(
+    name: str | None, greeting: str
+) -> None:
     assert content(customer={"first_name": name}).greeting == greeting
 
 

@@ -1,4 +1,4 @@
-"""Notifications of SES: both formats, kinds, several recipients, and invalid ones."""
+"""Tests of parsing SES notifications: formats, kinds, several recipients, invalid notifications."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def notification(kind: str, name: str = "notificationType", **details: Any) -> s
 
 
 @pytest.mark.parametrize("name", ["notificationType", "eventType"])
-def test_permanent_bounce_names_all_recipients(name: str) -> None:
+def test_permanent_bounce_contains_all_recipients(name: str) -> None:
     assert parse_message_event(notification("Bounce", name, bounce=BOUNCE)) == MessageEvent(
         "m1", SuppressionReason.BOUNCED, ("zoe@example.com", "ada@example.com")
     )
@@ -57,7 +57,7 @@ def test_event_is_read_from_envelope_of_topic() -> None:
         notification("Complaint", complaint=COMPLAINT | {"complaintFeedbackType": "not-spam"}),
     ],
 )
-def test_other_event_changes_nothing(body: str) -> None:
+def test_event_other_than_bounce_and_complaint_is_ignored(body: str) -> None:
     assert parse_message_event(body) is None
 
 
@@ -79,6 +79,6 @@ def test_other_event_changes_nothing(body: str) -> None:
         notification("Complaint", complaint=None),
     ],
 )
-def test_invalid_notification_is_an_error(body: str) -> None:
+def test_invalid_notification_raises_value_error(body: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - several messages
         parse_message_event(body)

@@ -1,4 +1,4 @@
-"""Phone numbers and the size of text messages."""
+"""Tests of phone numbers and of the size of text messages."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_number_of_region_has_national_and_international_notation(number: str) -
     assert notations(number, "FR") == {number, "+33612345678", "06 12 34 56 78"}
 
 
-def test_other_numbers_have_fewer_notations() -> None:
+def test_invalid_or_foreign_number_has_fewer_notations() -> None:
     assert notations("+33 612345678", "DE") == {"+33 612345678", "+33612345678"}
     assert notations("12", "FR") == {"12"}
 
@@ -63,12 +63,12 @@ def test_other_numbers_have_fewer_notations() -> None:
         ("ça, ça’", TextSize("UCS-2", 1, ("ç", "’"))),
     ],
 )
-def test_size_of_text_message(text: str, expected: TextSize) -> None:
+def test_size_of_text_message_depends_on_its_characters(text: str, expected: TextSize) -> None:
     assert size_of(text) == expected
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=lambda words: str(words.language))
-def test_text_message_is_short_and_names_no_costly_character(words: Words) -> None:
+def test_default_text_message_has_few_segments(words: Words) -> None:
     link = short_link("https://abcdefghij.execute-api.eu-west-1.amazonaws.com/prod", TRACKER)
     size = size_of(words.sms.format(place="Maison Lumen", link=link))
     if words.language in ("ar", "he"):

@@ -1,4 +1,4 @@
-"""The mail sink of the local cloud, run as a separate process."""
+"""Tests of the mail sink of the local cloud, which runs as a separate process."""
 
 import http.client
 import json

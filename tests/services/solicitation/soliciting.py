@@ -1,4 +1,4 @@
-"""An account with a survey that is sent after purchases."""
+"""Create an account with a survey that is sent after purchases."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,7 +1,7 @@
-"""Any interleaving of purchases, deliveries, kills, throttling, consent changes and clock jumps.
+"""Test random interleavings of purchases, deliveries, kills, throttling and consent changes.
 
-No address receives two surveys within the delay, nobody without consent receives one, and every
-purchase ends with an outcome.
+No address receives two surveys within the delay, no customer without consent receives a survey, and
+every purchase ends with an outcome.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("account")
 DELAY = timedelta(days=30)
 TOLERANCE = timedelta(seconds=30)
 ADDRESSES = ("zoe@example.test", "zoe@example.test", "ana@example.test")
-"""The addresses of the customers. Two customer records have the same address."""
+"""The addresses of the customer records. Two records have the same address."""
 
 PEOPLE = st.integers(0, len(ADDRESSES) - 1)
 REACTIONS = st.sampled_from(

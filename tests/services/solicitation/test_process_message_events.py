@@ -1,4 +1,4 @@
-"""The function that processes bounces and complaints of sent e-mails."""
+"""Tests of the function that processes bounces and complaints of sent e-mails."""
 
 import json
 from typing import Any
@@ -93,7 +93,7 @@ def test_every_recipient_of_event_is_suppressed(sent: tuple[Shop, str, str]) -> 
         assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
 
 
-def test_event_of_international_domain_suppresses_address_as_stored(shop: Shop) -> None:
+def test_event_for_international_domain_suppresses_stored_address(shop: Shop) -> None:
     purchase = shop.record(customer=CUSTOMER | {"email": "zoe@bücher.example"})
     shop.solicit()
     message_id = stored(purchase).message_id
@@ -121,7 +121,7 @@ def test_invalid_message_fails_even_at_last_receive(account: str) -> None:
     assert process("x", receive_count=MAX_RECEIVES) == ["x"]
 
 
-def test_other_events_are_finished_without_aws_requests(account: str) -> None:
+def test_ignored_events_send_no_aws_requests(account: str) -> None:
     assert process(json.dumps({"notificationType": "Delivery"})) == []
 
 

@@ -1,4 +1,4 @@
-"""The HTML part and the text part of mails: content, escaping, size."""
+"""Tests of the HTML part and the text part of mails: content, escaping and size."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -119,5 +119,5 @@ def test_longest_mail_stays_below_limit_of_mail_clients(character: str) -> None:
     assert len(render_html(mail).encode()) <= MAX_HTML_BYTES
 
 
-def test_usual_mail_is_small() -> None:
+def test_typical_mail_stays_below_size_limit() -> None:
     assert len(render_html(content(logo=IMAGE, cover=IMAGE, **QUESTION)).encode()) <= 12_000

@@ -1,4 +1,4 @@
-"""The messages of invitations: sender, recipient, links, sandbox, and the bound of segments."""
+"""Tests of invitation messages: sender, recipient, links, sandbox, maximum number of segments."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -78,7 +78,7 @@ def test_only_verified_support_address_sends(configure: Configure, missing: str)
     assert mail.sender == "surveys@feedback.example"
 
 
-def test_unsubscribe_link_names_the_contact(configure: Configure) -> None:
+def test_unsubscribe_link_contains_contact(configure: Configure) -> None:
     mail = invitation_mail(invitation(customer={"email": "Zoe@Example.com"}))
     link, _, token = mail.unsubscribe_link.partition("?token=")
     assert link == f"{BASE_URL}/public/unsubscribe"
@@ -142,7 +142,7 @@ def test_sandbox_receives_mails_and_text_messages(configure: Configure) -> None:
         ("Façon", 1, "2 segments (UCS-2 because of ç)"),
     ],
 )
-def test_segments_of_text_message_are_bounded(
+def test_text_message_with_too_many_segments_is_rejected(
     configure: Configure, place: str, segments: int, reason: str
 ) -> None:
     configure(sms_segments=segments)

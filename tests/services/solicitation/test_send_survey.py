@@ -1,4 +1,4 @@
-"""A survey is sent at most once, and its outcome is stored."""
+"""Test that a survey is sent at most once and that its outcome is stored."""
 
 from datetime import datetime, timedelta
 
@@ -117,7 +117,7 @@ def test_purchase_after_delay_is_sent(
     assert stored(purchase).state == expected
 
 
-def test_two_records_with_one_address_receive_one_survey(shop: Shop, provider: Provider) -> None:
+def test_two_customers_with_same_address_receive_one_survey(shop: Shop, provider: Provider) -> None:
     shop.record(customer={"email": "zoe@example.test", "emailOptin": True})
     other = {"email": "Zoe@example.test", "phoneNumber": "+33612345678", "emailOptin": True}
     shop.record(customer=other)
@@ -125,7 +125,9 @@ def test_two_records_with_one_address_receive_one_survey(shop: Shop, provider: P
     assert len(provider.sent) == 1
 
 
-def test_national_and_international_number_are_one_contact(shop: Shop, provider: Provider) -> None:
+def test_national_and_international_notation_identify_same_contact(
+    shop: Shop, provider: Provider
+) -> None:
     change_account_settings(shop.account_id, {"defaultRegion": "FR"}, "operator")
     clear_caches()
     for number in ("06 12 34 56 78", "+33 (0)6 12 34 56 78", "+33612345678"):
@@ -278,7 +280,7 @@ def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Pr
     assert (stats.surveys_sent, stats.surveys_unknown) == (1, 0)
 
 
-def test_defect_while_rendering_ends_as_unknown(shop: Shop, provider: Provider) -> None:
+def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop, provider: Provider) -> None:
     provider.reactions = [TypeError("defect")]
     purchase = shop.record()
     shop.solicit()
@@ -409,7 +411,9 @@ def test_update_between_facts_and_claim_is_decided_again(
     assert provider.sent == []
 
 
-def test_message_of_other_account_is_ignored(shop: Shop, provider: Provider) -> None:
+def test_message_with_solicitation_of_other_account_is_ignored(
+    shop: Shop, provider: Provider
+) -> None:
     purchase = shop.record()
     (body,) = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     assert SOLICITATION_QUEUE.deliver([body.replace(shop.account_id, "other")]) == []

@@ -1,4 +1,4 @@
-"""The unsubscribe page and the short link to a survey."""
+"""Tests of the unsubscribe page and of the short link to a survey."""
 
 import re
 from typing import Any
@@ -54,7 +54,9 @@ def optins(account_id: str, customer_id: str) -> tuple[bool, bool]:
     return customer.email_optin, customer.sms_optin
 
 
-def test_one_click_turns_opt_in_off(client: Any, subscriber: tuple[str, str, str]) -> None:
+def test_one_click_unsubscribe_turns_opt_in_off(
+    client: Any, subscriber: tuple[str, str, str]
+) -> None:
     account_id, customer_id, token = subscriber
     for _ in range(2):
         response = send(
@@ -88,7 +90,7 @@ def test_body_of_one_click_request_is_ignored(
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_opening_the_link_changes_nothing(
+def test_opening_unsubscribe_link_changes_nothing(
     client: Any, subscriber: tuple[str, str, str], method: str
 ) -> None:
     account_id, customer_id, token = subscriber
@@ -121,7 +123,7 @@ def test_unsubscribe_works_after_customer_is_erased(client: Any, known: Partner)
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("query", ["", "?token=", "?token=x", "?token=" + "A" * 600])
-def test_invalid_token_is_explained(client: Any, method: str, query: str) -> None:
+def test_unsubscribe_page_explains_invalid_token(client: Any, method: str, query: str) -> None:
     with counted_calls() as calls:
         response = send(client, method, f"/public/unsubscribe{query}")
     assert response.status_code == 404
@@ -139,7 +141,7 @@ def test_invalid_token_is_explained(client: Any, method: str, query: str) -> Non
         ("pl", "", ('lang="en" dir="ltr"', "Unsubscribe")),
     ],
 )
-def test_page_uses_language_of_recipient(
+def test_unsubscribe_page_uses_language_of_recipient(
     client: Any, known: Partner, accepted: str, query: str, expected: tuple[str, str]
 ) -> None:
     token = UnsubscribeToken(known.account_id, "k", Channel.EMAIL).signed(stage_secret())
@@ -164,7 +166,7 @@ def test_short_link_redirects_to_survey_without_aws_requests(client: Any, method
 
 
 @pytest.mark.parametrize("code", ["x", "A" * 21 + "B", "A" * 23])
-def test_invalid_short_link_is_unknown(client: Any, code: str) -> None:
+def test_invalid_short_link_gets_404_problem(client: Any, code: str) -> None:
     response = send(client, "GET", f"/s/{code}")
     assert response.status_code == 404
     assert response.headers["Content-Type"] == "application/problem+json"

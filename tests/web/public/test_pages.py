@@ -97,7 +97,7 @@ def test_survey_page_contains_tracker_of_request(seeded: SeededAccount) -> None:
     assert form.value("tracker") == [tracker]
 
 
-def test_page_of_short_link_finds_survey_of_tracker(seeded: SeededAccount) -> None:
+def test_page_opened_by_short_link_shows_survey_of_tracker(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     page = f"{SURVEY}/page?tracker="
     form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)

@@ -1,4 +1,4 @@
-"""The emulator's SES with the operations on MAIL FROM domains."""
+"""Tests of the operations on MAIL FROM domains that the strict layer adds to SES."""
 
 import asyncio
 from typing import Any
@@ -49,7 +49,7 @@ def test_mail_from_domain_is_verified_at_once() -> None:
     }
 
 
-def test_other_operations_reach_the_emulator() -> None:
+def test_other_ses_operations_are_passed_to_emulator() -> None:
     handle = with_mail_from(emulator, {})
     for body in (b"Action=SendRawEmail", b"", None, b"\xff"):
         assert asyncio.run(handle("POST", "/", {}, body, {})) == (200, {}, b"emulator")
