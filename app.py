@@ -10,7 +10,15 @@ from typing import Any
 from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent
 
-from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, WEBHOOKS, Queue
+from chalicelib.queues import (
+    FEEDBACK,
+    IMPORTS,
+    LISTING,
+    PURCHASES,
+    SOLICITATIONS,
+    WEBHOOKS,
+    Queue,
+)
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
@@ -71,6 +79,22 @@ def send_webhook(event: SQSEvent) -> Any:
     from chalicelib.functions import send_webhook as function
 
     return function.send_webhook(event)
+
+
+@on_messages(PURCHASES)
+def record_purchase(event: SQSEvent) -> Any:
+    """Record purchases."""
+    from chalicelib.functions import record_purchase as function
+
+    return function.record_purchase(event)
+
+
+@on_messages(SOLICITATIONS)
+def send_survey(event: SQSEvent) -> Any:
+    """Send surveys to customers after their purchases."""
+    from chalicelib.functions import send_survey as function
+
+    return function.send_survey(event)
 
 
 @app.schedule(Rate(1, unit=Rate.MINUTES))

@@ -12,6 +12,8 @@ from admin.commands import customer as customer_commands
 from admin.commands import deliveries as delivery_commands
 from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
+from admin.commands import purchase as purchase_commands
+from admin.commands import solicitation as solicitation_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
@@ -85,6 +87,8 @@ for _noun, _commands in {
     "customer": customer_commands.app,
     "form": form_commands("form", FormKind.CONTACT_FORM, Kind.CONTACT_FORM, "contact form"),
     "survey": form_commands("survey", FormKind.SURVEY, Kind.SURVEY, "survey"),
+    "purchase": purchase_commands.app,
+    "solicitation": solicitation_commands.app,
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
     "webhook-secret": webhook_secret_commands.app,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chalicelib.outbound.queues import forget_client
 from chalicelib.storage.dynamodb.table import forget_connection
+from chalicelib.storage.stage_secret import forget_stage_secret
 from infrastructure.deployment import code_stack, data_stack
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator
@@ -42,6 +43,7 @@ def _forget_connections() -> None:
     # Clear cached clients, because this process can use several emulators, one after the other.
     forget_connection()
     forget_client()
+    forget_stage_secret()
 
 
 def _free_port() -> int:

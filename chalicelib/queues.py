@@ -48,5 +48,7 @@ IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20)
 LISTING: Final = Queue("listing.fifo", batch_size=10, max_concurrency=20)
 FEEDBACK: Final = Queue("feedback", batch_size=25, max_concurrency=5, batch_window_s=1)
 WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50)
+PURCHASES: Final = Queue("purchases", batch_size=10, max_concurrency=20)
+SOLICITATIONS: Final = Queue("solicitations", batch_size=10, max_concurrency=5)
 
-ALL_QUEUES: Final = (IMPORTS, LISTING, FEEDBACK, WEBHOOKS)
+ALL_QUEUES: Final = (IMPORTS, LISTING, FEEDBACK, WEBHOOKS, PURCHASES, SOLICITATIONS)

@@ -25,6 +25,9 @@ class Settings:
         submission_window_s: the length of the time window in seconds.
         private_webhooks: whether webhook URLs may use plain http and private addresses. True only
             on stages that run on the emulator.
+        public_base_url: the base URL of a custom domain, without a trailing slash; ``""`` to use
+            the URL that the deployment stored.
+        survey_link_template: the template of survey links; ``""`` for the service's own page.
     """
 
     stage: str
@@ -32,6 +35,8 @@ class Settings:
     submissions: int = 0
     submission_window_s: int = 60
     private_webhooks: bool = False
+    public_base_url: str = ""
+    survey_link_template: str = ""
 
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue: ``feedback-<stage>-<name>``."""
@@ -50,4 +55,6 @@ def settings() -> Settings:
         ),
         submission_window_s=max(1, int(os.environ.get("SUBMISSION_WINDOW_S") or 60)),
         private_webhooks=stage in _EMULATED and os.environ.get("PRIVATE_WEBHOOKS") == "true",
+        public_base_url=os.environ.get("PUBLIC_BASE_URL", "").rstrip("/"),
+        survey_link_template=os.environ.get("SURVEY_LINK_TEMPLATE", ""),
     )

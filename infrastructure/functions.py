@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, WEBHOOKS, Queue
+from chalicelib.queues import (
+    FEEDBACK,
+    IMPORTS,
+    LISTING,
+    PURCHASES,
+    SOLICITATIONS,
+    WEBHOOKS,
+    Queue,
+)
 
 _RECEIVE: Final = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
 _SEND: Final = ("GetQueueUrl", "SendMessage")
@@ -68,6 +76,8 @@ class Function:
         queue: the queue that invokes the function. The queue has alarms for invalid and old
             messages.
         sends_to: the queues to which the function sends messages.
+        rejects_messages: whether the function moves invalid messages to the dead-letter queue.
+        reads_stage_values: whether the function may read the stage's secret and public base URL.
         schedule: the rate at which the function is invoked, at least once every five minutes. If
             the function is not invoked for five minutes, an alarm is raised.
         work: the kind of work that the function processes. When work of this kind is parked, an
@@ -81,6 +91,8 @@ class Function:
     tables: Mapping[str, tuple[str, ...]]
     queue: Queue | None = None
     sends_to: tuple[Queue, ...] = ()
+    rejects_messages: bool = False
+    reads_stage_values: bool = False
     schedule: str | None = None
     work: str | None = None
     max_message_age_s: int = 900
@@ -88,8 +100,11 @@ class Function:
     @property
     def queues(self) -> dict[str, tuple[str, ...]]:
         """The allowed SQS actions by queue name."""
-        receives = {self.queue.name: _RECEIVE} if self.queue else {}
-        return receives | {queue.name: _SEND for queue in self.sends_to}
+        receives: dict[str, tuple[str, ...]] = {self.queue.name: _RECEIVE} if self.queue else {}
+        rejects = (
+            {self.queue.dead_letter_name: _SEND} if self.queue and self.rejects_messages else {}
+        )
+        return receives | rejects | {queue.name: _SEND for queue in self.sends_to}
 
 
 STAGES: Final = (
@@ -187,11 +202,51 @@ FUNCTIONS: Final = (
         },
     ),
     Function(
+        name="record_purchase",
+        memory_mb=1024,
+        timeout_s=30,
+        queue=PURCHASES,
+        sends_to=(LISTING, SOLICITATIONS),
+        rejects_messages=True,
+        reads_stage_values=True,
+        tables={
+            "accounts": ("GetItem",),
+            "places": ("Query",),
+            "counters": ("BatchGetItem", "UpdateItem"),
+            "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
+            "customer-pairs": ("BatchGetItem", "PutItem"),
+            "purchases": ("BatchGetItem", "PutItem"),
+            "solicitations": ("BatchGetItem", "PutItem", "UpdateItem"),
+            "contacts": ("BatchGetItem",),
+        },
+    ),
+    Function(
+        name="send_survey",
+        memory_mb=1024,
+        timeout_s=90,
+        queue=SOLICITATIONS,
+        work="solicitation",
+        reads_stage_values=True,
+        tables={
+            "accounts": ("GetItem",),
+            "places": ("Query",),
+            "counters": ("GetItem",),
+            "surveys/by_block": ("Query",),
+            "surveys": ("BatchGetItem",),
+            "purchases": ("BatchGetItem",),
+            "customers": ("BatchGetItem", "UpdateItem"),
+            "contacts": ("BatchGetItem", "UpdateItem"),
+            "solicitations": ("BatchGetItem", "UpdateItem"),
+            "trackers": ("PutItem",),
+            "messages": ("PutItem",),
+        },
+    ),
+    Function(
         name="sweep",
         memory_mb=1769,
         timeout_s=50,
         schedule="rate(1 minute)",
-        sends_to=(IMPORTS, LISTING, FEEDBACK, WEBHOOKS),
+        sends_to=(IMPORTS, LISTING, FEEDBACK, WEBHOOKS, SOLICITATIONS),
         tables={
             "customers/due": ("Query",),
             "imports": ("BatchGetItem", "UpdateItem"),
@@ -200,6 +255,8 @@ FUNCTIONS: Final = (
             "feedback/due": ("Query",),
             "executions": ("BatchGetItem", "UpdateItem"),
             "executions/due": ("Query",),
+            "solicitations": ("BatchGetItem", "UpdateItem"),
+            "solicitations/due": ("Query",),
         },
     ),
 )

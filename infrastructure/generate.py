@@ -24,6 +24,7 @@ _MARKER: Final = "Do not edit below this line.\n"
 
 _RETENTION_S: Final = 14 * 24 * 3600
 _LOG_RETENTION_DAYS: Final = 30
+_OUTCOMES: Final = ("sent", "skipped", "rejected", "unknown")
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]
@@ -127,6 +128,12 @@ def policy(function: Function, stage: Stage) -> Json:
             # SendMessageBatch, which is not an IAM action of AWS.
             actions += tuple(f"{action}Batch" for action in actions if action in _BATCHED)
         statements.append(_allow("sqs", actions, [f"arn:aws:sqs:*:*:{prefix}-{queue}"]))
+    if function.reads_stage_values:
+        # Secrets Manager appends six random characters to the name in the ARN.
+        secret = f"arn:aws:secretsmanager:*:*:secret:{prefix}-stage-secret-*"
+        statements.append(_allow("secretsmanager", ("GetSecretValue",), [secret]))
+        parameter = f"arn:aws:ssm:*:*:parameter/{prefix}-public-base-url"
+        statements.append(_allow("ssm", ("GetParameter",), [parameter]))
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -301,6 +308,7 @@ def dashboard() -> Json:
             queue("ApproximateNumberOfMessagesVisible", q.dead_letter_name) for q in queues
         ],
         "Deliveries": [work("delivered", "webhook"), work("failed", "webhook")],
+        "Surveys": [work(outcome, "solicitation") for outcome in _OUTCOMES],
         "Parked work": [work("parked", kind) for kind in kinds],
         "Requeued work": [work("swept", kind) for kind in kinds],
     }

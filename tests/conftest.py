@@ -49,6 +49,7 @@ def cloud() -> Iterator[None]:
     """
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
+    from chalicelib.storage.stage_secret import forget_stage_secret
     from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
@@ -57,8 +58,15 @@ def cloud() -> Iterator[None]:
         restore_only_written_rows(patch)
         # Moto's tables are not safe for concurrent threads.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
+        for module in ("purchases.queued", "solicitation.send_survey"):
+            patch.setattr(f"chalicelib.services.{module}.MAX_CONCURRENCY", 1)
         forget_connection()
         forget_client()
+        forget_stage_secret()
+        # Moto does not create secrets from templates.
+        boto3.client("secretsmanager").create_secret(
+            Name="feedback-test-stage-secret", SecretString="test"
+        )
         with pytest.MonkeyPatch.context() as parsing:
             parsing.setattr(yaml, "load", lambda text, Loader: copy.deepcopy(_parse(text, Loader)))  # noqa: N803
             boto3.client("cloudformation").create_stack(

@@ -54,8 +54,12 @@ def check_requests(patch: pytest.MonkeyPatch) -> None:
 
 def _require(function: str, client: BaseClient, operation: str, arguments: dict[str, Any]) -> None:
     permissions = _FUNCTIONS[function]
-    is_queue = client.meta.service_model.service_name == "sqs"
-    rights = permissions.queues if is_queue else permissions.tables
+    service = client.meta.service_model.service_name
+    if service in ("secretsmanager", "ssm"):
+        if not permissions.reads_stage_values:
+            raise NotAllowed(f"{function}: {operation}")
+        return
+    rights = permissions.queues if service == "sqs" else permissions.tables
     for resource, action in _required_permissions(operation, arguments):
         if action not in rights.get(resource, ()):
             raise NotAllowed(f"{function}: {action} on {resource}")

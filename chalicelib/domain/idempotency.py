@@ -71,5 +71,10 @@ def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any)
     """
     if key is None:
         return Origin(new_id(), None)
+    return Origin(derived_id(owner_id, operation, key), hash_of_input(parsed_input))
+
+
+def hash_of_input(parsed_input: Any) -> str:
+    """Return the SHA-256 of parsed input, in hexadecimal. The property order has no effect."""
     canonical = json.dumps(parsed_input, sort_keys=True, separators=(",", ":"))
-    return Origin(derived_id(owner_id, operation, key), sha256(canonical.encode()).hexdigest())
+    return sha256(canonical.encode()).hexdigest()

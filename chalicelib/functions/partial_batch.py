@@ -47,6 +47,7 @@ def process_batch(
     *,
     prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: (),
     run: Callable[[Callable[[Any], bool], Sequence[Any]], Iterable[bool]] = map,
+    reject: Callable[[str], bool] = lambda _: False,
     min_time_s: float = MIN_WORK_S,
 ) -> Response:
     """Process each message of a batch. Return a partial batch response that lists failed messages.
@@ -61,6 +62,8 @@ def process_batch(
         prepare: called first, with all valid messages. It returns the pointers of messages that
             need no further processing; ``process`` is not called for these.
         run: applies a function to all messages. For a FIFO queue, it must do so in order.
+        reject: called with the body of an invalid message. It returns whether the message needs no
+            further processing; otherwise, the message fails.
         min_time_s: the remaining time that ``process`` needs. If less time is left, operations do
             not retry.
     """
@@ -81,6 +84,8 @@ def process_batch(
             if message and time_left_s() < min_time_s:
                 return _leave_to_sweeper(message, record)
             if message and _succeeds(process, message, record):
+                return True
+            if message is None and reject(record["body"]):
                 return True
             failed_groups.add(group)
             return False

@@ -11,6 +11,7 @@ from botocore.session import get_session
 from chalicelib.aws_calls import client_config, count_calls_of
 from chalicelib.backoff import Backoff
 from chalicelib.concurrency import map_concurrently
+from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
 from chalicelib.messages import Pointer, encode
 from chalicelib.queues import Queue
@@ -48,6 +49,18 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
     if sent < len(pointers):
         logger.warning("messages not sent", queue=queue.name, unsent=len(pointers) - sent)
     return sent
+
+
+def send_to_dead_letters(queue: Queue, body: str) -> None:
+    """Move an invalid message to the dead-letter queue, which has an alarm. One AWS request.
+
+    Raises:
+        Unavailable: the message was not sent.
+    """
+    try:
+        _client().send_message(QueueUrl=_url(queue.dead_letter_name), MessageBody=body)
+    except (ClientError, BotoCoreError) as error:
+        raise Unavailable("The dead-letter queue does not accept the message.") from error
 
 
 def forget_client() -> None:

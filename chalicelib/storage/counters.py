@@ -73,9 +73,11 @@ def total_of(counter: CounterRow | None) -> int:
     return (counter.total or 0) if counter else 0
 
 
-def is_reserved(counter: CounterRow | None, now: datetime) -> bool:
-    """Return whether a worker has reserved the counter to assign positions."""
-    return counter is not None and (counter.reserved_until or 0) > now.timestamp()
+def usable_total(counter: CounterRow | None, now: datetime) -> int | None:
+    """Return the total, or None if a worker has reserved the counter to assign positions."""
+    if counter is not None and (counter.reserved_until or 0) > now.timestamp():
+        return None
+    return total_of(counter)
 
 
 def reserve(account_id: str, kind: Listed, now: datetime) -> int:

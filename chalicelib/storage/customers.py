@@ -4,7 +4,7 @@ A pair is an e-mail address and a phone number. The row of a pair contains the i
 oldest customer with this pair.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -22,6 +22,7 @@ from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
@@ -80,6 +81,9 @@ class CustomerRow(Table):
     A listed customer has ``position`` and ``list_block``. A customer that still needs a position
     has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
     epoch milliseconds, because it also determines the order in which the customers are listed.
+
+    ``email_contact`` and ``phone_contact`` are the contact keys of the addresses. They are stored
+    before the first message is sent to the customer, and removed when an address changes.
     """
 
     class Meta:
@@ -120,6 +124,8 @@ class CustomerRow(Table):
     input_hash = UnicodeAttribute(null=True)
     email_hash = UnicodeAttribute(null=True)
     phone_hash = UnicodeAttribute(null=True)
+    email_contact = UnicodeAttribute(null=True)
+    phone_contact = UnicodeAttribute(null=True)
     by_block = _ByBlock()
     by_email = _ByEmail()
     by_phone = _ByPhone()
@@ -153,7 +159,7 @@ def find(account_id: str, customer_id: str) -> Customer | None:
     """Load a customer of the account. Return None if it does not exist. One consistent request."""
     try:
         row = CustomerRow.get(account_key(account_id, customer_id), consistent_read=True)
-        return _customer(row)
+        return build_customer(row)
     except CustomerRow.DoesNotExist:
         return None
 
@@ -174,7 +180,7 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
     """
     total = counters.load_total(account_id, Listed.CUSTOMERS)
     rows = lists.load_page(CustomerRow, account_id, request, total)
-    return [_customer(row) for row in rows], total
+    return [build_customer(row) for row in rows], total
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
@@ -182,7 +188,7 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
-    return {row.id: _customer(row) for row in rows if row}
+    return {row.id: build_customer(row) for row in rows if row}
 
 
 def find_by_email(account_id: str, email: str) -> list[Customer]:
@@ -203,7 +209,7 @@ def _load_indexed(index: Any, contact_hash: str | None) -> list[Customer]:
     rows: list[Any] = []
     for start in range(0, len(keys), _READ_AT_ONCE):
         rows += read_together(*((CustomerRow, key) for key in keys[start : start + _READ_AT_ONCE]))
-    found = [_customer(row) for row in rows if row]
+    found = [build_customer(row) for row in rows if row]
     return sorted(found, key=lambda customer: (customer.created_at, customer.id))
 
 
@@ -222,9 +228,10 @@ def create(account_id: str, customer: Customer, input_hash: str | None = None) -
     def attempt() -> Created:
         counter, existing, known = _read_for_create(account_id, customer.id, pair)
         if existing:
-            return Created(_customer(existing), existing.input_hash, bool(existing.position))
+            return Created(build_customer(existing), existing.input_hash, bool(existing.position))
         first_of_pair = pair.digest if pair and not known else None
-        is_listed = _insert(account_id, customer, counter, first_of_pair, input_hash)
+        total = counters.usable_total(counter, clock.now())
+        is_listed = insert(account_id, customer, total, first_of_pair, input_hash)
         return Created(customer, input_hash, is_listed)
 
     return retry_on_contention(attempt)
@@ -246,7 +253,8 @@ def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> t
             return known.customer_id, True
         if existing:
             return customer.id, bool(existing.position)
-        return customer.id, _insert(account_id, customer, counter, pair.digest)
+        total = counters.usable_total(counter, clock.now())
+        return customer.id, insert(account_id, customer, total, pair.digest)
 
     return retry_on_contention(attempt)
 
@@ -263,24 +271,29 @@ def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | Non
     return rows if pair else [*rows, None]
 
 
-def _insert(
+def insert(
     account_id: str,
     customer: Customer,
-    counter: CounterRow | None,
+    total: int | None,
     first_of_pair: str | None,
     input_hash: str | None = None,
+    also: Callable[[TransactWrite], object] = lambda _: None,
 ) -> bool:
     """Add a customer. Return True if it has a position, False if the counter is contended.
 
+    Args:
+        total: the number of listed customers; None if a worker has reserved the counter.
+        also: adds more writes to the transaction. It is called again if the first one fails.
+
     Raises:
-        Contention: the customer or the pair exists, or another transaction writes one of them.
+        Contention: the customer or the pair exists, or another transaction writes one of the rows.
     """
-    if not counters.is_reserved(counter, clock.now()):
-        total = counters.total_of(counter)
+    if total is not None:
         try:
             with transaction() as write:
                 counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
                 add(write, account_id, customer, total + 1, first_of_pair, input_hash)
+                also(write)
         except Contention as contention:
             if not contention.is_only_on(CounterRow):
                 raise
@@ -288,6 +301,7 @@ def _insert(
             return True
     with transaction() as write:
         add(write, account_id, customer, None, first_of_pair, input_hash)
+        also(write)
     return False
 
 
@@ -380,7 +394,7 @@ def replace(account_id: str, customer: Customer) -> Created:
         earlier_row = read_together((CustomerRow, account_key(account_id, customer.id)))[0]
         if earlier_row is None:
             return create(account_id, customer)
-        earlier = _customer(earlier_row)
+        earlier = build_customer(earlier_row)
         merged = customer.model_copy(
             update={
                 "created_at": earlier.created_at,
@@ -396,7 +410,7 @@ def replace(account_id: str, customer: Customer) -> Created:
         with transaction() as write:
             write.update(
                 CustomerRow(account_key(account_id, customer.id)),
-                actions=_replacing_actions(account_id, merged),
+                actions=_replacing_actions(account_id, merged, same_pair=old_pair == new_pair),
                 condition=(CustomerRow.updated_at == earlier_row.updated_at)
                 & _same(CustomerRow.purchase_count, earlier_row.purchase_count)
                 & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
@@ -411,16 +425,17 @@ def replace(account_id: str, customer: Customer) -> Created:
     return retry_on_contention(attempt)
 
 
-def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
+def _replacing_actions(account_id: str, customer: Customer, *, same_pair: bool) -> list[Action]:
     """Return the update actions that replace all fields of a customer.
 
     The attributes of unset fields are removed. The customer's place in the list does not change.
     """
     attributes = _attributes(account_id, customer)
+    kept = _NOT_REPLACED | _CONTACT_KEYS if same_pair else _NOT_REPLACED
     return [
         attribute.set(attributes[name]) if name in attributes else attribute.remove()
         for name, attribute in CustomerRow.get_attributes().items()
-        if name not in _NOT_REPLACED
+        if name not in kept
     ]
 
 
@@ -431,6 +446,7 @@ def count_purchase(
     by: int,
     source: DataSource,
     now: datetime,
+    optins: Collection[str] = (),
 ) -> None:
     """Add ``by`` to the purchase count of a customer in this transaction.
 
@@ -439,10 +455,12 @@ def count_purchase(
     Args:
         by: the change of the count. If the change is positive, ``source`` is added to the
             customer's data sources.
+        optins: the fields of the opt-ins to turn on, such as ``email_optin``.
     """
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),
         CustomerRow.updated_at.set(format_timestamp(now)),
+        *(getattr(CustomerRow, name).set(True) for name in optins),
     ]
     if by > 0:
         actions.append(CustomerRow.data_sources.add({source.value}))
@@ -491,6 +509,54 @@ def count_feedback(
     )
 
 
+def confirm_recipient(
+    write: TransactWrite,
+    account_id: str,
+    customer: Customer,
+    channel: Channel,
+    email_contact: str | None,
+    phone_contact: str | None,
+) -> None:
+    """Store the contact keys of a customer's addresses in this transaction.
+
+    The transaction fails if the customer no longer exists, if an address has changed since the
+    customer was loaded, or if the customer no longer accepts messages through this channel.
+    """
+    unchanged = (
+        CustomerRow.key.exists()
+        & _same(CustomerRow.email, customer.email)
+        & _same(CustomerRow.phone_number, customer.phone_number)
+        & (_OPTINS[channel] == True)  # noqa: E712 - an expression
+    )
+    if channel is Channel.EMAIL:
+        bounced = CustomerRow.email_bounced
+        unchanged &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
+    keys = (
+        (CustomerRow.email_contact, email_contact),
+        (CustomerRow.phone_contact, phone_contact),
+    )
+    write.update(
+        CustomerRow(account_key(account_id, customer.id)),
+        actions=[stored.set(key) if key else stored.remove() for stored, key in keys],
+        condition=unchanged,
+    )
+
+
+def revoke_consent(
+    account_id: str, customer_id: str, channel: Channel, contact_key: str, *, is_bounce: bool
+) -> bool:
+    """Turn a customer's opt-in off, or for a bounce mark the e-mail address as bounced.
+
+    Return False if the customer no longer exists or now has another address. One request.
+    """
+    is_email = channel is Channel.EMAIL
+    stored = CustomerRow.email_contact if is_email else CustomerRow.phone_contact
+    change = CustomerRow.email_bounced.set(True) if is_bounce else _OPTINS[channel].set(False)
+    updated = CustomerRow.updated_at.set(format_timestamp(clock.now()))
+    row = CustomerRow(account_key(account_id, customer_id))
+    return try_write(lambda: row.update([change, updated], condition=stored == contact_key))
+
+
 def positions(account_id: str) -> ListPositions:
     """Return the positions of the account's customers."""
     return ListPositions(account_id, Listed.CUSTOMERS, CustomerRow)
@@ -499,7 +565,7 @@ def positions(account_id: str) -> ListPositions:
 def walk(account_id: str) -> Iterator[list[Customer]]:
     """Yield the account's listed customers in groups of up to 100. One request per group."""
     for rows in positions(account_id).walk():
-        yield [_customer(row) for row in rows]
+        yield [build_customer(row) for row in rows]
 
 
 def correct_counts(account_id: str, seen: Customer, counts: CustomerCounts) -> bool:
@@ -614,9 +680,14 @@ def _in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
     return tuple(DataSource(s) for s in sorted(sources, key=_SOURCE_ORDER.__getitem__))
 
 
+_OPTINS: Final = {
+    Channel.EMAIL: CustomerRow.email_optin,
+    Channel.SMS: CustomerRow.sms_optin,
+}
 _NOT_REPLACED: Final = frozenset(
     {"key", "input_hash", "position", "list_block", "work_shard", "due_at"}
 )
+_CONTACT_KEYS: Final = frozenset({"email_contact", "phone_contact"})
 _COPIED: Final = (
     "id",
     "description",
@@ -659,7 +730,7 @@ def _attributes(account_id: str, customer: Customer) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if value}
 
 
-def _customer(row: CustomerRow) -> Customer:
+def build_customer(row: CustomerRow) -> Customer:
     fields = row.attribute_values
     metadata = fields.get("source_metadata", {})
     if "import_metadata" in fields:

@@ -13,8 +13,8 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute

@@ -4,14 +4,14 @@ from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage import counters, customers
+from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key
-from chalicelib.storage.dynamodb.transactions import transaction
 
 
 class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -43,6 +43,7 @@ class PurchaseRow(Table):
     source = UnicodeAttribute()
     metadata = JsonAttribute(null=True)
     attributes = JsonAttribute(null=True)
+    input_hash = UnicodeAttribute(null=True)
     by_customer = _ByCustomer()
 
 
@@ -55,35 +56,37 @@ def find(account_id: str, purchase_id: str) -> Purchase | None:
         row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=True)
     except PurchaseRow.DoesNotExist:
         return None
-    return Purchase.model_validate(row.attribute_values)
+    return build_purchase_from(row)
 
 
-def save(account_id: str, purchase: Purchase, earlier: Purchase | None) -> None:
-    """Create a purchase or replace its earlier version, and update the purchase counts.
+def put(
+    write: TransactWrite,
+    account_id: str,
+    purchase: Purchase,
+    input_hash: str,
+    earlier: Purchase | None,
+) -> None:
+    """Create a purchase or replace its earlier version, in this transaction.
 
-    A new purchase is added to the account's count. If the customer changes, the counts of both
-    customers are updated in the same transaction.
-
-    Raises:
-        Contention: the purchase has changed since it was loaded, or the customer does not exist.
-        Unavailable: DynamoDB throttles or does not respond.
+    A new purchase is added to the account's count.
+    The transaction fails if the purchase has changed since it was loaded.
     """
     unchanged: Any = PurchaseRow.key.does_not_exist()
     if earlier:
-        unchanged = PurchaseRow.updated_at == format_timestamp(earlier.updated_at)
-    before = earlier.customer_id if earlier else None
-    now = purchase.updated_at
-    with transaction() as write:
-        write.save(_row(account_id, purchase), unchanged)
-        if earlier is None:
-            counters.count(write, account_id, Counted.PURCHASES, purchase.id)
-        if purchase.customer_id != before:
-            if purchase.customer_id:
-                customers.count_purchase(
-                    write, account_id, purchase.customer_id, 1, purchase.source, now
-                )
-            if before:
-                customers.count_purchase(write, account_id, before, -1, purchase.source, now)
+        customer = PurchaseRow.customer_id
+        unchanged = (PurchaseRow.updated_at == format_timestamp(earlier.updated_at)) & (
+            customer == earlier.customer_id if earlier.customer_id else customer.does_not_exist()
+        )
+    else:
+        counters.count(write, account_id, Counted.PURCHASES, purchase.id)
+    row = _row(account_id, purchase)
+    row.input_hash = input_hash
+    write.save(row, unchanged)
+
+
+def build_purchase_from(row: PurchaseRow) -> Purchase:
+    """Build a purchase from its table row."""
+    return Purchase.model_validate(row.attribute_values)
 
 
 def count_of_customer(account_id: str, customer_id: str) -> int:

@@ -5,8 +5,8 @@ from datetime import datetime
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import try_write
 
@@ -31,17 +31,16 @@ class TrackerRow(Table):
 
 def create(tracker: Tracker) -> bool:
     """Add a tracker. Return False if the id already exists."""
-    row = TrackerRow(
-        tracker.id,
-        account_id=tracker.account_id,
-        survey_id=tracker.survey_id,
-        purchase_id=tracker.purchase_id,
-        customer_id=tracker.customer_id,
-        store_id=tracker.store_id,
-        send_mode=tracker.send_mode,
-        created_at=format_timestamp(tracker.created_at),
-    )
+    row = _row(tracker)
     return try_write(lambda: row.save(TrackerRow.tracker_id.does_not_exist()))
+
+
+def put(write: TransactWrite, tracker: Tracker) -> None:
+    """Add a tracker in this transaction, or replace it if it was never sent.
+
+    The transaction fails if the tracker is already used.
+    """
+    write.save(_row(tracker), TrackerRow.used_at.does_not_exist())
 
 
 def find(tracker_id: str) -> Tracker | None:
@@ -65,6 +64,19 @@ def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetim
             TrackerRow.feedback_id.set(feedback_id),
         ],
         condition=TrackerRow.tracker_id.exists() & TrackerRow.used_at.does_not_exist(),
+    )
+
+
+def _row(tracker: Tracker) -> TrackerRow:
+    return TrackerRow(
+        tracker.id,
+        account_id=tracker.account_id,
+        survey_id=tracker.survey_id,
+        purchase_id=tracker.purchase_id,
+        customer_id=tracker.customer_id,
+        store_id=tracker.store_id,
+        send_mode=tracker.send_mode,
+        created_at=format_timestamp(tracker.created_at),
     )
 
 

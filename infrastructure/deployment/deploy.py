@@ -23,15 +23,17 @@ from infrastructure.deployment import (
     data_stack,
     gateway_responses,
     gateway_stage,
+    public_address,
 )
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.deployment.retries import retry_while
 from infrastructure.functions import STAGES, Stage
 
-_SERVICES: Final[tuple[Literal["cloudformation", "lambda", "apigateway"], ...]] = (
+_SERVICES: Final[tuple[Literal["cloudformation", "lambda", "apigateway", "ssm"], ...]] = (
     "cloudformation",
     "lambda",
     "apigateway",
+    "ssm",
 )
 
 
@@ -105,6 +107,8 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
     if outputs.web_acl_arn:
         with step("Firewall"):
             gateway_stage.associate_web_acl(outputs.web_acl_arn, rest_api_id, stage_name)
+    with step("Public address") as shown:
+        shown.outcome = public_address.store(stage_name, str(rest_api["rest_api_url"]))
     return str(rest_api["rest_api_url"])
 
 

@@ -22,7 +22,7 @@ from typing import NoReturn
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from infrastructure.deployment import code_stack, data_stack
+from infrastructure.deployment import code_stack, data_stack, public_address
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
@@ -153,6 +153,7 @@ def deploy(emulator: Emulator) -> None:
     base_url = code_stack.base_url(emulator.port)
     with step("Gateway") as shown:
         _wait_until_ready(base_url)
+        public_address.store(STAGE, base_url)
         shown.outcome = "ready"
     _load_demo(base_url, demo_file(emulator), WebhookReceiver(emulator.folder).url)
 

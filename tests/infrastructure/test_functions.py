@@ -74,6 +74,8 @@ def test_policy_contains_only_resources_of_its_stage(function: Function, stage: 
     allowed_resource = re.compile(
         rf"arn:aws:(dynamodb:\*:\*:table/|sqs:\*:\*:)feedback-{stage.name}-[a-z.-]+(/index/[a-z_]+)?"
         rf"|arn:aws:logs:\*:\*:log-group:/aws/lambda/feedback-{stage.name}(-\*)?:\*"
+        rf"|arn:aws:secretsmanager:\*:\*:secret:feedback-{stage.name}-stage-secret-\*"
+        rf"|arn:aws:ssm:\*:\*:parameter/feedback-{stage.name}-public-base-url"
     )
     resources = [resource for s in statements(function, stage) for resource in s["Resource"]]
     assert not [resource for resource in resources if not allowed_resource.fullmatch(resource)]

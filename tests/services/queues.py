@@ -14,6 +14,8 @@ from chalice.app import SQSEvent
 from chalicelib.functions.assign_positions import assign_positions
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.functions.process_feedback import process_feedback
+from chalicelib.functions.record_purchase import record_purchase
+from chalicelib.functions.send_survey import send_survey
 from chalicelib.functions.send_webhook import send_webhook
 from tests.policies import allowed
 from tests.services.faults import Killed
@@ -81,3 +83,5 @@ IMPORT_QUEUE: Final = FunctionQueue("imports.fifo", import_customers)
 LISTING_QUEUE: Final = FunctionQueue("listing.fifo", assign_positions)
 FEEDBACK_QUEUE: Final = FunctionQueue("feedback", process_feedback)
 WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", send_webhook)
+PURCHASE_QUEUE: Final = FunctionQueue("purchases", record_purchase)
+SOLICITATION_QUEUE: Final = FunctionQueue("solicitations", send_survey)

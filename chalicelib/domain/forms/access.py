@@ -5,8 +5,8 @@ from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFoun
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed
-from chalicelib.domain.solicitation.tracker import Tracker
 
 
 class FormDisabled(Conflict):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
@@ -15,6 +15,8 @@ from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import UuidText
+
+MAX_RESOLICITATION_DELAY_S: Final = 366 * 24 * 3600
 
 
 class Channel(StrEnum):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.forms.survey import Channel, SavedSurvey, Target
-from chalicelib.domain.solicitation.tracker import Tracker
+from chalicelib.domain.forms.tracker import Tracker
 
 
 @dataclass(frozen=True)

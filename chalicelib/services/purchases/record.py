@@ -1,12 +1,21 @@
-"""Record a purchase from a definition. Recording the same purchase again updates it."""
+"""Record a purchase from a definition. Recording it again updates the same purchase.
 
-from typing import Any
+One transaction saves the purchase, its solicitation, the customer if it is new, and the customer's
+purchase count. The count is therefore exact, however often the same purchase arrives.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import customer_from_body
-from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.customers.customer import Customer, CustomerBody, customer_from_body
+from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
+from chalicelib.domain.input_errors import unknown_reference
 from chalicelib.domain.purchases.purchase import (
     MAX_PURCHASE_BYTES,
     Purchase,
@@ -15,63 +24,208 @@ from chalicelib.domain.purchases.purchase import (
     parse_purchase_definition,
     purchase_id,
 )
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
+from chalicelib.outbound.queues import send
+from chalicelib.queues import SOLICITATIONS
+from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.storage import customers, places, purchases
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.storage import customers, purchases, recordings, solicitations
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.recordings import Known
+
+_OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 
 
-def record_purchase(account_id: str, definition: Any) -> Purchase:
-    """Create the purchase, or update the existing purchase with the same source and external id.
+@dataclass(frozen=True)
+class PurchaseMessage:
+    """The content of a message of the purchases queue: the definition of a purchase."""
+
+    account_id: str
+    purchase: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """A parsed purchase and what follows from it alone.
+
+    Attributes:
+        new_customer: the customer to create if no customer has the pair.
+        optins: the contact of each channel whose opt-in the purchase turns on.
+    """
+
+    account_id: str
+    definition: PurchaseDefinition
+    purchase_id: str
+    input_hash: str
+    new_customer: Customer | None
+    optins: dict[Channel, str]
+
+    @property
+    def pair(self) -> CustomerPair | None:
+        customer = self.new_customer
+        return pair_of(customer.email, customer.phone_number) if customer else None
+
+    @property
+    def customer_id(self) -> str | None:
+        return self.new_customer.id if self.new_customer else self.definition.customer_id
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    purchase: Purchase
+    solicitation: Solicitation
+    is_listed: bool = True
+
+
+def record_purchase(account_id: str, definition: Any, *, solicit: bool = False) -> Purchase:
+    """Create the purchase, or update the one with the same source and external id.
 
     If the definition contains a customer id, the purchase belongs to that customer. If it contains
     a customer object, the purchase belongs to the oldest customer with the same e-mail and phone,
-    or to a new customer. The transaction that saves the purchase also updates the customer's
-    purchase count.
+    or to a new customer. An update makes a new decision about the survey necessary, unless the
+    survey was already sent or skipped.
+
+    Three AWS requests with ``solicit``, otherwise two. One if nothing has changed. One more while
+    the account's counter is contended, or if the store or the customer has changed.
+
+    Args:
+        solicit: whether to send a survey. Without it, the solicitation of a new purchase is
+            skipped with the reason NOT_REQUESTED.
 
     Raises:
         InvalidInput: the definition is invalid.
         InputTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-
-    def has_customer(customer_id: str) -> bool:
-        return bool(customers.find_many(account_id, [customer_id]))
-
-    parsed = parse_purchase_definition(definition, places.load_directory(account_id), has_customer)
-    record_id = purchase_id(account_id, parsed.source, parsed.external_id)
-    customer_id = _customer_of(account_id, record_id, parsed)
-
-    def attempt() -> Purchase:
-        earlier = purchases.find(account_id, record_id)
-        now = clock.now()
-        purchase = build_purchase(
-            parsed, account_id, customer_id, earlier.created_at if earlier else now, now
-        )
-        if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
-            raise InputTooLarge("purchase", MAX_PURCHASE_BYTES)
-        purchases.save(account_id, purchase, earlier)
-        return purchase
-
-    return retry_on_contention(attempt)
-
-
-def _customer_of(account_id: str, record_id: str, purchase: PurchaseDefinition) -> str | None:
-    if purchase.customer is None:
-        return purchase.customer_id
-    # The customer's id is derived from the purchase's id, so recording the purchase again creates
-    # no second customer.
-    customer = customer_from_body(
-        purchase.customer,
-        derived_id(record_id, "customer"),
-        clock.now(),
-        data_sources=(purchase.source,),
-    )
-    pair = pair_of(customer.email, customer.phone_number)
-    if pair:
-        customer_id, is_listed = customers.find_or_create(account_id, customer, pair)
-    else:
-        created = customers.create(account_id, customer)
-        customer_id, is_listed = created.customer.id, created.is_listed
-    if not is_listed:
+    recording = _prepare(account_id, _parse(account_id, definition))
+    recorded = retry_on_contention(lambda: _attempt(recording, solicit=solicit))
+    if not recorded.is_listed:
         request_positions(account_id)
-    return customer_id
+    if recorded.solicitation.is_open and not recorded.solicitation.held_until:
+        send(SOLICITATIONS, [recorded.solicitation.pointer])
+    return recorded.purchase
+
+
+def _parse(account_id: str, definition: Any) -> PurchaseDefinition:
+    try:
+        return parse_purchase_definition(definition, account_directory(account_id), _is_any)
+    except InvalidInput:
+        # The store may be newer than the cached directory.
+        return parse_purchase_definition(definition, current_directory(account_id), _is_any)
+
+
+def _is_any(_customer_id: str) -> bool:
+    # The customer is read later, together with the other records.
+    return True
+
+
+def _prepare(account_id: str, definition: PurchaseDefinition) -> _Recording:
+    record_id = purchase_id(account_id, definition.source, definition.external_id)
+    body = definition.customer
+    optins: dict[Channel, str | None] = {}
+    if body and body.email_optin:
+        optins[Channel.EMAIL] = email_key(account_id, body.email)
+    if body and body.sms_optin:
+        optins[Channel.SMS] = phone_key(account_id, body.phone_number)
+    return _Recording(
+        account_id,
+        definition,
+        record_id,
+        hash_of_input(definition.model_dump(mode="json", exclude_none=True)),
+        _new_customer(record_id, body, definition.source) if body else None,
+        {channel: key for channel, key in optins.items() if key},
+    )
+
+
+def _new_customer(record_id: str, body: CustomerBody, source: DataSource) -> Customer:
+    """Build the customer of a purchase.
+
+    The id is derived from the purchase and the pair, so recording the purchase again creates no
+    second customer, unless an update names another person.
+    """
+    pair = pair_of(body.email, body.phone_number)
+    customer_id = derived_id(record_id, "customer", *([pair.digest] if pair else []))
+    return customer_from_body(
+        body, customer_id, clock.now(), data_sources=(source,), purchase_count=1
+    )
+
+
+def _attempt(recording: _Recording, *, solicit: bool) -> _Recorded:
+    now = clock.now()
+    known = recordings.load_known(
+        recording.account_id,
+        recording.purchase_id,
+        recording.customer_id,
+        recording.pair,
+        recording.optins,
+        now,
+    )
+    if known.purchase and known.solicitation and known.input_hash == recording.input_hash:
+        return _Recorded(known.purchase, known.solicitation)
+    if recording.definition.customer_id and not known.customer_id:
+        raise InvalidInput([unknown_reference("customer", "customerId")])
+    return _save(recording, known, now, solicit=solicit)
+
+
+def _save(recording: _Recording, known: Known, now: datetime, *, solicit: bool) -> _Recorded:
+    account_id, earlier = recording.account_id, known.purchase
+    purchase = _build(recording, known, now)
+    new = new_solicitation(account_id, purchase, now, is_requested=solicit)
+    solicitation = known.solicitation or new
+    is_again = known.solicitation is not None and known.solicitation.is_open
+
+    def save_all(write: Any) -> None:
+        purchases.put(write, account_id, purchase, recording.input_hash, earlier)
+        if known.solicitation is None:
+            solicitations.add(write, new)
+        elif is_again:
+            solicitations.decide_again(write, known.solicitation, purchase.customer_id, now)
+        _count(write, recording, known, purchase)
+
+    is_listed = True
+    if recording.new_customer and not known.customer_id:
+        customer = recording.new_customer.model_copy(
+            update={_OPTINS[channel]: False for channel in known.suppressed}
+        )
+        pair = recording.pair
+        is_listed = customers.insert(
+            account_id, customer, known.total, pair.digest if pair else None, also=save_all
+        )
+    else:
+        with transaction() as write:
+            save_all(write)
+    if is_again:
+        solicitation = replace(solicitation, customer_id=purchase.customer_id, held_until=None)
+    return _Recorded(purchase, solicitation, is_listed)
+
+
+def _build(recording: _Recording, known: Known, now: datetime) -> Purchase:
+    purchase = build_purchase(
+        recording.definition,
+        recording.account_id,
+        known.customer_id or recording.customer_id,
+        known.purchase.created_at if known.purchase else now,
+        now,
+    )
+    if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
+        raise InputTooLarge("purchase", MAX_PURCHASE_BYTES)
+    return purchase
+
+
+def _count(write: Any, recording: _Recording, known: Known, purchase: Purchase) -> None:
+    """Count the purchase for its existing customer, and no longer for its earlier customer.
+
+    A new customer is created with the count 1.
+    """
+    account_id, now = recording.account_id, purchase.updated_at
+    before = known.purchase.customer_id if known.purchase else None
+    is_moved = purchase.customer_id != before
+    optins = [_OPTINS[channel] for channel in recording.optins if channel not in known.suppressed]
+    if known.customer_id and (is_moved or optins):
+        customers.count_purchase(
+            write, account_id, known.customer_id, int(is_moved), purchase.source, now, optins
+        )
+    if before and is_moved and customers.find_existing([(account_id, before)]):
+        customers.count_purchase(write, account_id, before, -1, purchase.source, now)

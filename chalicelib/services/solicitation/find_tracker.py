@@ -1,6 +1,6 @@
 """Find a tracker."""
 
-from chalicelib.domain.solicitation.tracker import Tracker
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.storage import trackers
 
 

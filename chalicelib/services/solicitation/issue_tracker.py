@@ -2,8 +2,8 @@
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.solicitation.tracker import Tracker
 from chalicelib.storage import purchases, trackers
 from chalicelib.storage.surveys import surveys
 

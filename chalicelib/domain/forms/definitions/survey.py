@@ -15,6 +15,7 @@ from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.survey import (
+    MAX_RESOLICITATION_DELAY_S,
     Channel,
     ChannelName,
     ExternalDnsConfig,
@@ -162,8 +163,9 @@ def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
         yield duplicate(path, position)
     if definition.solicitation_threshold < 0:
         yield out_of_range("Must be at least 0.", "solicitationThreshold")
-    if definition.resolicitation_delay < 0:
-        yield out_of_range("Must be at least 0.", "resolicitationDelay")
+    if not 0 <= definition.resolicitation_delay <= MAX_RESOLICITATION_DELAY_S:
+        detail = f"Must be 0 to {MAX_RESOLICITATION_DELAY_S} (366 days)."
+        yield out_of_range(detail, "resolicitationDelay")
 
 
 def _pre_redirect_errors(definition: SurveyDefinition) -> Iterator[InputError]:

@@ -505,6 +505,11 @@ def test_survey_targets_must_be_unique_brands_and_stores_of_account(
         ({"solicitationThreshold": 0, "resolicitationDelay": 0}, []),
         ({"solicitationThreshold": -1}, [("/solicitationThreshold", "out_of_range")]),
         ({"resolicitationDelay": -1}, [("/resolicitationDelay", "out_of_range")]),
+        ({"resolicitationDelay": 366 * 24 * 3600}, []),
+        (
+            {"resolicitationDelay": 366 * 24 * 3600 + 1},
+            [("/resolicitationDelay", "out_of_range")],
+        ),
         ({"resolicitationMode": "STORE"}, []),
         ({"resolicitationMode": "CITY"}, [("/resolicitationMode", "not_allowed")]),
         ({"supportEmail": {"email": "x"}}, [("/supportEmail/email", "invalid_email")]),

@@ -1,0 +1,121 @@
+"""The command ``purchase``: import and show purchases."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from admin.commands.account import AccountArgument, id_argument
+from admin.definitions.purchase_lines import PurchaseLine, UnreadableFile, read_purchase_lines
+from admin.error_messages import one_line_message
+from admin.options import example
+from admin.terminal import notices, print_json, progress_bar, show
+from chalicelib.concurrency import map_concurrently
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.services.accounts.manage import require_account
+from chalicelib.services.purchases.read import read_purchase
+from chalicelib.services.purchases.record import record_purchase
+
+MAX_WRITERS: Final = 8
+_AT_ONCE: Final = 400
+
+app = typer.Typer(help="Import and show purchases.", no_args_is_help=True)
+
+SourceArgument = Annotated[
+    DataSource, typer.Argument(help="The purchase's source, for example Site.")
+]
+ExternalIdArgument = Annotated[
+    str, typer.Argument(metavar="EXTERNAL_ID", help="The purchase's id in the external system.")
+]
+
+
+@app.command("import", epilog=example("purchase import orders.csv --account ACCOUNT --solicit"))
+def import_file(
+    file: Annotated[
+        Path,
+        typer.Argument(help="A CSV or JSON Lines file.", exists=True, dir_okay=False),
+    ],
+    account: Annotated[str, typer.Option(help="The account's id.", parser=id_argument)],
+    solicit: Annotated[
+        bool, typer.Option("--solicit", help="Send surveys about the purchases.")
+    ] = False,
+) -> None:
+    """Record the purchases in a file. Without --solicit, no surveys are sent about them.
+
+    Each line is validated and recorded separately. An invalid line is reported with its number and
+    does not affect the others. Importing the same file again records nothing twice.
+
+    A CSV file has the columns source, externalId, storeId, date, startDate, endDate, customerId,
+    customer.NAME for a field of the customer, such as customer.email, and metadata.NAME for any
+    metadata property. Empty cells are ignored.
+    """
+    require_account(account)
+    try:
+        lines = read_purchase_lines(file)
+    except UnreadableFile as error:
+        notices().print(f"{file}: {error}")
+        raise typer.Exit(1) from None
+    record = partial(_record_group, account, solicit)
+    rejected = done = 0
+    remaining = iter(lines)
+    try:
+        with progress_bar("Importing", len(lines)) as advance:
+            while window := list(islice(remaining, _AT_ONCE)):
+                for errors in map_concurrently(record, _groups(window), MAX_WRITERS):
+                    for number, message in errors:
+                        if message:
+                            notices().print(f"{file}, line {number}: {message}")
+                            rejected += 1
+                        done += 1
+                        advance()
+    except BaseException:
+        notices().print(
+            f"At least {done} of {len(lines)} lines are processed. Import the file again to"
+            " continue."
+        )
+        raise
+    counts = {"recorded": done - rejected, "invalid": rejected}
+    show(counts, f"Recorded: {done - rejected}. Invalid: {rejected}.")
+    if rejected:
+        raise typer.Exit(1)
+
+
+@app.command("show", epilog=example("purchase show ACCOUNT Site ORDER-1"))
+def show_purchase(
+    account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
+) -> None:
+    """Show a purchase with its customer, as the API returns it."""
+    purchase = read_purchase(account, purchase_id(account, source, external_id))
+    print_json(purchase.model_dump(mode="json"))
+
+
+def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:
+    """Group the lines of the same purchase, which must be recorded one after another."""
+    groups: dict[Any, list[PurchaseLine]] = {}
+    for line in window:
+        definition = line.definition if isinstance(line.definition, dict) else {}
+        key = str(definition.get("source")), str(definition.get("externalId"))
+        groups.setdefault(key if definition else line.number, []).append(line)
+    return list(groups.values())
+
+
+def _record_group(
+    account_id: str, solicit: bool, lines: Sequence[PurchaseLine]
+) -> list[tuple[int, str]]:
+    """Record the lines. Return the number of each line and its error, or ``""``."""
+    return [(line.number, _record(account_id, solicit, line)) for line in lines]
+
+
+def _record(account_id: str, solicit: bool, line: PurchaseLine) -> str:
+    if line.error:
+        return line.error
+    try:
+        record_purchase(account_id, line.definition, solicit=solicit)
+    except (InvalidInput, InputTooLarge) as error:
+        return one_line_message(error)
+    return ""

@@ -1,0 +1,198 @@
+"""The command ``solicitation``: list, explain and resend surveys about purchases."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import typer
+
+from admin.commands.account import AccountArgument
+from admin.commands.purchase import ExternalIdArgument, SourceArgument
+from admin.options import YesOption, example
+from admin.terminal import cell_text, confirm, notices, show, show_table
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.contact import Contact
+from chalicelib.domain.solicitation.decide import (
+    Decision,
+    Facts,
+    Hold,
+    Recipient,
+    Send,
+    SkipReason,
+    decide,
+)
+from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
+from chalicelib.services.solicitation.manage import (
+    list_solicitations,
+    load_explanation,
+    resend,
+)
+
+app = typer.Typer(help="List, explain and resend surveys about purchases.", no_args_is_help=True)
+
+_COLUMNS: Final = (
+    "Source",
+    "External id",
+    "Customer id",
+    "State",
+    "Reason",
+    "Channel",
+    "Survey id",
+    "Tracker id",
+    "Held until",
+    "Sent at",
+)
+
+
+@app.command("list", epilog=example("solicitation list ACCOUNT --state skipped --json"))
+def list_all(
+    account: AccountArgument,
+    state: Annotated[
+        SolicitationState | None,
+        typer.Option(help="List only solicitations in this state.", case_sensitive=False),
+    ] = None,
+    reason: Annotated[
+        SkipReason | None,
+        typer.Option(help="List only solicitations with this reason.", case_sensitive=False),
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
+            help="List only solicitations created at or after this time (UTC).",
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(help="The maximum number of solicitations.", min=1, max=100_000)
+    ] = 50,
+) -> None:
+    """List an account's solicitations, the newest first."""
+    found = list_solicitations(
+        account,
+        state=state,
+        reason=reason.value if reason else None,
+        since=since.replace(tzinfo=UTC) if since else None,
+        at_most=limit,
+    )
+    show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found])
+
+
+@app.command(epilog=example("solicitation explain ACCOUNT Site ORDER-1"))
+def explain(
+    account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
+) -> None:
+    """Show the outcome of a solicitation, and the decision from the current facts."""
+    case = load_explanation(account, source, external_id)
+    outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
+    facts, decision = dict(_facts(case.facts)), _described(decide(case.facts))
+    lines = [
+        *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
+        "",
+        *(f"{name:<18}{text}" for name, texts in facts.items() for text in texts),
+        "",
+        f"Decision from these facts: {decision}",
+    ]
+    record = {"outcome": outcome, "facts": facts, "decision": decision}
+    show(record, "\n".join(lines))
+
+
+@app.command("resend", epilog=example("solicitation resend ACCOUNT Site ORDER-1"))
+def resend_unknown(
+    account: AccountArgument,
+    source: SourceArgument,
+    external_id: ExternalIdArgument,
+    yes: YesOption = False,
+) -> None:
+    """Send a survey again whose outcome is UNKNOWN. The customer may receive it twice."""
+    question = "The customer may already have received this survey. Send it again?"
+    confirm(question, is_confirmed=yes)
+    resend(account, source, external_id)
+    notices().print("Queued.")
+
+
+def _cells(solicitation: Solicitation) -> list[object]:
+    return [
+        solicitation.source,
+        solicitation.external_id,
+        solicitation.customer_id,
+        solicitation.state.value,
+        solicitation.reason or None,
+        solicitation.channel.value if solicitation.channel else None,
+        solicitation.survey_id,
+        solicitation.tracker_id,
+        solicitation.held_until,
+        solicitation.sent_at,
+    ]
+
+
+def _facts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each fact and its values."""
+    purchase, store, hours = facts.purchase, facts.store, facts.sending_hours
+    yield "Now", [format_timestamp(facts.now)]
+    yield "Purchase date", [format_timestamp(purchase.date)]
+    if facts.processed_at:
+        yield "First processed", [format_timestamp(facts.processed_at)]
+    yield "Survey requested", [cell_text(facts.is_requested)]
+    yield "Store", [f"{store.name if store else 'deleted'} ({purchase.store_id})"]
+    yield "Surveys", list(_surveys(facts)) or ["none"]
+    yield from _recipient(facts.recipient)
+    span = f"{hours.start:%H:%M} to {hours.end:%H:%M}" if hours else "any time"
+    yield "Sending hours", [f"{span} ({facts.time_zone})"]
+
+
+def _surveys(facts: Facts) -> Iterator[str]:
+    """Describe the surveys that target the store or its brand."""
+    places = {facts.store.id, facts.store.brand_id} if facts.store else set()
+    for survey in facts.surveys:
+        for target in survey.targets:
+            if target.target_id in places:
+                is_enabled = survey.enabled and target.enabled
+                yield (
+                    f"{survey.id}: {target.type.value}, {'enabled' if is_enabled else 'disabled'},"
+                    f" channels {', '.join(survey.sending_channels)},"
+                    f" threshold {survey.solicitation_threshold} s,"
+                    f" delay {survey.resolicitation_delay} s per {survey.resolicitation_mode.value}"
+                )
+
+
+def _recipient(recipient: Recipient | None) -> Iterator[tuple[str, list[str]]]:
+    if recipient is None:
+        yield "Customer", ["none"]
+        return
+    customer = recipient.customer
+    has_email, number = bool(customer.email), recipient.phone_number
+    yield "Customer", [customer.id]
+    yield (
+        "E-mail",
+        [
+            f"address {cell_text(has_email)}, opt-in {cell_text(customer.email_optin)},"
+            f" bounced {cell_text(customer.email_bounced)}",
+            *(_contact(recipient.email) if recipient.email else ()),
+        ],
+    )
+    yield (
+        "Phone",
+        [
+            f"{number or ('invalid' if customer.phone_number else 'none')},"
+            f" opt-in {cell_text(customer.sms_optin)}",
+            *(_contact(recipient.phone) if recipient.phone else ()),
+        ],
+    )
+    yield "Customer record", list(_contact(recipient.record)) or ["no survey yet"]
+
+
+def _contact(contact: Contact) -> Iterator[str]:
+    for channel, reason in contact.suppressed.items():
+        yield f"{channel.value} suppressed: {reason.value}"
+    for scope, solicited in contact.solicited.items():
+        time = format_timestamp(solicited.at)
+        yield f"last survey in scope {scope}: {time}, purchase {solicited.by}"
+
+
+def _described(decision: Decision) -> str:
+    match decision:
+        case Send():
+            return f"send survey {decision.survey.id} now through {decision.channel.value}"
+        case Hold():
+            return f"held until {format_timestamp(decision.until)} ({decision.reason.value})"
+    return f"skip ({decision.reason.value})"

@@ -1,0 +1,73 @@
+"""Contacts: a customer record, an e-mail address or a phone number that receives surveys.
+
+Surveys are counted and suppressed per contact, so two customer records with the same address count
+as one recipient. Only keyed hashes identify contacts, so this data contains no personal data.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from chalicelib.domain.forms.survey import ResolicitationMode
+from chalicelib.domain.solicitation.channel import Channel
+
+
+class ContactKind(StrEnum):
+    """What a contact identifies."""
+
+    CUSTOMER = "customer"
+    EMAIL = "email"
+    PHONE = "phone"
+
+
+class SuppressionReason(StrEnum):
+    """Why a contact receives no more messages through a channel."""
+
+    UNSUBSCRIBED = "UNSUBSCRIBED"
+    COMPLAINT = "COMPLAINT"
+    BOUNCED = "BOUNCED"
+    ERASED = "ERASED"
+
+
+@dataclass(frozen=True)
+class Solicited:
+    """The last survey that a contact received in one scope.
+
+    Attributes:
+        at: the time of the claim, just before the message was sent.
+        by: the purchase that the survey was about.
+    """
+
+    at: datetime
+    by: str
+
+
+@dataclass(frozen=True)
+class Contact:
+    """What the service knows about a contact.
+
+    Attributes:
+        key: the keyed hash that identifies the contact.
+        revision: increases with every change; 0 if nothing is stored.
+        solicited: the last survey by scope; see `scopes_of`.
+        suppressed: the reason by channel, for each channel that is suppressed.
+    """
+
+    key: str
+    revision: int = 0
+    solicited: Mapping[str, Solicited] = field(default_factory=dict)
+    suppressed: Mapping[Channel, SuppressionReason] = field(default_factory=dict)
+
+
+def scopes_of(store_id: str, brand_id: str | None, survey_id: str) -> dict[ResolicitationMode, str]:
+    """Return the scope of a survey about this store, by resolicitation mode.
+
+    Every message is recorded in all scopes, because the next survey can have another mode.
+    """
+    return {
+        ResolicitationMode.ACCOUNT: "account",
+        ResolicitationMode.BRAND: f"b:{brand_id or ''}",
+        ResolicitationMode.STORE: f"s:{store_id}",
+        ResolicitationMode.SURVEY: f"v:{survey_id}",
+    }

@@ -1,0 +1,227 @@
+"""Decide whether a customer receives a survey about a purchase.
+
+`decide` is a pure function of the facts. It decides before the message is sent, and again when a
+held or deferred message is released. The command ``solicitation explain`` shows the same facts and
+the same decision.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from chalicelib.domain.accounts.places import Place, PlaceKind
+from chalicelib.domain.accounts.settings import SendingHours
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.forms.survey import MAX_RESOLICITATION_DELAY_S, SavedSurvey
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import Contact, SuppressionReason, scopes_of
+from chalicelib.domain.solicitation.sending_hours import hold_until
+
+
+class SkipReason(StrEnum):
+    """Why a customer receives no survey about a purchase."""
+
+    NO_SURVEY = "NO_SURVEY"
+    DISABLED = "DISABLED"
+    NO_CUSTOMER = "NO_CUSTOMER"
+    TOO_OLD = "TOO_OLD"
+    ALREADY_SOLICITED = "ALREADY_SOLICITED"
+    NO_CHANNEL = "NO_CHANNEL"
+    NO_CONSENT = "NO_CONSENT"
+    SUPPRESSED = "SUPPRESSED"
+    BOUNCED = "BOUNCED"
+    ERASED = "ERASED"
+    NOT_REQUESTED = "NOT_REQUESTED"
+
+
+class HoldReason(StrEnum):
+    """Why a survey is sent later."""
+
+    FUTURE_PURCHASE = "FUTURE_PURCHASE"
+    SENDING_HOURS = "SENDING_HOURS"
+
+
+@dataclass(frozen=True)
+class Recipient:
+    """A customer and the contacts through which the customer can be reached.
+
+    Attributes:
+        record: the contact of the customer record.
+        email: the contact of the e-mail address; None without an address.
+        phone: the contact of the phone number; None without a number.
+        phone_number: the phone number in the format E.164; None if it is missing or invalid.
+    """
+
+    customer: Customer
+    record: Contact
+    email: Contact | None = None
+    phone: Contact | None = None
+    phone_number: str | None = None
+
+    @property
+    def contacts(self) -> list[Contact]:
+        """All contacts of the customer. A survey is recorded for each of them."""
+        return [contact for contact in (self.record, self.email, self.phone) if contact]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that a decision depends on.
+
+    Attributes:
+        is_requested: whether a survey is requested. False for imports of old purchases.
+        processed_at: the time of the first decision about this purchase; None at the first
+            decision.
+        store: the store of the purchase; None if it no longer exists.
+        surveys: the account's surveys, the oldest first.
+        recipient: the customer of the purchase; None if there is none or it no longer exists.
+        sending_hours: None if surveys are sent at any time.
+        time_zone: the IANA name of the store's time zone.
+    """
+
+    now: datetime
+    purchase: Purchase
+    is_requested: bool
+    processed_at: datetime | None
+    store: Place | None
+    surveys: Sequence[SavedSurvey]
+    recipient: Recipient | None
+    sending_hours: SendingHours | None = None
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class Send:
+    """Send the survey now."""
+
+    survey: SavedSurvey
+    channel: Channel
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Decide again at this time."""
+
+    until: datetime
+    reason: HoldReason
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Send no survey about this purchase. This is final."""
+
+    reason: SkipReason
+
+
+Decision = Send | Hold | Skip
+
+
+def decide(facts: Facts) -> Decision:
+    """Decide whether to send a survey about a purchase now, later or never."""
+    if not facts.is_requested:
+        return Skip(SkipReason.NOT_REQUESTED)
+    if facts.purchase.date > facts.now:
+        return Hold(facts.purchase.date, HoldReason.FUTURE_PURCHASE)
+    if facts.recipient is None:
+        return Skip(SkipReason.NO_CUSTOMER)
+    survey = _choose_survey(facts)
+    if isinstance(survey, SkipReason):
+        return Skip(survey)
+    if _is_too_old(facts, survey):
+        return Skip(SkipReason.TOO_OLD)
+    if _is_solicited(facts, facts.recipient, survey):
+        return Skip(SkipReason.ALREADY_SOLICITED)
+    channel = _choose_channel(facts.recipient, _sending_channels(survey))
+    if isinstance(channel, SkipReason):
+        return Skip(channel)
+    if facts.sending_hours:
+        until = hold_until(facts.sending_hours, facts.time_zone, facts.now)
+        if until:
+            return Hold(until, HoldReason.SENDING_HOURS)
+    return Send(survey, channel)
+
+
+def _choose_survey(facts: Facts) -> SavedSurvey | SkipReason:
+    """Choose the oldest enabled survey that targets the store, or else the store's brand."""
+    targeting = list(_targeting(facts))
+    enabled = [survey for survey, is_enabled in targeting if is_enabled]
+    if not enabled:
+        return SkipReason.DISABLED if targeting else SkipReason.NO_SURVEY
+    sendable = (survey for survey in enabled if _sending_channels(survey))
+    return next(sendable, SkipReason.NO_CHANNEL)
+
+
+def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:
+    """Yield the surveys for the store, then those for its brand, and whether each is enabled."""
+    if facts.store is None:
+        return
+    places = ((PlaceKind.STORE, facts.store.id), (PlaceKind.BRAND, facts.store.brand_id))
+    for place in places:
+        for survey in facts.surveys:
+            for target in survey.targets:
+                if (target.type, target.target_id) == place:
+                    yield survey, survey.enabled and target.enabled
+
+
+def _sending_channels(survey: SavedSurvey) -> list[Channel]:
+    """Return the survey's channels in order, without ``LINK``, through which nothing is sent."""
+    names = {channel.value for channel in Channel}
+    return [Channel(channel.value) for channel in survey.sending_channels if channel.value in names]
+
+
+def _is_too_old(facts: Facts, survey: SavedSurvey) -> bool:
+    if not survey.solicitation_threshold:
+        return False
+    age = (facts.processed_at or facts.now) - facts.purchase.date
+    return age > timedelta(seconds=survey.solicitation_threshold)
+
+
+def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bool:
+    assert facts.store  # noqa: S101 - a survey was found for the store
+    delay = timedelta(seconds=min(survey.resolicitation_delay, MAX_RESOLICITATION_DELAY_S))
+    scopes = scopes_of(facts.store.id, facts.store.brand_id, survey.id)
+    scope = scopes[survey.resolicitation_mode]
+    last = (contact.solicited.get(scope) for contact in recipient.contacts)
+    return any(
+        solicited.by != facts.purchase.id and facts.now - solicited.at < delay
+        for solicited in last
+        if solicited
+    )
+
+
+def _choose_channel(recipient: Recipient, channels: Iterable[Channel]) -> Channel | SkipReason:
+    """Return the first channel that the customer can receive, or why not the first one."""
+    first_reason: SkipReason | None = None
+    for channel in channels:
+        reason = _obstacle(recipient, channel)
+        if reason is None:
+            return channel
+        first_reason = first_reason or reason
+    return first_reason or SkipReason.NO_CHANNEL
+
+
+def _obstacle(recipient: Recipient, channel: Channel) -> SkipReason | None:
+    """Return why the customer cannot receive messages through this channel, or None."""
+    customer = recipient.customer
+    if channel is Channel.EMAIL:
+        contact, has_address, has_optin = recipient.email, customer.email, customer.email_optin
+    else:
+        contact, has_address = recipient.phone, recipient.phone_number
+        has_optin = customer.sms_optin
+    if not contact or not has_address:
+        return SkipReason.NO_CHANNEL
+    suppression = contact.suppressed.get(channel) or recipient.record.suppressed.get(channel)
+    if suppression:
+        return _SKIP_REASONS.get(suppression, SkipReason.SUPPRESSED)
+    if channel is Channel.EMAIL and customer.email_bounced:
+        return SkipReason.BOUNCED
+    return None if has_optin else SkipReason.NO_CONSENT
+
+
+_SKIP_REASONS: Final = {
+    SuppressionReason.BOUNCED: SkipReason.BOUNCED,
+    SuppressionReason.ERASED: SkipReason.ERASED,
+}

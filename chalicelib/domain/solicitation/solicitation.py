@@ -1,0 +1,104 @@
+"""Solicitations: the request to send a customer one survey about one purchase."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from chalicelib.domain import work
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.decide import SkipReason
+
+INTERRUPTED = "the outcome of the attempt was not stored"
+
+
+class SolicitationState(StrEnum):
+    """State of a solicitation. Every state except PENDING and PARKED is an outcome and final."""
+
+    PENDING = work.PENDING
+    SENT = "SENT"
+    SKIPPED = "SKIPPED"
+    REJECTED = "REJECTED"
+    UNKNOWN = "UNKNOWN"
+    PARKED = work.PARKED
+
+
+@dataclass(frozen=True)
+class SolicitationPointer:
+    """The content of a queue message for a solicitation.
+
+    Attributes:
+        customer_id: the customer of the purchase, which lets the worker read everything in one
+            request.
+    """
+
+    account_id: str
+    solicitation_id: str
+    customer_id: str | None
+
+
+@dataclass(frozen=True)
+class Solicitation:
+    """The request to send one survey about one purchase, and its outcome.
+
+    Attributes:
+        id: the id of the purchase.
+        is_requested: whether surveys are sent for this purchase.
+        revision: increases whenever an update of the purchase makes a new decision necessary.
+        claim_token: the fencing token of the last claim; ``""`` before the first claim.
+        leased_until: the end of the claim's lease in epoch seconds; None if it is not claimed.
+        processed_at: the time of the first decision.
+        held_until: the time of the next decision, while the message is held.
+        reason: why the survey was skipped, rejected, held or deferred.
+        message_id: the provider's id of the message.
+        deferrals: how often the message was deferred because it could not be sent.
+    """
+
+    id: str
+    account_id: str
+    source: str
+    external_id: str
+    customer_id: str | None
+    is_requested: bool
+    created_at: datetime
+    state: SolicitationState
+    revision: int = 0
+    claim_token: str = ""
+    leased_until: int | None = None
+    processed_at: datetime | None = None
+    held_until: datetime | None = None
+    reason: str = ""
+    channel: Channel | None = None
+    survey_id: str | None = None
+    tracker_id: str | None = None
+    message_id: str | None = None
+    sent_at: datetime | None = None
+    deferrals: int = 0
+    due_at: int | None = None
+
+    @property
+    def pointer(self) -> SolicitationPointer:
+        """The content of a queue message for this solicitation."""
+        return SolicitationPointer(self.account_id, self.id, self.customer_id)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the solicitation is pending and no worker is sending its message."""
+        return self.state is SolicitationState.PENDING and self.leased_until is None
+
+
+def new_solicitation(
+    account_id: str, purchase: Purchase, now: datetime, *, is_requested: bool
+) -> Solicitation:
+    """Create the solicitation of a purchase: pending, or skipped if no survey is requested."""
+    return Solicitation(
+        id=purchase.id,
+        account_id=account_id,
+        source=purchase.source.value,
+        external_id=purchase.external_id,
+        customer_id=purchase.customer_id,
+        is_requested=is_requested,
+        created_at=now,
+        state=SolicitationState.PENDING if is_requested else SolicitationState.SKIPPED,
+        reason="" if is_requested else SkipReason.NOT_REQUESTED.value,
+    )

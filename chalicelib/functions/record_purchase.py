@@ -1,0 +1,62 @@
+"""Process the purchases queue: record one purchase per message, and request its survey.
+
+The messages of a batch are processed concurrently.
+"""
+
+from typing import Final
+
+from chalice.app import SQSEvent
+
+from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.functions.partial_batch import Message, Response, process_batch
+from chalicelib.log import logger
+from chalicelib.messages import encode
+from chalicelib.metrics import metric_fields
+from chalicelib.queues import PURCHASES
+from chalicelib.services.purchases import queued
+from chalicelib.services.purchases.record import PurchaseMessage
+from chalicelib.services.purchases.record import record_purchase as record
+
+_MAX_LOGGED_ERRORS: Final = 10
+
+
+def record_purchase(event: SQSEvent) -> Response:
+    """Record the purchase that each message contains.
+
+    An invalid message moves to the dead-letter queue at once, which raises an alarm. If the
+    database is unavailable, the queue redelivers the message.
+    """
+    return process_batch(
+        event,
+        PURCHASES,
+        PurchaseMessage,
+        _process,
+        run=queued.process_concurrently,
+        reject=_reject,
+    )
+
+
+def _process(message: Message[PurchaseMessage]) -> None:
+    pointer = message.pointer
+    try:
+        purchase = record(pointer.account_id, pointer.purchase, solicit=True)
+    except (InvalidInput, InputTooLarge) as error:
+        errors = error.errors if isinstance(error, InvalidInput) else []
+        logger.error(
+            "purchase rejected",
+            account_id=pointer.account_id,
+            errors=[f"{e.pointer} {e.code}" for e in errors[:_MAX_LOGGED_ERRORS]],
+        )
+        _reject(encode(pointer))
+        return
+    logger.info(
+        "purchase recorded",
+        account_id=pointer.account_id,
+        purchase_id=purchase.id,
+        **metric_fields("work", "purchase", recorded=1),
+    )
+
+
+def _reject(body: str) -> bool:
+    queued.reject_purchase(body)
+    return True

@@ -1,0 +1,68 @@
+"""Load the facts on which the decision about a survey depends."""
+
+from dataclasses import dataclass
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.solicitation.contact import ContactKind
+from chalicelib.domain.solicitation.decide import Facts, Recipient
+from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.accounts.settings import account_settings
+from chalicelib.services.solicitation.contact_keys import email_key, phone_key, valid_number
+from chalicelib.services.solicitation.surveys import surveys_of
+from chalicelib.storage import contacts, solicitations
+
+
+@dataclass(frozen=True)
+class Case:
+    """A solicitation and the facts of its decision."""
+
+    solicitation: Solicitation
+    facts: Facts
+
+
+def load_case(pointer: SolicitationPointer) -> Case | None:
+    """Load a solicitation and its facts. Return None if it does not exist.
+
+    Two AWS requests if surveys, places and settings are cached; one without a customer.
+    """
+    solicitation, purchase, customer = solicitations.find_with_purchase(pointer)
+    if solicitation is None or purchase is None:
+        return None
+    return Case(solicitation, _facts(solicitation, purchase, customer))
+
+
+def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | None) -> Facts:
+    account_id = solicitation.account_id
+    store = account_directory(account_id).store(purchase.store_id)
+    settings = account_settings(account_id)
+    return Facts(
+        now=clock.now(),
+        purchase=purchase,
+        is_requested=solicitation.is_requested,
+        processed_at=solicitation.processed_at,
+        store=store,
+        surveys=surveys_of(account_id),
+        recipient=_recipient(account_id, customer) if customer else None,
+        sending_hours=settings.sending_hours,
+        time_zone=(store.time_zone if store else None) or settings.time_zone,
+    )
+
+
+def _recipient(account_id: str, customer: Customer) -> Recipient:
+    keys = {
+        ContactKind.CUSTOMER: contacts.contact_key(account_id, ContactKind.CUSTOMER, customer.id),
+        ContactKind.EMAIL: email_key(account_id, customer.email),
+        ContactKind.PHONE: phone_key(account_id, customer.phone_number),
+    }
+    known = contacts.find_many([key for key in keys.values() if key])
+    found = {kind: known[key] for kind, key in keys.items() if key}
+    return Recipient(
+        customer,
+        record=found[ContactKind.CUSTOMER],
+        email=found.get(ContactKind.EMAIL),
+        phone=found.get(ContactKind.PHONE),
+        phone_number=valid_number(account_id, customer.phone_number),
+    )

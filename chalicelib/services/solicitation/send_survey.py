@@ -1,0 +1,282 @@
+"""Send a survey about a purchase at most once: decide, claim, send, store the outcome.
+
+The claim is one transaction. It checks that nothing that the decision depends on has changed,
+creates the tracker, and records the survey for all contacts of the customer. From then on, only the
+message itself can fail.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from chalicelib.backoff import Backoff
+from chalicelib.concurrency import map_concurrently
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import Solicited, scopes_of
+from chalicelib.domain.solicitation.decide import Hold, Send, Skip, decide
+from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.sending_errors import (
+    MessageNotSent,
+    MessageRejected,
+    OutcomeUnknown,
+)
+from chalicelib.domain.solicitation.solicitation import (
+    Solicitation,
+    SolicitationPointer,
+    SolicitationState,
+)
+from chalicelib.log import logger
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.solicitation.case import Case, load_case
+from chalicelib.storage import contacts, customers, solicitations, trackers
+from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.messages import SentMessage
+from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
+
+MAX_CONCURRENCY: Final = 5
+
+_MAX_SEND_S: Final = 12.0
+"""The longest time that sending a message can take."""
+
+_CLAIM_S: Final = MAX_CALL_S + _MAX_SEND_S + MIN_CALL_S
+"""The time that must be left to claim: for the claim, the message and the outcome."""
+
+MIN_SOLICITATION_S: Final = 2 * MAX_CALL_S + _CLAIM_S
+"""The time that must be left to start: for reading the facts and for the claim."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class SendingOutcome(StrEnum):
+    """The result of processing one queue message."""
+
+    SENT = "sent"
+    SKIPPED = "skipped"
+    HELD = "held"
+    DEFERRED = "deferred"
+    REJECTED = "rejected"
+    UNKNOWN = "unknown"
+    PARKED = "parked"
+    TO_BE_RETRIED = "retry scheduled"
+    NOTHING_TO_DO = "nothing to do"
+    CLAIM_LOST = "claim lost"
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    """A claimed solicitation and its message."""
+
+    solicitation: Solicitation
+    invitation: SurveyInvitation
+    contact_key: str
+
+
+def send_concurrently(process: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Call ``process`` for all items concurrently. Return the results in the items' order."""
+    return map_concurrently(process, items, MAX_CONCURRENCY)
+
+
+def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
+    """Decide about a pending solicitation, and send its message if the decision is to send now.
+
+    AWS requests: five if the message is sent (two to read the facts, claim, message, outcome),
+    three if it is skipped or held, two if nothing is to be done.
+
+    Raises:
+        Unavailable: the database throttles or does not respond, or contention persists. If this
+            happens after the claim, the outcome becomes UNKNOWN when the lease ends.
+    """
+    token, backoff = new_id(), Backoff()
+    while True:
+        try:
+            result = _decide(pointer, token)
+            break
+        except (Contention, Unavailable) as error:
+            # The facts have changed, or the response to the claim was lost. Read the facts again.
+            if not backoff.pause():
+                raise Unavailable("The solicitation cannot be claimed.") from error
+    return _send(result) if isinstance(result, _Claimed) else result
+
+
+def defer(solicitation_id: str) -> None:
+    """Defer the solicitation for seconds to minutes without recording a failure."""
+    solicitations.WORK.defer(solicitation_id, solicitations.PART, clock.now())
+
+
+def record_failure(solicitation_id: str, reason: str) -> bool:
+    """Record a failed attempt and schedule the next one. Return True if the record is parked."""
+    return solicitations.WORK.record_failure(
+        solicitation_id, solicitations.PART, reason, clock.now()
+    )
+
+
+def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutcome:
+    case = load_case(pointer)
+    if case is None or case.solicitation.state is not SolicitationState.PENDING:
+        return SendingOutcome.NOTHING_TO_DO
+    solicitation, now = case.solicitation, case.facts.now
+    if solicitation.leased_until is not None:
+        # The claim of this call succeeded, but its response was lost.
+        return _claimed(case) if solicitation.claim_token == token else _expire(solicitation, now)
+    decision = decide(case.facts)
+    match decision:
+        case Skip():
+            solicitations.skip(solicitation, decision.reason, now)
+            return SendingOutcome.SKIPPED
+        case Hold():
+            solicitations.hold(solicitation, decision.until, decision.reason, now)
+            return SendingOutcome.HELD
+    if time_left_s() < _CLAIM_S:
+        return SendingOutcome.DEFERRED
+    return _claim(case, decision, token)
+
+
+def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
+    """Store UNKNOWN if the lease of the claim has ended without an outcome."""
+    if now.timestamp() < (solicitation.leased_until or 0):
+        return SendingOutcome.NOTHING_TO_DO
+    is_expired = solicitations.expire(solicitation, now)
+    return SendingOutcome.UNKNOWN if is_expired else SendingOutcome.NOTHING_TO_DO
+
+
+def _claim(case: Case, decision: Send, token: str) -> _Claimed:
+    """Claim the solicitation, create the tracker and record the survey for the contacts.
+
+    Raises:
+        Contention: a fact has changed since it was read.
+    """
+    facts, recipient, store = case.facts, case.facts.recipient, case.facts.store
+    assert recipient  # noqa: S101 - `decide` sends nothing without a recipient and a store
+    assert store  # noqa: S101
+    account_id, purchase = case.solicitation.account_id, facts.purchase
+    tracker = Tracker(
+        id=case.solicitation.tracker_id or new_id(),
+        account_id=account_id,
+        survey_id=decision.survey.id,
+        purchase_id=purchase.id,
+        customer_id=recipient.customer.id,
+        store_id=store.id,
+        send_mode=decision.channel.value,
+        created_at=facts.now,
+    )
+    claimed = replace(
+        case.solicitation,
+        claim_token=token,
+        survey_id=decision.survey.id,
+        channel=decision.channel,
+        tracker_id=tracker.id,
+    )
+    scopes = scopes_of(store.id, store.brand_id, decision.survey.id).values()
+    with transaction() as write:
+        solicitations.claim(write, claimed, facts.now)
+        trackers.put(write, tracker)
+        customers.confirm_recipient(
+            write,
+            account_id,
+            recipient.customer,
+            decision.channel,
+            recipient.email.key if recipient.email else None,
+            recipient.phone.key if recipient.phone else None,
+        )
+        contacts.record_solicitation(
+            write,
+            account_id,
+            recipient.contacts,
+            scopes,
+            recipient.customer.id,
+            Solicited(facts.now, purchase.id),
+        )
+    return _claimed(replace(case, solicitation=claimed))
+
+
+def _claimed(case: Case) -> _Claimed:
+    """Build the message of a claimed solicitation."""
+    solicitation, facts = case.solicitation, case.facts
+    recipient, store, channel = facts.recipient, facts.store, solicitation.channel
+    (survey,) = (survey for survey in facts.surveys if survey.id == solicitation.survey_id)
+    assert recipient  # noqa: S101 - every claim has a recipient, store, channel and tracker
+    assert store  # noqa: S101
+    assert channel  # noqa: S101
+    assert solicitation.tracker_id  # noqa: S101
+    contact = recipient.email if channel is Channel.EMAIL else recipient.phone
+    assert contact  # noqa: S101 - `decide` chooses only channels that the customer can receive
+    invitation = SurveyInvitation(
+        account_id=solicitation.account_id,
+        solicitation_id=solicitation.id,
+        channel=channel,
+        survey=survey,
+        customer=recipient.customer,
+        store=store,
+        brand=account_directory(solicitation.account_id).brand(store.brand_id or ""),
+        purchase=facts.purchase,
+        tracker_id=solicitation.tracker_id,
+    )
+    return _Claimed(solicitation, invitation, contact.key)
+
+
+def send_message(invitation: SurveyInvitation) -> str:
+    """Render and send the message of an invitation. Return the provider's id of the message."""
+    from chalicelib.services.solicitation.send_message import send_message
+
+    return send_message(invitation)
+
+
+def _send(claimed: _Claimed) -> SendingOutcome:
+    """Send the message and store the outcome.
+
+    If the provider throttles, try again as long as the function has time: this slows the function
+    down to the rate of the provider.
+    """
+    backoff = Backoff()
+    while True:
+        try:
+            message_id = send_message(claimed.invitation)
+        except MessageNotSent as error:
+            if backoff.pause():
+                continue
+            is_stored = solicitations.release(claimed.solicitation, error.reason, clock.now())
+            return SendingOutcome.DEFERRED if is_stored else SendingOutcome.CLAIM_LOST
+        except MessageRejected as error:
+            return _store_failure(claimed, SolicitationState.REJECTED, error.reason)
+        except OutcomeUnknown as error:
+            return _store_failure(claimed, SolicitationState.UNKNOWN, error.reason)
+        except Exception as error:
+            # It is not known whether the exception was raised before or after sending.
+            logger.exception("survey raised an exception", solicitation_id=claimed.solicitation.id)
+            reason = type(error).__name__
+            return _store_failure(claimed, SolicitationState.UNKNOWN, reason)
+        return _store_sent(claimed, message_id)
+
+
+def _store_sent(claimed: _Claimed, message_id: str) -> SendingOutcome:
+    invitation = claimed.invitation
+    message = SentMessage(
+        message_id=message_id,
+        account_id=invitation.account_id,
+        solicitation_id=invitation.solicitation_id,
+        customer_id=invitation.customer.id,
+        channel=invitation.channel,
+        contact_key=claimed.contact_key,
+        sent_at=clock.now(),
+    )
+    is_stored = solicitations.save_sent(claimed.solicitation, message)
+    return SendingOutcome.SENT if is_stored else SendingOutcome.CLAIM_LOST
+
+
+def _store_failure(claimed: _Claimed, state: SolicitationState, reason: str) -> SendingOutcome:
+    if not solicitations.save_failure(claimed.solicitation, state, reason, clock.now()):
+        return SendingOutcome.CLAIM_LOST
+    return _FAILURES[state]
+
+
+_FAILURES: Final = {
+    SolicitationState.REJECTED: SendingOutcome.REJECTED,
+    SolicitationState.UNKNOWN: SendingOutcome.UNKNOWN,
+}

@@ -1,0 +1,22 @@
+"""Cache the surveys of accounts, from which a decision chooses one."""
+
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.services.caching import cached
+from chalicelib.storage.surveys import surveys
+
+
+@cached(at_most=64)
+def surveys_of(account_id: str) -> tuple[SavedSurvey, ...]:
+    """Return the account's surveys, the oldest first, cached for up to a minute.
+
+    Three AWS requests per 100 surveys if they are not cached.
+    """
+    found: list[SavedSurvey] = []
+    number = 1
+    while True:
+        page, total = surveys.page(account_id, PageRequest(limit=MAX_LIMIT, page=number))
+        found += [SavedSurvey.model_validate_json(stored.document) for stored in page]
+        if number * MAX_LIMIT >= total:
+            return tuple(sorted(found, key=lambda survey: (survey.created_at, survey.id)))
+        number += 1

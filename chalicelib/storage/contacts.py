@@ -1,0 +1,161 @@
+"""The table of contacts: who received a survey when, and who must not receive any more.
+
+The key is a keyed hash of the account and of a customer id, an e-mail address or a phone number.
+Suppressions have no expiry, and they also apply to customers that are created later.
+"""
+
+import hmac
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import (
+    Contact,
+    ContactKind,
+    Solicited,
+    SuppressionReason,
+)
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
+from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.stage_secret import stage_secret
+
+_RETENTION: Final = timedelta(days=400)
+"""Longer than the longest resolicitation delay, 366 days."""
+
+_PURPOSE: Final = b"contact\n"
+"""Separates these hashes from others under the same secret."""
+
+
+class ContactRow(Table):
+    """The table row of a contact.
+
+    ``solicited`` maps each scope to a time and a purchase. ``customer_ids`` are the customers that
+    received a message at this address. Every write increments ``revision``.
+    """
+
+    class Meta:
+        name = "contacts"
+
+    key = UnicodeAttribute(hash_key=True)
+    account_id = UnicodeAttribute()
+    revision = IntegerAttribute()
+    solicited = JsonAttribute(null=True)
+    suppressed_email = UnicodeAttribute(null=True)
+    suppressed_sms = UnicodeAttribute(null=True)
+    suppressed_at = UnicodeAttribute(null=True)
+    customer_ids = UnicodeSetAttribute(null=True)
+    expires_at = IntegerAttribute(null=True)
+
+
+_SUPPRESSED: Final = {
+    Channel.EMAIL: ContactRow.suppressed_email,
+    Channel.SMS: ContactRow.suppressed_sms,
+}
+
+
+def contact_key(account_id: str, kind: ContactKind, value: str) -> str:
+    """Return the key of a contact, a keyed hash.
+
+    Args:
+        value: the customer's id, the e-mail address in any case, or the phone number as E.164.
+    """
+    name = f"{account_id}\n{kind}\n{value.lower()}".encode()
+    return hmac.digest(stage_secret(), _PURPOSE + name, "sha256").hex()
+
+
+def find_many(keys: Collection[str]) -> dict[str, Contact]:
+    """Load contacts by key. A contact without a row has revision 0. One consistent request."""
+    rows = read_together(*((ContactRow, key) for key in keys))
+    return {key: build_contact(key, row) for key, row in zip(keys, rows, strict=True)}
+
+
+def is_suppressed(account_id: str, key: str, channel: Channel) -> bool:
+    """Return whether a contact receives no messages through this channel. One request."""
+    (row,) = read_together((ContactRow, key))
+    return bool(
+        row and row.account_id == account_id and channel in build_contact(key, row).suppressed
+    )
+
+
+def suppress(
+    account_id: str, key: str, channel: Channel, reason: SuppressionReason, at: datetime
+) -> set[str]:
+    """Suppress a channel of a contact. Return the customers that received messages there.
+
+    One request. A repeated call replaces the reason.
+    """
+    row = ContactRow(key)
+    row.update(
+        [
+            ContactRow.account_id.set(account_id),
+            _SUPPRESSED[channel].set(reason.value),
+            ContactRow.suppressed_at.set(format_timestamp(at)),
+            ContactRow.revision.add(1),
+            ContactRow.expires_at.remove(),
+        ]
+    )
+    return set(row.customer_ids or ())
+
+
+def record_solicitation(
+    write: TransactWrite,
+    account_id: str,
+    contacts: Iterable[Contact],
+    scopes: Iterable[str],
+    customer_id: str,
+    solicited: Solicited,
+) -> None:
+    """Record a survey for all contacts of a customer and in all scopes, in this transaction.
+
+    The transaction fails if a contact has changed since it was loaded.
+    """
+    new = dict.fromkeys(scopes, solicited)
+    for contact in contacts:
+        actions: list[Action] = [
+            ContactRow.account_id.set(account_id),
+            ContactRow.revision.set(contact.revision + 1),
+            ContactRow.solicited.set(_encode({**contact.solicited, **new}, solicited.at)),
+            ContactRow.customer_ids.add({customer_id}),
+        ]
+        if not contact.suppressed:
+            expiry = int((solicited.at + _RETENTION).timestamp())
+            actions.append(ContactRow.expires_at.set(expiry))
+        unchanged = (
+            ContactRow.revision == contact.revision
+            if contact.revision
+            else ContactRow.revision.does_not_exist()
+        )
+        write.update(ContactRow(contact.key), actions=actions, condition=unchanged)
+
+
+def build_contact(key: str, row: ContactRow | None) -> Contact:
+    """Build a contact from its table row, or an empty contact without a row."""
+    if row is None:
+        return Contact(key)
+    return Contact(
+        key,
+        row.revision,
+        {
+            scope: Solicited(datetime.fromisoformat(at), by)
+            for scope, (at, by) in (row.solicited or {}).items()
+        },
+        {
+            channel: SuppressionReason(reason)
+            for channel, attribute in _SUPPRESSED.items()
+            if (reason := row.attribute_values.get(attribute.attr_name))
+        },
+    )
+
+
+def _encode(solicited: dict[str, Solicited], now: datetime) -> dict[str, Any]:
+    return {
+        scope: (format_timestamp(last.at), last.by)
+        for scope, last in solicited.items()
+        if now - last.at < _RETENTION
+    }

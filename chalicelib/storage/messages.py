@@ -1,0 +1,81 @@
+"""The table of sent messages. Bounces and complaints name only the provider's message id."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.table import Table, read_together
+
+_RETENTION: Final = timedelta(days=400)
+
+
+class MessageRow(Table):
+    """The table row of a sent message."""
+
+    class Meta:
+        name = "messages"
+
+    message_id = UnicodeAttribute(hash_key=True)
+    account_id = UnicodeAttribute()
+    solicitation_id = UnicodeAttribute()
+    customer_id = UnicodeAttribute()
+    channel = UnicodeAttribute()
+    contact_key = UnicodeAttribute()
+    sent_at = UnicodeAttribute()
+    expires_at = IntegerAttribute()
+
+
+@dataclass(frozen=True)
+class SentMessage:
+    """A message that the provider accepted.
+
+    Attributes:
+        message_id: the provider's id.
+        contact_key: the contact of the recipient's address.
+    """
+
+    message_id: str
+    account_id: str
+    solicitation_id: str
+    customer_id: str
+    channel: Channel
+    contact_key: str
+    sent_at: datetime
+
+
+def find_message(message_id: str) -> SentMessage | None:
+    """Load a message by the provider's id. Return None if it is unknown. One request."""
+    (row,) = read_together((MessageRow, message_id))
+    if row is None:
+        return None
+    return SentMessage(
+        message_id=row.message_id,
+        account_id=row.account_id,
+        solicitation_id=row.solicitation_id,
+        customer_id=row.customer_id,
+        channel=Channel(row.channel),
+        contact_key=row.contact_key,
+        sent_at=datetime.fromisoformat(row.sent_at),
+    )
+
+
+def add(write: TransactWrite, message: SentMessage) -> None:
+    """Add a message in this transaction."""
+    write.save(
+        MessageRow(
+            message.message_id,
+            account_id=message.account_id,
+            solicitation_id=message.solicitation_id,
+            customer_id=message.customer_id,
+            channel=message.channel.value,
+            contact_key=message.contact_key,
+            sent_at=format_timestamp(message.sent_at),
+            expires_at=int((message.sent_at + _RETENTION).timestamp()),
+        )
+    )

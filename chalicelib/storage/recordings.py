@@ -1,0 +1,84 @@
+"""Read everything that recording a purchase needs, in one request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chalicelib.domain.customers.pair import CustomerPair
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.solicitation import Solicitation
+from chalicelib.storage import contacts, counters, solicitations
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow
+from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
+from chalicelib.storage.solicitations import SolicitationRow
+
+
+@dataclass(frozen=True)
+class Known:
+    """The stored records that a purchase refers to.
+
+    Attributes:
+        purchase: the earlier version of the purchase, if any.
+        input_hash: the hash of the definition of the earlier version.
+        customer_id: the existing customer of the purchase: the one with the pair, or else the one
+            with the id. None if neither exists.
+        is_pair_known: whether a customer has the pair.
+        total: the number of listed customers; None if the counter is reserved.
+        suppressed: the channels that are suppressed for the addresses of the purchase.
+    """
+
+    purchase: Purchase | None
+    input_hash: str | None
+    solicitation: Solicitation | None
+    customer_id: str | None
+    is_pair_known: bool
+    total: int | None
+    suppressed: frozenset[Channel]
+
+
+def load_known(
+    account_id: str,
+    purchase_id: str,
+    customer_id: str | None,
+    pair: CustomerPair | None,
+    contact_keys: Mapping[Channel, str],
+    now: datetime,
+) -> Known:
+    """Load the records that a purchase refers to. One consistent request.
+
+    Args:
+        customer_id: the customer that the purchase names, or would create.
+        contact_keys: the contacts whose suppression matters, by channel.
+    """
+    keys: dict[str, Any] = {
+        "purchase": (PurchaseRow, account_key(account_id, purchase_id)),
+        "solicitation": (SolicitationRow, purchase_id),
+    }
+    if customer_id:
+        keys["counter"] = (CounterRow, account_id, Listed.CUSTOMERS.value)
+        keys["customer"] = (CustomerRow, account_key(account_id, customer_id))
+    if pair:
+        keys["pair"] = (CustomerPairRow, account_key(account_id, pair.digest))
+    keys |= {channel: (ContactRow, key) for channel, key in contact_keys.items()}
+    rows = dict(zip(keys, read_together(*keys.values()), strict=True))
+    purchase, solicitation = rows["purchase"], rows["solicitation"]
+    known_pair = rows.get("pair")
+    existing_id = customer_id if rows.get("customer") else None
+    return Known(
+        purchase=build_purchase_from(purchase) if purchase else None,
+        input_hash=purchase.input_hash if purchase else None,
+        solicitation=solicitations.build_solicitation(solicitation) if solicitation else None,
+        customer_id=known_pair.customer_id if known_pair else existing_id,
+        is_pair_known=known_pair is not None,
+        total=counters.usable_total(rows.get("counter"), now),
+        suppressed=frozenset(
+            channel
+            for channel, key in contact_keys.items()
+            if channel in contacts.build_contact(key, rows[channel]).suppressed
+        ),
+    )

@@ -1,0 +1,468 @@
+"""The table of solicitations: one work record per purchase.
+
+A worker claims a solicitation in the transaction that also creates the tracker and records the
+survey for the customer's contacts. Each claim has a new fencing token. If the lease ends without a
+stored outcome, the message may have been sent, so the outcome is UNKNOWN.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any, Final
+
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.backoff import Backoff
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.solicitation import (
+    INTERRUPTED,
+    Solicitation,
+    SolicitationPointer,
+    SolicitationState,
+)
+from chalicelib.domain.work import due_after_deferral, first_due
+from chalicelib.storage import messages
+from chalicelib.storage.customers import CustomerRow, build_customer
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.transactions import (
+    Contention,
+    put_new,
+    transaction,
+    try_write,
+)
+from chalicelib.storage.dynamodb.work_records import (
+    WorkRecords,
+    WorkRow,
+    leave_index,
+    pending_attributes,
+)
+from chalicelib.storage.messages import SentMessage
+from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
+
+LEASE: Final = timedelta(seconds=120)
+"""The duration of a claim's lease.
+
+It is longer than the function's time-out and shorter than the queue's visibility timeout.
+"""
+
+PART: Final = "solicitation"
+"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
+
+_FILTERED_PAGE_SIZE: Final = 1_000
+
+
+class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_account"
+        projection = IncludeProjection(
+            [
+                "source",
+                "external_id",
+                "customer_id",
+                "state",
+                "reason",
+                "channel",
+                "survey_id",
+                "tracker_id",
+                "held_until",
+                "sent_at",
+            ]
+        )
+
+    account_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
+class SolicitationRow(WorkRow):
+    """The table row of a solicitation. The id is the id of the purchase."""
+
+    class Meta:
+        name = "solicitations"
+
+    solicitation_id = UnicodeAttribute(hash_key=True)
+    part = PART
+    account_id = UnicodeAttribute()
+    created_at = UnicodeAttribute()
+    source = UnicodeAttribute()
+    external_id = UnicodeAttribute()
+    customer_id = UnicodeAttribute(null=True)
+    is_requested = BooleanAttribute(null=True)
+    revision = IntegerAttribute(null=True)
+    claim_token = UnicodeAttribute(null=True)
+    leased_until = IntegerAttribute(null=True)
+    processed_at = UnicodeAttribute(null=True)
+    held_until = UnicodeAttribute(null=True)
+    survey_id = UnicodeAttribute(null=True)
+    channel = UnicodeAttribute(null=True)
+    tracker_id = UnicodeAttribute(null=True)
+    message_id = UnicodeAttribute(null=True)
+    sent_at = UnicodeAttribute(null=True)
+    by_account = _ByAccount()
+
+    @classmethod
+    def is_free(cls, _now: datetime) -> Condition:
+        """Return a write condition: the solicitation is pending and not claimed.
+
+        An expired claim is not free either: its outcome becomes UNKNOWN.
+        """
+        free: Condition = cls.is_pending() & cls.leased_until.does_not_exist()
+        return free
+
+    def pointer(self, _now: datetime) -> SolicitationPointer:
+        return SolicitationPointer(self.account_id, self.solicitation_id, self.customer_id)
+
+    def on_reopening(self) -> list[Action]:
+        return [
+            SolicitationRow.leased_until.remove(),
+            SolicitationRow.held_until.remove(),
+            SolicitationRow.reason.remove(),
+        ]
+
+
+WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", SolicitationRow)
+"""The work records of solicitations."""
+
+
+def add(write: TransactWrite, solicitation: Solicitation) -> None:
+    """Add a solicitation in this transaction. The transaction fails if it already exists."""
+    is_pending = solicitation.state is SolicitationState.PENDING
+    created_at = format_timestamp(solicitation.created_at)
+    work = (
+        pending_attributes(solicitation.account_id, solicitation.id, PART, solicitation.created_at)
+        if is_pending
+        else {
+            "state": solicitation.state.value,
+            "reason": solicitation.reason,
+            "ended_at": created_at,
+        }
+    )
+    put_new(
+        write,
+        SolicitationRow,
+        {
+            "solicitation_id": solicitation.id,
+            "account_id": solicitation.account_id,
+            "created_at": created_at,
+            "source": solicitation.source,
+            "external_id": solicitation.external_id,
+            "customer_id": solicitation.customer_id,
+            "is_requested": solicitation.is_requested,
+            **work,
+        },
+    )
+
+
+def decide_again(
+    write: TransactWrite, solicitation: Solicitation, customer_id: str | None, now: datetime
+) -> None:
+    """Make a new decision necessary, in this transaction, because the purchase has changed.
+
+    The transaction fails if the solicitation is no longer open or has changed since it was loaded.
+    """
+    customer = SolicitationRow.customer_id
+    write.update(
+        SolicitationRow(solicitation.id),
+        actions=[
+            SolicitationRow.revision.set(solicitation.revision + 1),
+            SolicitationRow.due_at.set(first_due(now)),
+            customer.set(customer_id) if customer_id else customer.remove(),
+            SolicitationRow.processed_at.remove(),
+            SolicitationRow.held_until.remove(),
+        ],
+        condition=_is_unchanged(solicitation),
+    )
+
+
+def find(solicitation_id: str) -> Solicitation | None:
+    """Load a solicitation. Return None if it does not exist. One consistent request."""
+    (row,) = read_together((SolicitationRow, solicitation_id))
+    return build_solicitation(row) if row else None
+
+
+def find_with_purchase(
+    pointer: SolicitationPointer,
+) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
+    """Load a solicitation with its purchase and customer. One consistent request.
+
+    One more request if the purchase has another customer than the pointer.
+    """
+    account_id = pointer.account_id
+    keys: list[Any] = [
+        (SolicitationRow, pointer.solicitation_id),
+        (PurchaseRow, account_key(account_id, pointer.solicitation_id)),
+    ]
+    if pointer.customer_id:
+        keys.append((CustomerRow, account_key(account_id, pointer.customer_id)))
+    row, purchase_row, customer_row = (*read_together(*keys), None)[:3]
+    if row is None or row.account_id != account_id or purchase_row is None:
+        return None, None, None
+    purchase = build_purchase_from(purchase_row)
+    if purchase.customer_id != pointer.customer_id:
+        found = purchase.customer_id and read_together(
+            (CustomerRow, account_key(account_id, purchase.customer_id))
+        )
+        customer_row = found[0] if found else None
+    customer = build_customer(customer_row) if customer_row else None
+    return build_solicitation(row), purchase, customer
+
+
+def skip(solicitation: Solicitation, reason: str, now: datetime) -> None:
+    """End a solicitation without a message. One request.
+
+    Raises:
+        Contention: the solicitation is no longer open or has changed since it was loaded.
+    """
+    _update(
+        solicitation,
+        [
+            SolicitationRow.held_until.remove(),
+            SolicitationRow.reason.set(reason),
+            *_ending(SolicitationState.SKIPPED, now),
+        ],
+        _is_unchanged(solicitation),
+    )
+
+
+def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime) -> None:
+    """Make the next decision due at this time. One request.
+
+    Raises:
+        Contention: the solicitation is no longer open or has changed since it was loaded.
+    """
+    _update(
+        solicitation,
+        [
+            SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
+            SolicitationRow.held_until.set(format_timestamp(until)),
+            SolicitationRow.reason.set(reason),
+            SolicitationRow.due_at.set(ceil(until.timestamp())),
+        ],
+        _is_unchanged(solicitation),
+    )
+
+
+def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
+    """Claim a solicitation in this transaction.
+
+    The transaction fails if the solicitation is no longer open or has changed since it was loaded.
+
+    Args:
+        claimed: the solicitation as loaded, with the new fencing token, survey, channel and
+            tracker.
+    """
+    lease_end = ceil((now + LEASE).timestamp())
+    assert claimed.survey_id  # noqa: S101 - every claim has a survey, a channel and a tracker
+    assert claimed.channel  # noqa: S101
+    assert claimed.tracker_id  # noqa: S101
+    write.update(
+        SolicitationRow(claimed.id),
+        actions=[
+            SolicitationRow.claim_token.set(claimed.claim_token),
+            SolicitationRow.leased_until.set(lease_end),
+            SolicitationRow.due_at.set(lease_end),
+            SolicitationRow.processed_at.set(format_timestamp(claimed.processed_at or now)),
+            SolicitationRow.held_until.remove(),
+            SolicitationRow.reason.remove(),
+            SolicitationRow.survey_id.set(claimed.survey_id),
+            SolicitationRow.channel.set(claimed.channel.value),
+            SolicitationRow.tracker_id.set(claimed.tracker_id),
+        ],
+        condition=_is_unchanged(claimed),
+    )
+
+
+def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
+    """Defer a claimed solicitation whose message was not sent. The tracker stays the same.
+
+    Return False if the claim has expired. One request.
+    """
+    actions: list[Action] = [
+        SolicitationRow.leased_until.remove(),
+        SolicitationRow.reason.set(reason),
+        SolicitationRow.deferrals.set(claimed.deferrals + 1),
+        SolicitationRow.due_at.set(due_after_deferral(now, claimed.deferrals + 1)),
+    ]
+    return _settle(claimed, actions, SolicitationState.PENDING)
+
+
+def save_sent(claimed: Solicitation, message: SentMessage) -> bool:
+    """Store that the message was sent, with the row that maps its id to the solicitation.
+
+    Return False if the claim has expired. One request.
+    """
+    actions = [
+        SolicitationRow.message_id.set(message.message_id),
+        SolicitationRow.sent_at.set(format_timestamp(message.sent_at)),
+        *_ending(SolicitationState.SENT, message.sent_at),
+    ]
+    return _settle(
+        claimed, actions, SolicitationState.SENT, lambda write: messages.add(write, message)
+    )
+
+
+def save_failure(
+    claimed: Solicitation, state: SolicitationState, reason: str, now: datetime
+) -> bool:
+    """Store the outcome of a message that was rejected, or that may have been sent.
+
+    Return False if the claim has expired. One request.
+    """
+    return _settle(claimed, [SolicitationRow.reason.set(reason), *_ending(state, now)], state)
+
+
+def expire(solicitation: Solicitation, now: datetime) -> bool:
+    """Store the outcome UNKNOWN for a claim whose lease ended. Return False if it has an outcome.
+
+    One request.
+    """
+    return save_failure(solicitation, SolicitationState.UNKNOWN, INTERRUPTED, now)
+
+
+def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:
+    """Make a solicitation with the outcome UNKNOWN pending again and return its pointer.
+
+    Return None if it has another state.
+    """
+    is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
+    return WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
+
+
+def list_for_account(
+    account_id: str,
+    *,
+    state: SolicitationState | None,
+    reason: str | None,
+    since: datetime | None,
+    at_most: int,
+) -> Iterator[Solicitation]:
+    """Yield up to ``at_most`` solicitations of the account, the newest first."""
+    filters = [
+        condition
+        for condition, is_wanted in (
+            (SolicitationRow.state == (state.value if state else ""), state),
+            (SolicitationRow.reason == (reason or ""), reason),
+        )
+        if is_wanted
+    ]
+    rows = SolicitationRow.by_account.query(
+        account_id,
+        SolicitationRow.created_at >= format_timestamp(since) if since else None,
+        filter_condition=filters[0] & filters[-1] if filters else None,
+        scan_index_forward=False,
+        limit=at_most,
+        page_size=_FILTERED_PAGE_SIZE if filters else min(at_most, _FILTERED_PAGE_SIZE),
+    )
+    return (build_solicitation(row) for row in rows)
+
+
+def build_solicitation(row: SolicitationRow) -> Solicitation:
+    """Build a solicitation from its table row or its index entry."""
+    fields = row.attribute_values
+    times = {
+        name: datetime.fromisoformat(fields[name])
+        for name in ("processed_at", "held_until", "sent_at")
+        if name in fields
+    }
+    return Solicitation(
+        id=row.solicitation_id,
+        account_id=row.account_id,
+        source=row.source,
+        external_id=row.external_id,
+        customer_id=row.customer_id,
+        is_requested=bool(row.is_requested),
+        created_at=datetime.fromisoformat(row.created_at),
+        state=SolicitationState(row.state),
+        revision=row.revision or 0,
+        claim_token=row.claim_token or "",
+        leased_until=row.leased_until,
+        reason=row.reason or "",
+        channel=Channel(row.channel) if row.channel else None,
+        survey_id=row.survey_id,
+        tracker_id=row.tracker_id,
+        message_id=row.message_id,
+        deferrals=row.deferrals or 0,
+        due_at=row.due_at,
+        **times,
+    )
+
+
+def _is_unchanged(solicitation: Solicitation) -> Condition:
+    revision = SolicitationRow.revision
+    is_same = (
+        revision == solicitation.revision if solicitation.revision else revision.does_not_exist()
+    )
+    unchanged: Condition = (
+        SolicitationRow.is_pending() & SolicitationRow.leased_until.does_not_exist() & is_same
+    )
+    return unchanged
+
+
+def _is_claimed_with(token: str) -> Condition:
+    claimed: Condition = (
+        SolicitationRow.is_pending()
+        & SolicitationRow.leased_until.exists()
+        & (SolicitationRow.claim_token == token)
+    )
+    return claimed
+
+
+def _ending(state: SolicitationState, now: datetime) -> list[Action]:
+    return [
+        SolicitationRow.state.set(state.value),
+        SolicitationRow.ended_at.set(format_timestamp(now)),
+        SolicitationRow.leased_until.remove(),
+        *leave_index(SolicitationRow),
+    ]
+
+
+def _update(solicitation: Solicitation, actions: list[Action], condition: Condition) -> None:
+    row = SolicitationRow(solicitation.id)
+    if not try_write(lambda: row.update(actions, condition=condition)):
+        raise Contention(condition_failed=True)
+
+
+def _settle(
+    claimed: Solicitation,
+    actions: list[Action],
+    state: SolicitationState,
+    add_rows: Callable[[TransactWrite], None] = lambda _: None,
+) -> bool:
+    """End a claim and return True, or False if the claim has expired.
+
+    A request without a response is repeated as long as the function has time, because a message
+    without a stored outcome becomes UNKNOWN.
+    """
+    backoff = Backoff()
+    while True:
+        try:
+            with transaction() as write:
+                write.update(
+                    SolicitationRow(claimed.id),
+                    actions=actions,
+                    condition=_is_claimed_with(claimed.claim_token),
+                )
+                add_rows(write)
+            return True
+        except Contention as contention:
+            if contention.condition_failed:
+                # An earlier try of this write may have succeeded although its response was lost.
+                stored = find(claimed.id)
+                return stored is not None and (
+                    (stored.claim_token, stored.state, stored.leased_until)
+                    == (claimed.claim_token, state, None)
+                )
+        except Unavailable:
+            if not backoff.pause():
+                raise
+            continue
+        if not backoff.pause():
+            raise Unavailable("Too many writes at once to this solicitation.")

@@ -1,0 +1,62 @@
+"""Values of the stage that are read from AWS once and then cached by wall-clock time."""
+
+import time
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
+from typing import Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import get_session
+
+from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.domain.errors import Unavailable
+from chalicelib.settings import settings
+
+_TTL_S: Final = 3600
+
+
+class StageValue:
+    """A cached value of the stage.
+
+    Args:
+        service: the AWS service that stores the value.
+        load: reads the value with a client of the service.
+    """
+
+    def __init__(self, service: str, load: Callable[[Any], str]) -> None:
+        self._service = service
+        self._load = load
+        self._lock = Lock()
+        self._cached: tuple[str, float] | None = None
+
+    def __call__(self) -> str:
+        """Return the value, cached for an hour. One AWS request if it is not cached.
+
+        Raises:
+            Unavailable: the service throttles or does not respond, or has no such value.
+        """
+        with self._lock:
+            if self._cached is None or not 0 <= time.time() - self._cached[1] < _TTL_S:
+                self._cached = (self._read(), time.time())
+            return self._cached[0]
+
+    def forget(self) -> None:
+        """Discard the cached value and the client. Tests use this to replace the AWS endpoint."""
+        self._cached = None
+        _client.cache_clear()
+
+    def _read(self) -> str:
+        try:
+            return self._load(_client(self._service))
+        except (BotoCoreError, ClientError) as error:
+            raise Unavailable(f"A value of the stage cannot be read ({self._service}).") from error
+
+
+@cache
+def _client(service: str) -> Any:
+    client = get_session().create_client(
+        service, region_name=settings().region, config=client_config()
+    )
+    count_calls_of(client)
+    return client

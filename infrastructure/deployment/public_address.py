@@ -1,0 +1,14 @@
+"""Store the public base URL of the API, which links in messages start with."""
+
+import boto3
+
+from chalicelib.storage.public_address import PARAMETER_NAME
+
+
+def store(stage: str, base_url: str) -> str:
+    """Store the base URL as a setting of the stage. Return it without a trailing slash."""
+    url = base_url.rstrip("/")
+    boto3.client("ssm").put_parameter(
+        Name=f"feedback-{stage}-{PARAMETER_NAME}", Value=url, Type="String", Overwrite=True
+    )
+    return url

@@ -1,0 +1,203 @@
+"""Tests of the commands ``purchase`` and ``solicitation``."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from admin.commands import purchase as purchase_commands
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
+from chalicelib.services.solicitation import send_survey
+from chalicelib.storage import counters
+from chalicelib.storage.counters import Counted
+from tests.admin.command import run
+from tests.services.moved_time import Time
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import Shop, open_shop
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    provider = Provider()
+    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
+    return provider
+
+
+@pytest.fixture
+def shop(account: str, time: Time, provider: Provider) -> Shop:
+    return open_shop()
+
+
+def csv_file(folder: Path, shop: Shop, *rows: str) -> Path:
+    """Write a CSV file. Each row has an external id, a store or ``""``, and an e-mail address."""
+    header = "source,externalId,storeId,date,customer.email,customer.emailOptin,metadata.table"
+    date = format_timestamp(clock.now() - timedelta(minutes=1))
+    lines = [header]
+    for row in rows:
+        external_id, store, email = row.split("|")
+        lines.append(f"Site,{external_id},{store or shop.store_id},{date},{email},true,4")
+    path = folder / "purchases.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def purchase_count(shop: Shop) -> int:
+    return counters.load_counts(shop.account_id)[Counted.PURCHASES]
+
+
+def listed(shop: Shop, *options: str) -> list[dict[str, Any]]:
+    result = run("solicitation", "list", shop.account_id, "--json", *options)
+    assert result.exit_code == 0
+    rows: list[dict[str, Any]] = json.loads(result.stdout)
+    return rows
+
+
+def test_import_without_request_sends_nothing(
+    shop: Shop, provider: Provider, tmp_path: Path
+) -> None:
+    path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert (result.exit_code, result.stdout.strip()) == (0, "Recorded: 2. Invalid: 0.")
+    shop.solicit()
+    assert provider.sent == []
+    assert [row["reason"] for row in listed(shop)] == ["NOT_REQUESTED"] * 2
+
+
+def test_repeated_import_changes_nothing(shop: Shop, provider: Provider, tmp_path: Path) -> None:
+    path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
+    for _ in range(2):
+        assert (
+            run("purchase", "import", path, "--account", shop.account_id, "--solicit").exit_code
+            == 0
+        )
+    shop.solicit()
+    assert len(provider.sent) == 2
+    assert purchase_count(shop) == 2
+
+
+def test_invalid_lines_are_reported_with_their_numbers(shop: Shop, tmp_path: Path) -> None:
+    path = csv_file(tmp_path, shop, "1||a@example.test", "2|nowhere|b@example.test", "3||broken")
+    path.write_text(path.read_text() + "Site,4\n")
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert result.exit_code == 1
+    assert result.stdout.strip() == "Recorded: 1. Invalid: 3."
+    assert f"{path}, line 3: /storeId: " in result.stderr
+    assert f"{path}, line 4: /customer/email: " in result.stderr
+    assert f"{path}, line 5: Must have 7 cells, has 2." in result.stderr
+    assert purchase_count(shop) == 1
+
+
+def test_line_number_counts_line_breaks_inside_cells(shop: Shop, tmp_path: Path) -> None:
+    path = csv_file(tmp_path, shop, "1||a@example.test", "2|nowhere|b@example.test")
+    path.write_text(path.read_text().replace("true,4\n", 'true,"4\n5"\n', 1))
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert "line 4: /storeId" in result.stderr
+
+
+def test_json_lines_are_imported_and_later_line_wins(shop: Shop, tmp_path: Path) -> None:
+    definition = shop.definition(externalId="1", metadata={"table": "1"})
+    lines = [
+        json.dumps({"kind": "purchase", **definition}),
+        "",
+        json.dumps({**definition, "metadata": {"table": "2"}}),
+        "{",
+        "[1]",
+    ]
+    path = tmp_path / "purchases.jsonl"
+    path.write_text("\n".join(lines))
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert result.stdout.strip() == "Recorded: 2. Invalid: 2."
+    assert "line 4: Invalid JSON" in result.stderr
+    assert "line 5: /: Must be an object." in result.stderr
+    shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
+    assert shown["metadata"] == {"table": "2"}
+    assert shown["customer"]["purchaseCount"] == 1
+
+
+def test_unavailable_database_stops_import(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise Unavailable("The database is busy.")
+
+    monkeypatch.setattr(purchase_commands, "record_purchase", fail)
+    path = csv_file(tmp_path, shop, "1||a@example.test")
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert result.exit_code == 1
+    assert "0 of 1 lines are processed" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["purchases.txt", "purchases.yaml"])
+def test_unknown_file_type_is_rejected(shop: Shop, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("")
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert (result.exit_code, ".csv, .jsonl, .ndjson" in result.stderr) == (1, True)
+
+
+def test_list_filters_and_has_all_properties(shop: Shop, time: Time) -> None:
+    for external_id in ("1", "2"):
+        shop.record(externalId=external_id)
+    shop.solicit()
+    (sent,) = listed(shop, "--state", "sent")
+    assert list(sent) == [
+        "source",
+        "externalId",
+        "customerId",
+        "state",
+        "reason",
+        "channel",
+        "surveyId",
+        "trackerId",
+        "heldUntil",
+        "sentAt",
+    ]
+    assert (sent["state"], sent["channel"], sent["surveyId"]) == ("SENT", "EMAIL", shop.survey_id)
+    (skipped,) = listed(shop, "--reason", "ALREADY_SOLICITED", "--state", "SKIPPED")
+    assert skipped["sentAt"] is None
+    assert listed(shop, "--state", "SENT", "--reason", "TOO_OLD") == []
+    assert len(listed(shop, "--limit", "1")) == 1
+    tomorrow = f"{clock.now() + timedelta(days=1):%Y-%m-%d}"
+    assert listed(shop, "--since", tomorrow) == []
+    table = run("solicitation", "list", shop.account_id).stdout
+    assert "ALREADY_SOLICITED" in table
+
+
+def test_explain_works_before_and_after_outcome(shop: Shop, time: Time) -> None:
+    shop.record(externalId="1")
+    before = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
+    assert f"send survey {shop.survey_id} now through EMAIL" in before
+    shop.solicit()
+    after = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
+    assert "SENT" in after
+    assert "last survey in scope account" in after
+    future = clock.now() + timedelta(days=2)
+    shop.record(externalId="2", date=format_timestamp(future))
+    shop.solicit()
+    held = run("solicitation", "explain", shop.account_id, "Site", "2").stdout
+    assert f"held until {format_timestamp(future)}" in held
+    assert run("solicitation", "explain", shop.account_id, "Site", "3").exit_code == 1
+
+
+def test_only_unknown_outcome_is_sent_again_after_confirmation(
+    shop: Shop, provider: Provider
+) -> None:
+    provider.reactions = [OutcomeUnknown("ReadTimeout")]
+    shop.record(externalId="1")
+    shop.solicit()
+    name = (shop.account_id, "Site", "1")
+    assert run("solicitation", "resend", *name).exit_code == 2  # not confirmed
+    shop.solicit()
+    assert provider.sent == []
+    assert run("solicitation", "resend", *name, "--yes").exit_code == 0
+    shop.solicit()
+    assert len(provider.sent) == 1
+    again = run("solicitation", "resend", *name, "--yes")
+    assert again.exit_code == 1
+    assert "UNKNOWN" in again.stderr

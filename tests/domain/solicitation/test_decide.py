@@ -1,0 +1,340 @@
+"""Every rule of the decision, at one second on either side of each limit."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from chalicelib.domain.accounts.settings import SendingHours, Weekday
+from chalicelib.domain.forms.survey import ResolicitationMode
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.domain.solicitation.decide import (
+    Facts,
+    Hold,
+    HoldReason,
+    Send,
+    Skip,
+    SkipReason,
+    decide,
+)
+from chalicelib.domain.solicitation.sending_hours import hold_until
+from tests.domain.forms.factories import BRAND, OTHER_STORE, STORE
+from tests.domain.solicitation.facts import (
+    NOW,
+    PURCHASE,
+    SECOND,
+    SECOND_SURVEY,
+    SURVEY,
+    facts,
+    purchase,
+    recipient,
+    solicited,
+    survey,
+    target,
+    with_contact,
+)
+
+DAY = timedelta(days=1)
+
+
+def outcome(given: Facts) -> str:
+    """Return the decision as a short text: the channel, the reason, or the reason to hold."""
+    decision = decide(given)
+    return decision.channel.value if isinstance(decision, Send) else decision.reason.value
+
+
+def chosen_survey(*surveys: Any) -> str:
+    decision = decide(facts(surveys=surveys))
+    assert isinstance(decision, Send)
+    return decision.survey.id
+
+
+def test_survey_is_sent_through_first_channel_of_survey() -> None:
+    decision = decide(facts())
+    assert isinstance(decision, Send)
+    assert (decision.survey.id, decision.channel) == (SURVEY, Channel.EMAIL)
+
+
+def test_purchase_without_request_is_skipped() -> None:
+    assert outcome(facts(is_requested=False)) == "NOT_REQUESTED"
+
+
+def test_purchase_without_customer_is_skipped() -> None:
+    assert outcome(facts(recipient=None)) == "NO_CUSTOMER"
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [(NOW, "EMAIL"), (NOW + SECOND, "FUTURE_PURCHASE"), (NOW - SECOND, "EMAIL")],
+)
+def test_future_purchase_is_held_until_its_date(date: datetime, expected: str) -> None:
+    given = facts(purchase=purchase(date=date))
+    assert outcome(given) == expected
+    if expected == "FUTURE_PURCHASE":
+        assert decide(given) == Hold(date, HoldReason.FUTURE_PURCHASE)
+
+
+# Choice of the survey
+
+
+def test_survey_of_store_precedes_older_survey_of_brand() -> None:
+    of_brand = survey(SURVEY, target(BRAND, "BRAND"))
+    of_store = survey(SECOND_SURVEY, target(STORE))
+    assert chosen_survey(of_brand, of_store) == SECOND_SURVEY
+
+
+def test_oldest_survey_of_same_place_is_chosen() -> None:
+    assert chosen_survey(survey(SURVEY), survey(SECOND_SURVEY)) == SURVEY
+
+
+def test_survey_of_brand_is_sent_for_its_stores() -> None:
+    assert chosen_survey(survey(SURVEY, target(BRAND, "BRAND"))) == SURVEY
+
+
+@pytest.mark.parametrize("disabled", ["survey", "target"])
+def test_disabled_survey_gives_way_to_enabled_survey(disabled: str) -> None:
+    first = _disabled(disabled)
+    assert chosen_survey(first, survey(SECOND_SURVEY, target(BRAND, "BRAND"))) == SECOND_SURVEY
+
+
+@pytest.mark.parametrize("disabled", ["survey", "target"])
+def test_only_disabled_surveys_skip_purchase(disabled: str) -> None:
+    assert outcome(facts(surveys=[_disabled(disabled)])) == "DISABLED"
+
+
+def _disabled(what: str) -> Any:
+    if what == "survey":
+        return survey(SURVEY, enabled=False)
+    return survey(SURVEY, target(STORE, enabled=False))
+
+
+def test_purchase_at_place_without_survey_is_skipped() -> None:
+    assert outcome(facts(surveys=[survey(SURVEY, target(OTHER_STORE))])) == "NO_SURVEY"
+    assert outcome(facts(surveys=[])) == "NO_SURVEY"
+
+
+def test_purchase_at_deleted_store_is_skipped() -> None:
+    assert outcome(facts(store=None)) == "NO_SURVEY"
+
+
+def test_survey_that_is_only_linked_is_never_sent() -> None:
+    linked = survey(SURVEY, sendingChannels=["LINK"], publiclyAvailable=True)
+    assert outcome(facts(surveys=[linked])) == "NO_CHANNEL"
+    assert chosen_survey(linked, survey(SECOND_SURVEY)) == SECOND_SURVEY
+
+
+# Age of the purchase
+
+
+@pytest.mark.parametrize(
+    ("age", "expected"),
+    [(7 * DAY - SECOND, "EMAIL"), (7 * DAY, "EMAIL"), (7 * DAY + SECOND, "TOO_OLD")],
+)
+def test_purchase_older_than_threshold_is_skipped(age: timedelta, expected: str) -> None:
+    assert outcome(facts(purchase=purchase(date=NOW - age))) == expected
+
+
+def test_threshold_of_zero_is_no_limit() -> None:
+    given = facts(
+        purchase=purchase(date=NOW - 4000 * DAY), surveys=[survey(solicitationThreshold=0)]
+    )
+    assert outcome(given) == "EMAIL"
+
+
+@pytest.mark.parametrize(
+    ("processed", "expected"), [(7 * DAY, "EMAIL"), (7 * DAY + SECOND, "TOO_OLD")]
+)
+def test_age_is_evaluated_at_first_processing(processed: timedelta, expected: str) -> None:
+    made_at = NOW - 30 * DAY
+    given = facts(purchase=purchase(date=made_at), processed_at=made_at + processed)
+    assert outcome(given) == expected
+
+
+# Resolicitation
+
+
+@pytest.mark.parametrize("contact", ["record", "email", "phone"])
+@pytest.mark.parametrize(
+    ("ago", "expected"),
+    [
+        (timedelta(), "ALREADY_SOLICITED"),
+        (30 * DAY - SECOND, "ALREADY_SOLICITED"),
+        (30 * DAY, "EMAIL"),
+        (30 * DAY + SECOND, "EMAIL"),
+    ],
+)
+def test_contact_within_resolicitation_delay_is_skipped(
+    contact: str, ago: timedelta, expected: str
+) -> None:
+    person = with_contact(contact, solicited=solicited("account", ago))
+    assert outcome(facts(recipient=person)) == expected
+
+
+def test_claim_of_same_purchase_does_not_block_purchase() -> None:
+    person = with_contact("email", solicited=solicited("account", timedelta(), by=PURCHASE))
+    assert outcome(facts(recipient=person)) == "EMAIL"
+
+
+SCOPES = {
+    ResolicitationMode.ACCOUNT: "account",
+    ResolicitationMode.BRAND: f"b:{BRAND}",
+    ResolicitationMode.STORE: f"s:{STORE}",
+    ResolicitationMode.SURVEY: f"v:{SURVEY}",
+}
+
+
+@pytest.mark.parametrize("mode", SCOPES)
+@pytest.mark.parametrize("scope", SCOPES)
+def test_delay_applies_only_in_scope_of_mode(
+    mode: ResolicitationMode, scope: ResolicitationMode
+) -> None:
+    person = with_contact("record", solicited=solicited(SCOPES[scope], SECOND))
+    given = facts(recipient=person, surveys=[survey(resolicitationMode=mode.value)])
+    assert outcome(given) == ("ALREADY_SOLICITED" if scope is mode else "EMAIL")
+
+
+@pytest.mark.parametrize(
+    ("ago", "expected"),
+    [(366 * DAY - SECOND, "ALREADY_SOLICITED"), (366 * DAY, "EMAIL")],
+)
+def test_delay_is_at_most_366_days(ago: timedelta, expected: str) -> None:
+    person = with_contact("record", solicited=solicited("account", ago))
+    given = facts(
+        recipient=person, surveys=[survey().model_copy(update={"resolicitation_delay": 10**9})]
+    )
+    assert outcome(given) == expected
+
+
+def test_delay_of_zero_never_skips() -> None:
+    person = with_contact("record", solicited=solicited("account", timedelta()))
+    given = facts(recipient=person, surveys=[survey(resolicitationDelay=0)])
+    assert outcome(given) == "EMAIL"
+
+
+# Channels, consent and suppression
+
+
+def suppressed(kind: str, channel: Channel, reason: SuppressionReason) -> Any:
+    return with_contact(kind, suppressed={channel: reason})
+
+
+@pytest.mark.parametrize(
+    ("person", "expected"),
+    [
+        (recipient(email=None, phone_number=None), "NO_CHANNEL"),
+        (recipient(email_optin=False, sms_optin=False), "NO_CONSENT"),
+        (recipient(email_bounced=True, sms_optin=False), "BOUNCED"),
+        (recipient(email_optin=False), "SMS"),
+        (recipient(email_bounced=True), "SMS"),
+        (recipient(email=None), "SMS"),
+    ],
+)
+def test_first_channel_that_customer_can_receive_is_used(person: Any, expected: str) -> None:
+    assert outcome(facts(recipient=person)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        (SuppressionReason.UNSUBSCRIBED, "SUPPRESSED"),
+        (SuppressionReason.COMPLAINT, "SUPPRESSED"),
+        (SuppressionReason.BOUNCED, "BOUNCED"),
+        (SuppressionReason.ERASED, "ERASED"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["email", "record"])
+def test_suppressed_address_is_skipped(kind: str, reason: SuppressionReason, expected: str) -> None:
+    person = suppressed(kind, Channel.EMAIL, reason)
+    given = facts(recipient=person, surveys=[survey(sendingChannels=["EMAIL"])])
+    assert outcome(given) == expected
+
+
+def test_suppression_applies_to_one_channel_only() -> None:
+    person = suppressed("email", Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+    assert outcome(facts(recipient=person)) == "SMS"
+
+
+def test_invalid_phone_number_receives_no_text_message() -> None:
+    person = replace(recipient(email_optin=False), phone_number=None)
+    given = facts(recipient=person, surveys=[survey(sendingChannels=["SMS"])])
+    assert outcome(given) == "NO_CHANNEL"
+
+
+def test_reason_is_that_of_first_channel() -> None:
+    person = recipient(email_optin=False, sms_optin=False, phone_number=None)
+    given = facts(recipient=person, surveys=[survey(sendingChannels=["SMS", "EMAIL"])])
+    assert outcome(given) == "NO_CHANNEL"
+    given = facts(recipient=person, surveys=[survey(sendingChannels=["EMAIL", "SMS"])])
+    assert outcome(given) == "NO_CONSENT"
+
+
+# Sending hours
+
+OFFICE_HOURS = SendingHours.model_validate({"start": "09:00", "end": "20:00"})
+WEEKDAYS = SendingHours.model_validate(
+    {"start": "09:00", "end": "20:00", "weekdays": [day.value for day in list(Weekday)[:5]]}
+)
+
+
+def paris(day: int, at: time, month: int = 11) -> datetime:
+    """Return the time in UTC of a local time in Paris in 2026 (without ambiguity)."""
+    local = datetime.combine(date(2026, month, day), at, ZoneInfo("Europe/Paris"))
+    return local.astimezone(UTC)
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (paris(20, time(8, 59, 59)), paris(20, time(9))),
+        (paris(20, time(9)), None),
+        (paris(20, time(19, 59, 59)), None),
+        (paris(20, time(20)), paris(21, time(9))),
+        # The clocks go back on 25 October 2026 and forward on 29 March 2026.
+        (paris(24, time(20), 10), paris(24, time(9), 10) + timedelta(hours=25)),
+        (paris(28, time(20), 3), paris(28, time(9), 3) + timedelta(hours=23)),
+    ],
+)
+def test_message_is_held_until_sending_hours_of_store(
+    now: datetime, expected: datetime | None
+) -> None:
+    assert hold_until(OFFICE_HOURS, "Europe/Paris", now) == expected
+    given = facts(
+        now=now,
+        purchase=purchase(date=now),
+        sending_hours=OFFICE_HOURS,
+        time_zone="Europe/Paris",
+    )
+    decision = decide(given)
+    if expected:
+        assert decision == Hold(expected, HoldReason.SENDING_HOURS)
+        assert isinstance(decide(replace(given, now=expected)), Send)
+    else:
+        assert isinstance(decision, Send)
+
+
+def test_message_is_held_over_weekend() -> None:
+    friday = paris(20, time(20))
+    assert hold_until(WEEKDAYS, "Europe/Paris", friday) == paris(23, time(9))
+
+
+def test_start_that_clock_change_skips_does_not_hold_forever() -> None:
+    hours = SendingHours.model_validate({"start": "02:00", "end": "03:00", "weekdays": ["SUNDAY"]})
+    skipped = hold_until(hours, "Europe/Paris", paris(29, time(1, 59, 59), 3))
+    assert skipped == datetime(2026, 3, 29, 1, tzinfo=UTC)
+    assert hold_until(hours, "Europe/Paris", skipped) == datetime(2026, 4, 5, 0, tzinfo=UTC)
+
+
+def test_held_message_is_decided_again() -> None:
+    night = paris(20, time(3))
+    given = facts(
+        now=night,
+        purchase=purchase(date=night),
+        sending_hours=OFFICE_HOURS,
+        time_zone="Europe/Paris",
+    )
+    assert isinstance(decide(given), Hold)
+    unsubscribed = recipient(email_optin=False, sms_optin=False)
+    assert decide(replace(given, recipient=unsubscribed)) == Skip(SkipReason.NO_CONSENT)

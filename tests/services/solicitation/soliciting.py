@@ -1,0 +1,100 @@
+"""An account with a survey that is sent after purchases."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.solicitation import Solicitation
+from chalicelib.services.accounts.manage import create_account
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.forms.save import save_survey
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.work.kinds import SOLICITATIONS
+from chalicelib.services.work.sweep import sweep
+from chalicelib.storage import solicitations
+from tests.domain.forms.factories import field
+from tests.services.moved_time import Time
+from tests.services.queues import SOLICITATION_QUEUE
+from tests.web.definitions import brand_definition, store_definition
+
+DAY_S = 24 * 3600
+CUSTOMER = {"email": "zoe@example.test", "emailOptin": True}
+
+
+@dataclass(frozen=True)
+class Shop:
+    """An account with one store and one survey."""
+
+    account_id: str
+    brand_id: str
+    store_id: str
+    survey_id: str
+
+    def survey(self, **fields: Any) -> None:
+        """Replace the definition of the survey."""
+        definition = {
+            "id": self.survey_id,
+            "name": "After the visit",
+            "language": "en",
+            "enabled": True,
+            "sendingChannels": ["EMAIL", "SMS"],
+            "resolicitationDelay": 30 * DAY_S,
+            "fields": [field("nps", "NPS")],
+            "targets": [{"type": "STORE", "targetId": self.store_id, "enabled": True}],
+            **fields,
+        }
+        save_survey(self.account_id, definition)
+        clear_caches()
+
+    def definition(self, **fields: Any) -> dict[str, Any]:
+        """Return the definition of a purchase that was made a minute ago."""
+        return {
+            "source": "Site",
+            "externalId": new_id(),
+            "storeId": self.store_id,
+            "date": format_timestamp(clock.now() - timedelta(minutes=1)),
+            "customer": CUSTOMER,
+            **fields,
+        }
+
+    def record(self, **fields: Any) -> Purchase:
+        """Record a purchase and request its survey."""
+        return record_purchase(self.account_id, self.definition(**fields), solicit=True)
+
+    def solicit(self) -> list[str]:
+        """Deliver the account's messages. Return the messages that failed."""
+        bodies = SOLICITATION_QUEUE.queued_messages(self.account_id)
+        return SOLICITATION_QUEUE.deliver(bodies)
+
+    def advance(self, time: Time, ahead: timedelta) -> None:
+        """Move the clock ahead, then sweep and deliver the due messages."""
+        time.ahead += ahead
+        sweep(SOLICITATIONS)
+        self.solicit()
+
+
+def open_shop() -> Shop:
+    """Create an account with one store and one survey."""
+    account = create_account("Maison Lumen", new_id()).id
+    brand = save_brand(account, brand_definition())
+    store = save_store(account, store_definition(brand.id))
+    shop = Shop(account, brand.id, store.id, new_id())
+    shop.survey()
+    return shop
+
+
+def outcome(purchase: Purchase) -> tuple[str, str]:
+    """Return the state and the reason of the purchase's solicitation."""
+    solicitation = stored(purchase)
+    return solicitation.state.value, solicitation.reason
+
+
+def stored(purchase: Purchase) -> Solicitation:
+    solicitation = solicitations.find(purchase.id)
+    assert solicitation
+    return solicitation

@@ -1,0 +1,233 @@
+"""A purchase is recorded exactly once, however often and from wherever it arrives."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.storage import counters
+from chalicelib.storage.counters import Counted, Listed
+from tests.services.customers.importing import all_customers
+from tests.services.faults import before_request, inject_fault
+from tests.services.moved_time import Time
+from tests.services.queues import LISTING_QUEUE, PURCHASE_QUEUE, SOLICITATION_QUEUE
+from tests.services.solicitation.soliciting import Shop, outcome, stored
+from tests.web.definitions import customer_definition
+
+
+def message(shop: Shop, definition: dict[str, Any]) -> str:
+    return json.dumps({"accountId": shop.account_id, "purchase": definition})
+
+
+def customer_of(shop: Shop, purchase: Purchase) -> Customer:
+    assert purchase.customer_id
+    return read_customer(shop.account_id, purchase.customer_id)
+
+
+def dead_letters() -> list[dict[str, Any]]:
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName="feedback-test-purchases-dead")["QueueUrl"]
+    received = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+    for letter in received:
+        sqs.delete_message(QueueUrl=url, ReceiptHandle=letter["ReceiptHandle"])
+    return [json.loads(letter["Body"]) for letter in received]
+
+
+def test_purchase_of_new_customer_takes_three_requests(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.record(customer={"email": "warm-up@example.test", "emailOptin": True})
+    with inject_fault(monkeypatch) as requests:
+        purchase = shop.record()
+    assert requests.operations == ["BatchGetItem", "TransactWriteItems", "SendMessageBatch"]
+    customer = customer_of(shop, purchase)
+    assert (customer.purchase_count, customer.type, customer.data_sources) == (
+        1,
+        "Purchaser",
+        ("Site",),
+    )
+    assert customer.email_optin
+
+
+def test_purchase_without_request_takes_two_requests_and_is_skipped(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.record(customer={"email": "warm-up@example.test", "emailOptin": True})
+    with inject_fault(monkeypatch) as requests:
+        purchase = record_purchase(shop.account_id, shop.definition())
+    assert requests.operations == ["BatchGetItem", "TransactWriteItems"]
+    assert outcome(purchase) == ("SKIPPED", "NOT_REQUESTED")
+    assert stored(purchase).due_at is None
+
+
+def test_repeated_purchase_changes_nothing_and_takes_one_request(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = shop.definition()
+    purchase = shop.record(**definition)
+    shop.solicit()
+    with inject_fault(monkeypatch) as requests:
+        repeated = shop.record(**definition)
+    assert requests.operations == ["BatchGetItem"]
+    assert repeated == purchase
+    assert customer_of(shop, purchase).purchase_count == 1
+
+
+def test_queue_function_counts_purchase_once_however_often_it_is_delivered(shop: Shop) -> None:
+    definition = shop.definition()
+    body = message(shop, definition)
+    assert PURCHASE_QUEUE.deliver([body, body]) == []
+    assert PURCHASE_QUEUE.deliver([body], receive_count=2) == []
+    assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [1]
+    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
+    assert len(set(SOLICITATION_QUEUE.queued_messages(shop.account_id))) == 1
+
+
+def test_second_purchase_of_pair_belongs_to_same_customer(shop: Shop) -> None:
+    first = shop.record(customer={"email": "zoe@example.test", "phoneNumber": "+33 6 12 34 56 78"})
+    second = shop.record(customer={"email": "ZOE@example.test", "phoneNumber": "0033612345678"})
+    assert first.customer_id == second.customer_id
+    assert customer_of(shop, first).purchase_count == 2
+
+
+def test_update_moves_count_to_new_customer(shop: Shop) -> None:
+    definition = shop.definition()
+    first = shop.record(**definition)
+    moved = shop.record(**{**definition, "customer": {"email": "ana@example.test"}})
+    assert moved.id == first.id
+    assert moved.created_at == first.created_at
+    assert customer_of(shop, first).purchase_count == 0
+    assert customer_of(shop, moved).purchase_count == 1
+    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
+
+
+def test_purchase_turns_optin_of_existing_customer_on(shop: Shop) -> None:
+    customer = save_customer(shop.account_id, customer_definition(email="zoe@example.test"))
+    purchase = shop.record(customer={"email": "zoe@example.test", "emailOptin": True})
+    assert purchase.customer_id == customer.id
+    assert customer_of(shop, purchase).email_optin
+    shop.record(customer={"email": "zoe@example.test", "emailOptin": False})
+    assert customer_of(shop, purchase).email_optin
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "pointer"),
+    [("customerId", new_id(), "/customerId"), ("storeId", new_id(), "/storeId")],
+)
+def test_unknown_reference_is_rejected(shop: Shop, field: str, value: str, pointer: str) -> None:
+    definition = shop.definition(**{field: value})
+    if field == "customerId":
+        del definition["customer"]
+    with pytest.raises(InvalidInput) as raised:
+        record_purchase(shop.account_id, definition)
+    assert [error.pointer for error in raised.value.errors] == [pointer]
+
+
+def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:
+    from chalicelib.services.accounts.save_places import save_store
+    from tests.web.definitions import store_definition
+
+    shop.record()
+    store = save_store(shop.account_id, store_definition(shop.brand_id))
+    assert shop.record(storeId=store.id).store_id == store.id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"storeId": new_id()},
+        {"source": "Pigeon"},
+        {"date": "yesterday"},
+        {"unknown": 1},
+        {"metadata": {"text": "x" * 33_000}},
+    ],
+)
+def test_invalid_message_moves_to_dead_letter_queue(shop: Shop, change: dict[str, Any]) -> None:
+    dead_letters()
+    valid, invalid = shop.definition(), shop.definition(**change)
+    assert PURCHASE_QUEUE.deliver([message(shop, invalid), message(shop, valid)]) == []
+    assert dead_letters() == [json.loads(message(shop, invalid))]
+    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
+
+
+def test_message_that_is_no_purchase_moves_to_dead_letter_queue(shop: Shop) -> None:
+    dead_letters()
+    assert PURCHASE_QUEUE.deliver(['{"accountId": "x"}', "[]"]) == []
+    assert dead_letters() == [{"accountId": "x"}, []]
+
+
+def test_concurrent_purchases_of_new_pair_create_one_customer(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = shop.definition()
+    with before_request(monkeypatch, 1, lambda: record_purchase(shop.account_id, other)):
+        purchase = shop.record()
+    assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [2]
+    assert customer_of(shop, purchase).purchase_count == 2
+
+
+def test_concurrent_updates_count_purchase_once(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = shop.definition()
+    with before_request(monkeypatch, 1, lambda: shop.record(**definition)):
+        shop.record(**definition)
+    assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [1]
+
+
+def test_purchase_is_recorded_while_counter_is_reserved(shop: Shop, time: Time) -> None:
+    counters.reserve(shop.account_id, Listed.CUSTOMERS, clock.now())
+    purchase = shop.record()
+    assert all_customers(shop.account_id) == []
+    assert customer_of(shop, purchase).purchase_count == 1
+    time.ahead += timedelta(seconds=20)
+    assert LISTING_QUEUE.deliver(LISTING_QUEUE.queued_messages(shop.account_id)) == []
+    assert [customer.id for customer in all_customers(shop.account_id)] == [purchase.customer_id]
+
+
+def test_contended_counter_does_not_delay_purchase(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.record()
+    create = {"customer": {"email": "ana@example.test"}}
+    with before_request(monkeypatch, 1, lambda: shop.record(**create)) as requests:
+        shop.record(customer={"email": "bo@example.test"})
+    # The second transaction creates the customer without a position, and a worker is requested.
+    assert requests.operations.count("TransactWriteItems") == 2
+    assert requests.operations.count("SendMessageBatch") == 2
+
+
+def test_purchase_without_pair_creates_one_customer(shop: Shop) -> None:
+    definition = shop.definition(customer={"firstName": "Zoé"})
+    first = shop.record(**definition)
+    second = shop.record(**{**definition, "metadata": {"a": 1}})
+    assert first.customer_id == second.customer_id
+    assert customer_of(shop, first).purchase_count == 1
+
+
+def test_purchase_without_customer_is_skipped(shop: Shop) -> None:
+    definition = shop.definition()
+    del definition["customer"]
+    purchase = record_purchase(shop.account_id, definition, solicit=True)
+    shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "NO_CUSTOMER")
+
+
+def test_outcome_of_earlier_import_is_final(shop: Shop) -> None:
+    definition = shop.definition(date=format_timestamp(clock.now()))
+    record_purchase(shop.account_id, definition)
+    purchase = shop.record(**{**definition, "metadata": {"a": 1}})
+    clear_caches()
+    assert outcome(purchase) == ("SKIPPED", "NOT_REQUESTED")

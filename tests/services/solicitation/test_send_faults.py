@@ -1,0 +1,129 @@
+"""Each AWS request of recording and sending fails once, with each kind of fault.
+
+After redelivery and sweeps the end state is the same: one purchase, one customer with the count 1,
+and at most one message. The outcome is UNKNOWN only if its own request, or the message, failed.
+"""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.services.caching import clear_caches
+from chalicelib.storage import solicitations
+from chalicelib.storage.solicitations import SolicitationRow
+from tests.services.customers.importing import all_customers
+from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.services.moved_time import Time
+from tests.services.queues import PURCHASE_QUEUE, SOLICITATION_QUEUE
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import Shop
+
+REQUESTS = [
+    "BatchGetItem",  # the purchase and everything that it refers to
+    "TransactWriteItems",
+    "SendMessageBatch",
+    "BatchGetItem",  # the solicitation, the purchase and the customer
+    "BatchGetItem",  # the contacts
+    "TransactWriteItems",  # the claim
+    "TransactWriteItems",  # the outcome
+]
+OUTCOME = len(REQUESTS) - 1
+CLAIM = OUTCOME - 1
+_KILLS = {InjectedFault.KILLED_AFTER, InjectedFault.KILLED_BEFORE}
+
+
+@pytest.fixture
+def warm(shop: Shop) -> Shop:
+    """Load the caches of the functions, so that only the listed requests are sent."""
+    shop.record(customer={"email": "warm-up@example.test", "emailOptin": True})
+    shop.solicit()
+    return shop
+
+
+def process(shop: Shop, bodies: list[str]) -> None:
+    """Deliver the purchases and the solicitations. Redeliver failed messages."""
+    for receive_count in (1, 2, 3):
+        try:
+            bodies = PURCHASE_QUEUE.deliver(bodies, receive_count) if bodies else []
+        except Killed:
+            continue
+    assert bodies == []
+    SOLICITATION_QUEUE.deliver_all(shop.account_id)
+
+
+def finish(shop: Shop, time: Time) -> SolicitationRow:
+    """Sweep until the solicitation of the purchase has ended, and return it."""
+    for _ in range(30):
+        rows = [
+            row
+            for row in SolicitationRow.scan(SolicitationRow.account_id == shop.account_id)
+            if row.external_id == "faulty"
+        ]
+        if rows and rows[0].due_at is None:
+            return rows[0]
+        try:
+            shop.advance(time, timedelta(minutes=10))
+        except Killed:
+            continue
+    raise AssertionError("The solicitation did not end.")
+
+
+def body_of(shop: Shop) -> str:
+    purchase: dict[str, Any] = shop.definition(externalId="faulty")
+    return json.dumps({"accountId": shop.account_id, "purchase": purchase})
+
+
+def test_purchase_sends_expected_aws_requests(warm: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    with inject_fault(monkeypatch) as requests:
+        process(warm, [body_of(warm)])
+    assert requests.operations == REQUESTS
+
+
+@pytest.mark.parametrize("fault", InjectedFault)
+@pytest.mark.parametrize("number", range(len(REQUESTS)))
+def test_single_aws_fault_does_not_change_end_state(
+    warm: Shop,
+    provider: Provider,
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    fault: InjectedFault,
+) -> None:
+    sent_before = len(provider.sent)
+    body = body_of(warm)
+    with inject_fault(monkeypatch, number, fault):
+        process(warm, [body])
+    row = finish(warm, time)
+    sent = len(provider.sent) - sent_before
+    # A killed function may not have stored the outcome of its message.
+    lost_outcome = number == OUTCOME and fault in {
+        InjectedFault.KILLED_BEFORE,
+        InjectedFault.ACCESS_DENIED,
+    }
+    lost_claim = number == CLAIM and fault is InjectedFault.KILLED_AFTER
+    if lost_outcome or lost_claim:
+        assert (row.state, sent) == ("UNKNOWN", int(lost_outcome))
+    else:
+        assert (row.state, sent) == ("SENT", 1)
+    counts = [customer.purchase_count for customer in all_customers(warm.account_id)]
+    assert counts == [1, 1]
+    clear_caches()
+    process(warm, [body])
+    warm.advance(time, timedelta(days=1))
+    assert len(provider.sent) - sent_before == sent
+    stored = solicitations.find(row.solicitation_id)
+    assert stored
+    assert stored.state == row.state
+
+
+@pytest.mark.parametrize("after_sending", [False, True])
+def test_kill_while_sending_ends_as_unknown(
+    shop: Shop, provider: Provider, time: Time, *, after_sending: bool
+) -> None:
+    provider.reactions = [Killed()]
+    provider.fails_after_sending = after_sending
+    process(shop, [body_of(shop)])
+    assert finish(shop, time).state == "UNKNOWN"
+    assert len(provider.sent) == int(after_sending)

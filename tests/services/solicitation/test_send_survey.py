@@ -1,0 +1,353 @@
+"""A survey is sent at most once, and its outcome is stored."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from chalicelib.domain import clock
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import ContactKind, SuppressionReason
+from chalicelib.domain.solicitation.sending_errors import (
+    MessageNotSent,
+    MessageRejected,
+    OutcomeUnknown,
+)
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.solicitation.find_tracker import find_tracker
+from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.work.kinds import SOLICITATIONS
+from chalicelib.services.work.sweep import sweep
+from chalicelib.storage import contacts
+from chalicelib.storage.contacts import ContactRow, contact_key
+from chalicelib.storage.messages import find_message
+from tests.services.faults import Killed, before_request, inject_fault
+from tests.services.moved_time import Time
+from tests.services.queues import SOLICITATION_QUEUE
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import Shop, outcome, stored
+
+SIX_MINUTES = timedelta(minutes=6)
+
+
+def test_survey_is_sent_and_outcome_stored(shop: Shop, provider: Provider) -> None:
+    purchase = shop.record()
+    assert shop.solicit() == []
+    (invitation,) = provider.sent
+    assert (invitation.channel, invitation.survey.id) == (Channel.EMAIL, shop.survey_id)
+    assert invitation.store
+    assert invitation.brand
+    assert (invitation.store.id, invitation.brand.id) == (shop.store_id, shop.brand_id)
+    solicitation = stored(purchase)
+    assert outcome(purchase) == ("SENT", "")
+    assert solicitation.tracker_id == invitation.tracker_id
+    assert solicitation.due_at is None
+    tracker = find_tracker(invitation.tracker_id)
+    assert tracker
+    assert (tracker.purchase_id, tracker.customer_id, tracker.send_mode, tracker.used_at) == (
+        purchase.id,
+        purchase.customer_id,
+        "EMAIL",
+        None,
+    )
+    message = find_message(solicitation.message_id or "")
+    assert message
+    email = contact_key(shop.account_id, ContactKind.EMAIL, "ZOE@example.test")
+    assert (message.solicitation_id, message.contact_key) == (purchase.id, email)
+
+
+def test_purchase_and_survey_take_eight_aws_requests(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, provider: Provider
+) -> None:
+    shop.record(customer={"email": "warm-up@example.test", "emailOptin": True})
+    shop.solicit()
+    with inject_fault(monkeypatch) as requests:
+        shop.record()
+        shop.solicit()
+    assert requests.operations == [
+        "BatchGetItem",  # the purchase and everything that it refers to
+        "TransactWriteItems",
+        "SendMessageBatch",
+        "BatchGetItem",  # the solicitation, the purchase and the customer
+        "BatchGetItem",  # the contacts
+        "TransactWriteItems",  # the claim
+        # Here, the provider gets the message, which is the eighth request.
+        "TransactWriteItems",  # the outcome
+    ]
+    assert len(provider.sent) == 2
+
+
+def test_repeated_message_sends_nothing(shop: Shop, provider: Provider) -> None:
+    shop.record()
+    bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    for _ in range(3):
+        assert SOLICITATION_QUEUE.deliver(bodies) == []
+    assert len(provider.sent) == 1
+
+
+def test_second_purchase_within_delay_is_skipped(shop: Shop, provider: Provider) -> None:
+    first, second = shop.record(), shop.record()
+    shop.solicit()
+    assert sorted([outcome(first), outcome(second)]) == [
+        ("SENT", ""),
+        ("SKIPPED", "ALREADY_SOLICITED"),
+    ]
+    assert len(provider.sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [(timedelta(days=30, seconds=-2), "SKIPPED"), (timedelta(days=30, seconds=2), "SENT")],
+)
+def test_purchase_after_delay_is_sent(
+    shop: Shop, time: Time, after: timedelta, expected: str
+) -> None:
+    shop.record()
+    shop.solicit()
+    time.ahead += after
+    purchase = shop.record()
+    shop.solicit()
+    assert stored(purchase).state == expected
+
+
+def test_two_records_with_one_address_receive_one_survey(shop: Shop, provider: Provider) -> None:
+    shop.record(customer={"email": "zoe@example.test", "emailOptin": True})
+    other = {"email": "Zoe@example.test", "phoneNumber": "+33612345678", "emailOptin": True}
+    shop.record(customer=other)
+    shop.solicit()
+    assert len(provider.sent) == 1
+
+
+def test_concurrent_purchases_of_one_customer_send_one_survey(
+    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.record()
+    first = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    shop.record()
+    second = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    # The second worker claims between the reads and the claim of the first.
+    with before_request(monkeypatch, 2, lambda: SOLICITATION_QUEUE.deliver(second)):
+        SOLICITATION_QUEUE.deliver(first)
+    assert len(provider.sent) == 1
+
+
+def test_unsubscription_between_facts_and_claim_prevents_message(
+    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purchase = shop.record()
+    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
+
+    def unsubscribe() -> None:
+        suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+
+    with before_request(monkeypatch, 2, unsubscribe):
+        shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
+    assert provider.sent == []
+
+
+def test_unsubscription_turns_optin_off_with_two_requests(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purchase = shop.record()
+    shop.solicit()
+    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
+    with inject_fault(monkeypatch) as requests:
+        suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+    assert len(requests.operations) == 2
+    assert purchase.customer_id
+    assert read_customer(shop.account_id, purchase.customer_id).email_optin is False
+    assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
+    assert not contacts.is_suppressed(shop.account_id, key, Channel.SMS)
+    assert ContactRow.get(key).expires_at is None
+
+
+def test_bounce_marks_address_and_keeps_optin(shop: Shop) -> None:
+    purchase = shop.record()
+    shop.solicit()
+    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
+    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.BOUNCED)
+    assert purchase.customer_id
+    customer = read_customer(shop.account_id, purchase.customer_id)
+    assert (customer.email_bounced, customer.email_optin) == (True, True)
+
+
+def test_purchase_does_not_turn_on_optin_of_suppressed_address(
+    shop: Shop, time: Time, provider: Provider
+) -> None:
+    shop.record()
+    shop.solicit()
+    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
+    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+    time.ahead += timedelta(days=40)
+    purchase = shop.record()
+    assert purchase.customer_id
+    assert read_customer(shop.account_id, purchase.customer_id).email_optin is False
+    shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
+    other = shop.record(
+        customer={"email": "ZOE@example.test", "phoneNumber": "1", "emailOptin": True}
+    )
+    shop.solicit()
+    assert outcome(other) == ("SKIPPED", "SUPPRESSED")
+    assert len(provider.sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [(MessageRejected("bad"), "REJECTED"), (OutcomeUnknown("late"), "UNKNOWN")],
+)
+def test_rejected_and_unknown_outcomes_are_final_and_keep_claim(
+    shop: Shop, provider: Provider, time: Time, error: Exception, state: str
+) -> None:
+    provider.reactions = [error]
+    purchase = shop.record()
+    shop.solicit()
+    assert outcome(purchase) == (state, str(error))
+    shop.advance(time, timedelta(hours=1))
+    other = shop.record()
+    shop.solicit()
+    assert outcome(other) == ("SKIPPED", "ALREADY_SOLICITED")
+    assert provider.sent == []
+
+
+def test_defect_while_rendering_ends_as_unknown(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [TypeError("defect")]
+    purchase = shop.record()
+    shop.solicit()
+    assert outcome(purchase) == ("UNKNOWN", "TypeError")
+
+
+def test_throttled_message_is_tried_again_at_once(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [MessageNotSent("Throttling")] * 3
+    purchase = shop.record()
+    shop.solicit()
+    assert outcome(purchase) == ("SENT", "")
+    assert len(provider.sent) == 1
+
+
+def test_message_that_stays_throttled_is_deferred_with_same_tracker(
+    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
+    provider.reactions = [MessageNotSent("Throttling")] * 2
+    purchase = shop.record()
+    shop.solicit()
+    deferred = stored(purchase)
+    assert (deferred.state, deferred.reason, deferred.leased_until) == (
+        "PENDING",
+        "Throttling",
+        None,
+    )
+    other = shop.record()
+    shop.solicit()
+    assert outcome(other) == ("SKIPPED", "ALREADY_SOLICITED")
+    shop.advance(time, timedelta(seconds=6))
+    assert stored(purchase).deferrals == 2
+    shop.advance(time, SIX_MINUTES)
+    assert outcome(purchase) == ("SENT", "")
+    assert provider.sent[0].tracker_id == deferred.tracker_id
+
+
+def test_consent_is_checked_again_after_deferral(
+    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
+    provider.reactions = [MessageNotSent("Throttling")]
+    purchase = shop.record()
+    shop.solicit()
+    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
+    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.COMPLAINT)
+    shop.advance(time, SIX_MINUTES)
+    assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
+    assert provider.sent == []
+
+
+def test_killed_attempt_becomes_unknown_when_lease_ends(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    provider.reactions = [Killed()]
+    provider.fails_after_sending = True
+    purchase = shop.record()
+    with pytest.raises(Killed):
+        shop.solicit()
+    sweep(SOLICITATIONS)
+    shop.advance(time, timedelta(seconds=100))
+    assert stored(purchase).state == "PENDING"
+    shop.advance(time, SIX_MINUTES)
+    assert outcome(purchase)[0] == "UNKNOWN"
+    shop.advance(time, SIX_MINUTES)
+    assert len(provider.sent) == 1
+
+
+def test_future_purchase_is_held_until_its_date(shop: Shop, provider: Provider, time: Time) -> None:
+    date = clock.now() + timedelta(days=3)
+    purchase = shop.record(date=format_timestamp(date))
+    shop.solicit()
+    held = stored(purchase)
+    assert (held.state, held.reason, held.held_until) == ("PENDING", "FUTURE_PURCHASE", date)
+    shop.advance(time, timedelta(days=3, seconds=-2))
+    assert provider.sent == []
+    shop.advance(time, timedelta(seconds=4))
+    assert stored(purchase).state == "SENT"
+
+
+def test_message_is_held_until_sending_hours_start(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    hours = {"start": "09:00", "end": "20:00"}
+    change_account_settings(shop.account_id, {"sendingHours": hours}, "operator")
+    clear_caches()
+    now = clock.now()
+    night = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
+    time.ahead += night - now
+    purchase = shop.record()
+    shop.solicit()
+    assert stored(purchase).held_until == night.replace(hour=9)
+    # The age is evaluated only once, so the hold does not make the purchase too old.
+    shop.survey(solicitationThreshold=3600)
+    shop.advance(time, timedelta(hours=9, minutes=1))
+    assert stored(purchase).state == "SENT"
+    assert len(provider.sent) == 1
+
+
+def test_update_of_pending_purchase_changes_decision(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    date = format_timestamp(clock.now() + timedelta(days=3))
+    definition = shop.definition(date=date, externalId="booking")
+    purchase = shop.record(**definition)
+    shop.solicit()
+    assert stored(purchase).held_until
+    today = format_timestamp(clock.now() - timedelta(hours=1))
+    shop.record(**{**definition, "date": today})
+    assert stored(purchase).held_until is None
+    shop.solicit()
+    assert stored(purchase).state == "SENT"
+    shop.record(**{**definition, "metadata": {"table": "4"}})
+    time.ahead += timedelta(days=60)
+    shop.record(**{**definition, "metadata": {"table": "5"}})
+    shop.solicit()
+    assert len(provider.sent) == 1
+
+
+def test_update_between_facts_and_claim_is_decided_again(
+    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = shop.definition(externalId="booking")
+    purchase = shop.record(**definition)
+    future = format_timestamp(clock.now() + timedelta(days=3))
+    with before_request(monkeypatch, 2, lambda: shop.record(**{**definition, "date": future})):
+        shop.solicit()
+    assert stored(purchase).reason == "FUTURE_PURCHASE"
+    assert provider.sent == []
+
+
+def test_message_of_other_account_is_ignored(shop: Shop, provider: Provider) -> None:
+    purchase = shop.record()
+    (body,) = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    assert SOLICITATION_QUEUE.deliver([body.replace(shop.account_id, "other")]) == []
+    assert provider.sent == []
+    assert stored(purchase).state == "PENDING"
