@@ -11,6 +11,7 @@ from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent
 
 from chalicelib.queues import (
+    ERASURES,
     FEEDBACK,
     IMPORTS,
     LISTING,
@@ -95,6 +96,14 @@ def send_survey(event: SQSEvent) -> Any:
     from chalicelib.functions import send_survey as function
 
     return function.send_survey(event)
+
+
+@on_messages(ERASURES)
+def erase_customer(event: SQSEvent) -> Any:
+    """Continue erasures of customers."""
+    from chalicelib.functions import erase_customer as function
+
+    return function.erase_customer(event)
 
 
 @app.schedule(Rate(1, unit=Rate.MINUTES))

@@ -28,6 +28,7 @@ class Settings:
         public_base_url: the base URL of a custom domain, without a trailing slash; ``""`` to use
             the URL that the deployment stored.
         survey_link_template: the template of survey links; ``""`` for the service's own page.
+        erasure_recheck_s: the time in seconds after which an erasure searches for the person again.
     """
 
     stage: str
@@ -37,6 +38,7 @@ class Settings:
     private_webhooks: bool = False
     public_base_url: str = ""
     survey_link_template: str = ""
+    erasure_recheck_s: int = 900
 
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue: ``feedback-<stage>-<name>``."""
@@ -57,4 +59,5 @@ def settings() -> Settings:
         private_webhooks=stage in _EMULATED and os.environ.get("PRIVATE_WEBHOOKS") == "true",
         public_base_url=os.environ.get("PUBLIC_BASE_URL", "").rstrip("/"),
         survey_link_template=os.environ.get("SURVEY_LINK_TEMPLATE", ""),
+        erasure_recheck_s=int(os.environ.get("ERASURE_RECHECK_S") or 900),
     )

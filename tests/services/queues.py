@@ -12,6 +12,7 @@ import boto3
 from chalice.app import SQSEvent
 
 from chalicelib.functions.assign_positions import assign_positions
+from chalicelib.functions.erase_customer import erase_customer
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.functions.process_feedback import process_feedback
 from chalicelib.functions.record_purchase import record_purchase
@@ -85,3 +86,4 @@ FEEDBACK_QUEUE: Final = FunctionQueue("feedback", process_feedback)
 WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", send_webhook)
 PURCHASE_QUEUE: Final = FunctionQueue("purchases", record_purchase)
 SOLICITATION_QUEUE: Final = FunctionQueue("solicitations", send_survey)
+ERASURE_QUEUE: Final = FunctionQueue("erasures", erase_customer)

@@ -1,4 +1,4 @@
-"""Hashes of e-mail addresses and phone numbers: the index keys that find customers by them.
+"""Hashes of e-mail addresses and phone numbers: the index keys that find records by them.
 
 The hash contains the account, so that equal addresses in two accounts have different hashes.
 """
@@ -17,6 +17,11 @@ def phone_hash(account_id: str, phone_number: str | None) -> str | None:
     """Return the hash of a phone number, or None if there is none. Separators are ignored."""
     normalized = normalize_phone_number(phone_number or "")
     return _hash(account_id, "phone", normalized) if normalized else None
+
+
+def pair_hash(account_id: str, digest: str | None) -> str | None:
+    """Return the hash of a pair with this digest, or None if there is no pair."""
+    return _hash(account_id, "pair", digest) if digest else None
 
 
 def _hash(account_id: str, kind: str, contact: str) -> str:
