@@ -4,7 +4,7 @@ from enum import Enum
 
 from chalice.app import SQSEvent
 
-from chalicelib.domain.customers.erasure import ErasurePointer
+from chalicelib.domain.erasure import ErasurePointer
 from chalicelib.domain.errors import Unavailable
 from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger

@@ -109,27 +109,27 @@ def suppress_erased(
     write: TransactWrite,
     account_id: str,
     keys: Mapping[Channel, str],
-    customer_id: str,
+    customer_id: str | None,
     at: datetime,
 ) -> None:
     """Suppress the contacts of an erased customer, in this transaction.
 
     Args:
         keys: the contact of each channel.
+        customer_id: None if the contacts do not contain the customer's id any more.
     """
     for channel, key in keys.items():
-        write.update(
-            ContactRow(key),
-            actions=[
-                ContactRow.account_id.set(account_id),
-                _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
-                ContactRow.suppressed_at.set(format_timestamp(at)),
-                ContactRow.erased_at.set(format_timestamp(at)),
-                ContactRow.customer_ids.delete({customer_id}),
-                ContactRow.revision.add(1),
-                ContactRow.expires_at.remove(),
-            ],
-        )
+        actions: list[Action] = [
+            ContactRow.account_id.set(account_id),
+            _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
+            ContactRow.suppressed_at.set(format_timestamp(at)),
+            ContactRow.erased_at.set(format_timestamp(at)),
+            ContactRow.revision.add(1),
+            ContactRow.expires_at.remove(),
+        ]
+        if customer_id:
+            actions.append(ContactRow.customer_ids.delete({customer_id}))
+        write.update(ContactRow(key), actions=actions)
 
 
 def delete(write: TransactWrite, key: str) -> None:

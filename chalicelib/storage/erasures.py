@@ -15,7 +15,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.customers.erasure import Erased, Erasure, ErasurePointer, ErasureState
+from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute

@@ -161,6 +161,35 @@ def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
                 yield record.feedback
 
 
+def list_created(
+    account_id: str, after: datetime | None, until: datetime, at_most: int
+) -> list[tuple[str, datetime]]:
+    """Return the ids and the creation times of the account's feedback, the oldest first.
+
+    About one request. The index is eventually consistent.
+
+    Args:
+        after: feedback created until this time is omitted.
+        until: the latest creation time.
+        at_most: the maximum number of records. Records that were created in the same millisecond as
+            the last one are returned too.
+    """
+    first = format_timestamp(after + timedelta(milliseconds=1)) if after else "0"
+    last = format_timestamp(until)
+    if first > last:
+        return []
+    created: list[tuple[str, datetime]] = []
+    rows = FeedbackRow.by_account.query(
+        account_id, FeedbackRow.created_at.between(first, last), page_size=at_most
+    )
+    for row in rows:
+        created_at = datetime.fromisoformat(row.created_at)
+        if len(created) >= at_most and created_at != created[-1][1]:
+            break
+        created.append((row.feedback_id, created_at))
+    return created
+
+
 def find_with_tracker(
     feedback_id: str, tracker_id: str
 ) -> tuple[StoredFeedback | None, Tracker | None]:

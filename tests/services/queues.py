@@ -6,6 +6,7 @@ The function has only the permissions of its policy.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import boto3
@@ -42,18 +43,23 @@ class FunctionQueue:
                 bodies.append(message["Body"])
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
-    def deliver(self, bodies: Sequence[str], receive_count: int = 1) -> list[str]:
+    def deliver(
+        self, bodies: Sequence[str], receive_count: int = 1, sent_at: datetime | None = None
+    ) -> list[str]:
         """Invoke the function with all messages in one event. Return the messages that failed.
 
         The function reports failed messages in its response.
         """
+        attributes = {"ApproximateReceiveCount": str(receive_count)}
+        if sent_at:
+            attributes["SentTimestamp"] = str(int(sent_at.timestamp() * 1000))
         event: dict[str, Any] = {
             "Records": [
                 {
                     "messageId": str(number),
                     "body": body,
                     "receiptHandle": "",
-                    "attributes": {"ApproximateReceiveCount": str(receive_count)},
+                    "attributes": attributes,
                 }
                 for number, body in enumerate(bodies)
             ]

@@ -10,15 +10,15 @@ request, finds nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final, TypeVar
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import ContactKind
@@ -51,7 +51,8 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
     ended, the erasure starts again. Three AWS requests.
 
     Args:
-        is_replay: whether to start the erasure again even if the customer does not exist.
+        is_replay: whether to repeat a recorded erasure, even if the customer does not exist. The
+            time of the erasure stays the same.
 
     Raises:
         NotFound: the account has no such customer, and it was not erased.
@@ -68,7 +69,9 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
             return earlier
         if not (customer or earlier):
             raise NotFound("customer")
-        return _store(_new_erasure(erasure_id, account_id, customer_id, customer, earlier), earlier)
+        erased_at = earlier.erased_at if earlier and is_replay else clock.now()
+        new = _new_erasure(erasure_id, account_id, customer_id, erased_at, customer, earlier)
+        return _store(new, earlier)
 
     return retry_on_contention(attempt)
 
@@ -77,6 +80,7 @@ def _new_erasure(
     erasure_id: str,
     account_id: str,
     customer_id: str,
+    erased_at: datetime,
     customer: Customer | None,
     earlier: Erasure | None,
 ) -> Erasure:
@@ -91,7 +95,7 @@ def _new_erasure(
     return Erasure(
         id=erasure_id,
         account_id=account_id,
-        erased_at=clock.now(),
+        erased_at=erased_at,
         customer_id=customer_id,
         pair=pair.digest if pair else None,
         contacts=keys,

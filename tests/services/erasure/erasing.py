@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from chalicelib.domain.customers.erasure import Erased, Erasure, ErasureState
+from chalicelib.domain.erasure import Erased, Erasure, ErasureState
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.work.kinds import ERASURES
 from chalicelib.services.work.sweep import sweep

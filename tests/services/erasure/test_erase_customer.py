@@ -6,8 +6,8 @@ import pytest
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.customer import Customer, CustomerBody
-from chalicelib.domain.customers.erasure import ErasureState, build_receipt
 from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.erasure import ErasureState, build_receipt
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
