@@ -87,7 +87,7 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     """
     if _prints_json:
         names = [_field_name(column) for column in columns]
-        show_json([dict(zip(names, row, strict=True)) for row in rows])
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
@@ -97,15 +97,15 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     results().print(table, soft_wrap=False)
 
 
-def show_record(record: Mapping[str, object], text: str | None = None) -> None:
+def show(record: Mapping[str, object], text: str | None = None) -> None:
     """Print the text to standard output or, with ``--json``, the record."""
     if _prints_json:
-        show_json(record)
+        print_json(record)
     elif text is not None:
         results().print(text)
 
 
-def show_json(value: object) -> None:
+def print_json(value: object) -> None:
     """Print a value as JSON to standard output, with escaped control characters."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_value)
     sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
@@ -130,8 +130,8 @@ def _json_value(value: object) -> object:
 
 
 def _field_name(column: str) -> str:
-    words: list[str] = re.findall(r"\w+", column.lower())
-    return words[0] + "".join(map(str.capitalize, words[1:]))
+    names: list[str] = re.findall(r"\w+", column.lower())
+    return names[0] + "".join(map(str.capitalize, names[1:]))
 
 
 def confirm(question: str, *, is_confirmed: bool) -> None:

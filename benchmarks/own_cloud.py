@@ -5,7 +5,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
+from chalicelib import aws_calls
 from chalicelib.outbound.queues import forget_client
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_secret import forget_stage_secret
@@ -31,6 +33,17 @@ def own_cloud() -> Iterator[Emulator]:
             # needed.
             emulator.kill(process.pid)
             process.wait()
+
+
+@contextmanager
+def long_read_timeout() -> Iterator[None]:
+    """Wait up to a minute for responses of the database, for benchmarks with large tables.
+
+    For each query, the emulator sorts all rows that have the same hash key. For 100,000 rows this
+    takes about as long as the service's normal read time-out.
+    """
+    with patch.object(aws_calls, "READ_TIMEOUT_S", 60.0):
+        yield
 
 
 def deploy_app(emulator: Emulator) -> str:

@@ -1,24 +1,21 @@
 """Measure the time to read the first and the last page of a short and of a very long list."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
-from unittest.mock import patch
 
 import httpx
 
 from benchmarks import many_customers
 from benchmarks.consumed_capacity import Consumed, consumed_capacity
-from benchmarks.own_cloud import deploy_app, own_cloud
+from benchmarks.own_cloud import deploy_app, long_read_timeout, own_cloud
 from benchmarks.report import Section, Table
 from benchmarks.sample_account_id import ACCOUNT_ID, SMALL_ACCOUNT_ID
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
-from chalicelib.storage.dynamodb import client as dynamodb_client
 from chalicelib.storage.dynamodb.table import connection
 
 CUSTOMERS: Final = 100_000
@@ -55,7 +52,7 @@ def measure(customers: int = CUSTOMERS) -> Section:
     Args:
         customers: the number of customers in the long list.
     """
-    with _long_read_timeout(), own_cloud() as cloud:
+    with long_read_timeout(), own_cloud() as cloud:
         headers = many_customers.load(SMALL_ACCOUNT_ID, SHORT_LIST)
         url = f"{deploy_app(cloud)}/partners/customer/list"
         with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
@@ -69,14 +66,6 @@ def measure(customers: int = CUSTOMERS) -> Section:
             for request in _first_and_last_pages(customers)
         ]
     return _section(customers, [*short_list, *long_list])
-
-
-@contextmanager
-def _long_read_timeout() -> Iterator[None]:
-    # For each query, the emulator sorts all rows that have the same hash key. For 100,000 rows this
-    # takes about as long as the service's normal read time-out.
-    with patch.object(dynamodb_client, "_READ_TIMEOUT_S", 60.0):
-        yield
 
 
 def _first_and_last_pages(total: int) -> list[PageRequest]:

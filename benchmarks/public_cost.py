@@ -1,9 +1,16 @@
 """Measure the cost of viewing and submitting forms and of validating answers."""
 
 import json
+from typing import Final
 
 from benchmarks.processes import run
 from benchmarks.report import Section, Table
+
+_NAMES: Final = {
+    "view": "view a contact form",
+    "page": "open the page of a contact form",
+    "submit": "submit a contact form",
+}
 
 
 def measure() -> Section:
@@ -17,7 +24,7 @@ def measure() -> Section:
         ("request", "AWS requests", "this service, µs", "bare, µs", "ratio", "p50, µs", "p99, µs"),
         [
             (
-                {"view": "view a contact form", "submit": "submit a contact form"}[name],
+                _NAMES[name],
                 str(request["calls"]),
                 f"{request['service_us']:.0f}",
                 f"{request['bare_us']:.0f}",
@@ -35,14 +42,25 @@ def measure() -> Section:
             for name, form in figures["validation"].items()
         ],
     )
+    sizes = Table(
+        ("response", "bytes", "compressed bytes"),
+        [
+            (name, f"{size['bytes']:,}", f"{size['gzip']:,}")
+            for name, size in figures["sizes"].items()
+        ],
+    )
     return Section(
         "Public forms",
         [
             "CPU time of one warm request in process, with immediate responses from AWS. The p50"
             " and p99 columns are this service's latency. The bare view handler returns a cached"
-            " response body and checks nothing. The bare submit handler parses the body and makes"
+            " response body and checks nothing; the bare page handler returns the same page for"
+            " every request. The bare submit handler parses the body and makes"
             " the same AWS requests; it validates and logs nothing.",
             requests,
+            "Sizes of the responses. Every other page uses the same script and style sheet, which"
+            " browsers cache.",
+            sizes,
             "CPU time to validate a submission that answers every field:",
             validation,
         ],

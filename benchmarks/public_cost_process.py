@@ -5,6 +5,7 @@ This module runs as a separate program, because it replaces botocore's HTTP sess
 """
 
 import base64
+import gzip
 import json
 import os
 import time
@@ -42,6 +43,7 @@ from chalicelib.services import caching
 from chalicelib.services.forms.cached_forms import get_contact_form
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import forget_connection
+from chalicelib.web.pages.assets import MEDIA_TYPES, asset_text
 
 ROUNDS: Final = 300
 BOUNDARY: Final = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
@@ -70,12 +72,16 @@ def main() -> None:
             "GET", "/public/contact-form", headers={}, query={"id": sample.contact_form_id}
         )
         view_body = app(view, LambdaContext())["body"]
+        page = view | dict.fromkeys(("resource", "path"), "/public/contact-form/page")
+        page["requestContext"] = view["requestContext"] | {"resourcePath": page["resource"]}
+        page_body = app(page, LambdaContext())["body"]
         assert app(submit, LambdaContext())["statusCode"] == 204
         forget_connection()
         forget_client()
     setattr(URLLib3Session, "send", prepared_response)  # noqa: B010 - replaces a method
     requests: dict[str, tuple[dict[str, Any], Handler]] = {
         "view": (view, _bare_view(view_body)),
+        "page": (page, _bare_page(page_body)),
         "submit": (submit, _BareSubmit(form.saved)),
     }
     figures: dict[str, Any] = {"requests": {}, "validation": {}}
@@ -84,6 +90,11 @@ def main() -> None:
         with counted_calls() as calls:
             assert app(event, LambdaContext())["statusCode"] < 300
         figures["requests"][name] = _compare(event, bare) | {"calls": calls.total()}
+    figures["sizes"] = {
+        "JSON view": _sizes(view_body),
+        "page": _sizes(page_body),
+        **{name: _sizes(asset_text(name)) for name in MEDIA_TYPES},
+    }
     figures["validation"]["5 fields"] = _validation_ms(5, dependent=False)
     figures["validation"]["200 fields"] = _validation_ms(200, dependent=True)
     print(json.dumps(figures))
@@ -139,6 +150,21 @@ def _bare_view(body: str) -> Handler:
         return {"statusCode": 200, "headers": {"Content-Type": "application/json"}, "body": body}
 
     return handler
+
+
+def _bare_page(body: str) -> Handler:
+    """Return a handler that returns the same page for every request."""
+
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        return {"statusCode": 200, "headers": {"Content-Type": "text/html"}, "body": body}
+
+    return handler
+
+
+def _sizes(text: str) -> dict[str, int]:
+    """Return the size of a text in bytes, without and with compression."""
+    encoded = text.encode()
+    return {"bytes": len(encoded), "gzip": len(gzip.compress(encoded))}
 
 
 class _BareSubmit:

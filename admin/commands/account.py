@@ -9,18 +9,11 @@ import typer
 
 from admin.identity import operator_identity
 from admin.options import example
-from admin.terminal import (
-    cell_text,
-    notices,
-    prints_json,
-    results,
-    show_json,
-    show_record,
-    show_table,
-)
+from admin.terminal import notices, print_json, prints_json, results, show, show_table
 from chalicelib.domain.accounts.settings import Weekday
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts import manage
 from chalicelib.services.accounts.settings import (
     change_account_settings,
@@ -76,7 +69,7 @@ def create(
         raise Conflict(f"An account with this id already exists: {existing.name}.")
     account = manage.create_account(name, account_id)
     notices().print(f"Created the account {account.name}. Its id:")
-    show_record({"id": account.id, "name": account.name}, account.id)
+    show({"id": account.id, "name": account.name}, account.id)
 
 
 @app.command("list", epilog=example("account list"))
@@ -94,7 +87,7 @@ def show_settings(account: AccountArgument) -> None:
     settings = current_settings(account).model_dump(mode="json")
     changes = [
         {
-            "changedAt": cell_text(change.changed_at),
+            "changedAt": format_timestamp(change.changed_at),
             "operator": change.operator,
             "setting": change.setting,
             "old": change.old,
@@ -103,7 +96,7 @@ def show_settings(account: AccountArgument) -> None:
         for change in last_changes(account, _SHOWN_CHANGES)
     ]
     if prints_json():
-        show_json({"settings": settings, "changes": changes})
+        print_json({"settings": settings, "changes": changes})
         return
     show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
     if changes:
@@ -220,7 +213,7 @@ def stats(account: AccountArgument) -> None:
     """
     numbers = asdict(read_stats(account))
     if prints_json():
-        show_json(numbers)
+        print_json(numbers)
         return
     show_table(
         ["Records", "Number"],

@@ -7,7 +7,7 @@ import typer
 from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
 from admin.options import example
-from admin.terminal import show_record
+from admin.terminal import show
 
 PROGRAM: Final = "feedback-admin"
 """The executable in the folder ``bin`` that runs the command line."""
@@ -40,4 +40,4 @@ def show_script(shell: Annotated[Shell, typer.Argument(help="The shell.")]) -> N
     script = get_completion_script(
         prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE, shell=shell.value
     )
-    show_record({"script": script}, script)
+    show({"script": script}, script)

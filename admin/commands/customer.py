@@ -14,9 +14,9 @@ from admin.terminal import (
     confirm,
     counter,
     notices,
+    print_json,
     progress_total,
-    show_json,
-    show_record,
+    show,
     show_table,
 )
 from chalicelib.domain.customers.customer import Customer
@@ -77,9 +77,7 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
     """
     shown = read_customer(account, customer).model_dump(mode="json", by_alias=True)
     width = max(map(len, shown))
-    show_record(
-        shown, "\n".join(f"{name:<{width}}  {cell_text(value)}" for name, value in shown.items())
-    )
+    show(shown, "\n".join(f"{name:<{width}}  {cell_text(value)}" for name, value in shown.items()))
 
 
 @app.command(epilog=example("customer export ACCOUNT ID --output zoe.json"))
@@ -99,12 +97,12 @@ def export(
     """
     document = collect_person(account, customer)
     if output is None:
-        show_json(document)
+        print_json(document)
         return
     with replaced_file(output) as file:
         file.write(json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n")
     notices().print(f"Wrote {output}.")
-    show_record({"output": str(output)})
+    show({"output": str(output)})
 
 
 @app.command(
@@ -146,7 +144,7 @@ def _replay(*, is_confirmed: bool) -> None:
     with counter("Reading records") as advance:
         repeated = replay_erasures(advance)
     notices().print(f"Repeated {len(repeated)} erasures.")
-    show_record({"repeated": [build_receipt(erasure) for erasure in repeated]})
+    show({"repeated": [build_receipt(erasure) for erasure in repeated]})
 
 
 def _show_receipt(erasure: Erasure) -> None:
@@ -162,7 +160,7 @@ def _show_receipt(erasure: Erasure) -> None:
             for copy in receipt["remainingCopies"]
         ),
     ]
-    show_record(receipt, "\n".join(lines))
+    show(receipt, "\n".join(lines))
 
 
 def _show_list(found: list[Customer]) -> None:

@@ -13,7 +13,7 @@ from admin.definitions.compare import differences
 from admin.definitions.definition import Definition, Kind
 from admin.definitions.files import read_files
 from admin.definitions.plain_yaml import write_yaml
-from admin.terminal import notices, prints_json, results, show_json, show_record
+from admin.terminal import notices, print_json, prints_json, results, show
 
 FileArgument = Annotated[
     Path,
@@ -44,7 +44,7 @@ def check_file(kind: Kind, file: Path, account: str | None) -> None:
     definitions = _valid_definitions(kind, file, account, StoredResources())
     count = sum(definition.kind is kind for definition in definitions)
     notices().print(f"Valid: {count} {_WORDS[kind]}{'' if count == 1 else 's'}. Nothing was saved.")
-    show_record({"valid": count, "errors": []})
+    show({"valid": count, "errors": []})
 
 
 def diff_file(kind: Kind, file: Path, account: str | None) -> None:
@@ -53,7 +53,7 @@ def diff_file(kind: Kind, file: Path, account: str | None) -> None:
     definitions = _valid_definitions(kind, file, account, known)
     lines = list(differences(kind, definitions, known))
     if prints_json():
-        show_json({"diff": lines})
+        print_json({"diff": lines})
     for line in [] if prints_json() else lines:
         results().print(line)
     if lines:
@@ -63,7 +63,7 @@ def diff_file(kind: Kind, file: Path, account: str | None) -> None:
 
 def print_definition(definition: dict[str, Any]) -> None:
     """Print a definition as YAML or, with ``--json``, as JSON."""
-    show_record(definition, write_yaml(definition).rstrip())
+    show(definition, write_yaml(definition).rstrip())
 
 
 def _valid_definitions(
@@ -77,6 +77,6 @@ def _valid_definitions(
     if errors:
         for error in errors:
             notices().print(error)
-        show_record({"valid": 0, "errors": errors})
+        show({"valid": 0, "errors": errors})
         raise typer.Exit(1)
     return definitions

@@ -29,7 +29,7 @@ from admin.feedback.report.figures import Breakdown
 from admin.feedback.report.report import write_report
 from admin.feedback.rows import show_list
 from admin.options import YesOption, example
-from admin.terminal import confirm, counter, notices, progress_total, show_record
+from admin.terminal import confirm, counter, notices, progress_total, show
 from chalicelib.domain import clock
 from chalicelib.services.feedback.describe import describe_feedback
 from chalicelib.services.feedback.exclude import delete_feedback, mark_test
@@ -111,7 +111,7 @@ def export(
     Answers to fields that the forms do not have any more are in the column otherAnswers.
     docs/operating.md describes how programs read the files.
 
-    Cost: one AWS request per 100 feedback records of the period, and up to nine.
+    Cost: up to nine AWS requests, and one per 100 feedback records of the period.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(
@@ -130,7 +130,7 @@ def export(
     with progress_total("Exporting feedback") as advance:
         rows = export_feedback(account, wanted, chosen, zone, output, advance)
     notices().print(f"Exported {rows} feedback record(s) to {output}.")
-    show_record({"rows": rows, "output": str(output), "format": chosen.value})
+    show({"rows": rows, "output": str(output), "format": chosen.value})
 
 
 @app.command(
@@ -157,7 +157,7 @@ def report(
     By default, the period is the last twelve weeks. The report compares it with the previous period
     of the same length. It excludes test responses.
 
-    Cost: one AWS request per 100 feedback records of both periods, and up to six.
+    Cost: up to six AWS requests, and one per 100 feedback records of both periods.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
@@ -169,7 +169,7 @@ def report(
     with counter("Reading feedback") as advance:
         responses = write_report(account, wanted, period, breakdowns, zone, output, advance)
     notices().print(f"Wrote a report on {responses} response(s) to {output}.")
-    show_record({"responses": responses, "output": str(output)})
+    show({"responses": responses, "output": str(output)})
 
 
 def _format_of(output: Path) -> Format:
@@ -202,7 +202,7 @@ def mark_test_response(
     is_changed = mark_test(feedback, is_test=not undo)
     state = "not marked as a test" if undo else "marked as a test"
     notices().print(f"The feedback is {'' if is_changed else 'already '}{state}.")
-    show_record({"id": feedback, "isTest": not undo, "isChanged": is_changed})
+    show({"id": feedback, "isTest": not undo, "isChanged": is_changed})
 
 
 @app.command("delete", epilog=example("feedback delete ID --yes"))
@@ -220,4 +220,4 @@ def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
         if is_deleted
         else f"There is no feedback with the id {feedback}. Nothing was deleted."
     )
-    show_record({"id": feedback, "isDeleted": is_deleted})
+    show({"id": feedback, "isDeleted": is_deleted})

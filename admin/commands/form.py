@@ -16,7 +16,7 @@ from admin.commands.definition_files import (
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example
-from admin.terminal import notices, show_record, show_table
+from admin.terminal import notices, show, show_table
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.forms.saved import list_forms, require_form, set_form_enabled
@@ -62,14 +62,19 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
             ],
         )
 
-    @command("check", f"{noun}s.yaml --account ACCOUNT", f"Validate {word}s without saving them.")
+    @command(
+        "check",
+        f"{noun}s.yaml --account ACCOUNT",
+        f"Validate {word}s without saving them.\n\nCost: two AWS requests.",
+    )
     def check(file: FileArgument, account: AccountOption = None) -> None:
         check_file(kind, file, account)
 
     @command(
         "diff",
         f"{noun}s.yaml --account ACCOUNT",
-        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ.",
+        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ."
+        f"\n\nCost: two AWS requests, and one per {word}.",
     )
     def diff(file: FileArgument, account: AccountOption = None) -> None:
         diff_file(kind, file, account)
@@ -83,7 +88,11 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         found = require_form(form_kind, form)
         print_definition(form_definition(found.account_id, found.saved))
 
-    @command("enable", "ID", f"Enable a {word}. The change takes effect within a minute.")
+    @command(
+        "enable",
+        "ID",
+        f"Enable a {word}. The change takes effect within a minute.\n\nCost: three AWS requests.",
+    )
     def enable(form: IdArgument) -> None:
         _set_enabled(form, is_enabled=True)
 
@@ -91,7 +100,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         "disable",
         "ID",
         f"Disable a {word}, so that it accepts no submissions. The change takes effect within a "
-        "minute.",
+        "minute.\n\nCost: three AWS requests.",
     )
     def disable(form: IdArgument) -> None:
         _set_enabled(form, is_enabled=False)
@@ -99,6 +108,6 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
         form = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
         notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
-        show_record({"id": form.id, "enabled": is_enabled})
+        show({"id": form.id, "enabled": is_enabled})
 
     return app

@@ -22,7 +22,7 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
-from chalicelib.web.pages.assets import MEDIA_TYPES
+from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from infrastructure.openapi.examples import (
     EXAMPLE_KEY,
@@ -72,7 +72,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "tracker": (_UUID, TRACKER),
     "brand": (_UUID, demo_id("brand lumen")),
     "language": ({"type": "string"}, "fr"),
-    "digest": ({"type": "string"}, "0123456789abcdef"),
+    "digest": ({"type": "string"}, asset_hash("page.js")),
     "name": ({"type": "string", "enum": list(MEDIA_TYPES)}, "page.js"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),

@@ -6,7 +6,7 @@ respondent answers, and sends the answers without leaving the page.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from chalice import Response
@@ -16,6 +16,7 @@ from chalicelib.domain.forms.layout import sections_of
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
+from chalicelib.services.caching import cached
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.web.pages.fields import Answers, FieldBuilder
 from chalicelib.web.pages.html import View, form_response
@@ -27,6 +28,7 @@ from chalicelib.web.public.form_request import CONTEXT, FormRequest
 from chalicelib.web.public.submission_body import HONEYPOT
 from chalicelib.web.query import text, texts
 
+_MAX_CACHED_PAGES: Final = 128
 PREFIX: Final = "a."
 """The prefix of the query parameters that preselect answers."""
 
@@ -48,6 +50,29 @@ class FormState:
     idempotency_key: str = ""
 
 
+class _BlankPage(NamedTuple):
+    """The page of a form without answers, which many requests share.
+
+    The cache key of a page contains the `id` of its view. While the page is cached, the reference
+    to the view prevents Python from giving the same `id` to another object.
+    """
+
+    view: View
+    idempotency_key: str
+    page: Response
+
+    def response(self) -> Response:
+        """Return the page with a new idempotency key."""
+        body = str(self.page.body).replace(self.idempotency_key, new_id())
+        return Response(body, dict(self.page.headers), self.page.status_code)
+
+
+@cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
+def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
+    key = new_id()
+    return _BlankPage(form.view, key, show_form(wanted, form, FormState(idempotency_key=key)))
+
+
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     """Return the page of a contact form or a survey. Sends the AWS requests of its view.
 
@@ -61,7 +86,9 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
         if before:
             return before
     answers = prefilled(form.questionnaire, texts(request.http, PREFIX))
-    return show_form(wanted, form, FormState(answers))
+    if answers or wanted.tracker:
+        return show_form(wanted, form, FormState(answers))
+    return _blank_page(wanted, form).response()
 
 
 def show_form(
@@ -78,14 +105,15 @@ def show_form(
         for section in sections_of(view.fields, view.field_groups)
     ]
     fields = [shown for _, rows in sections for row in rows for shown in row]
-    asks_for_store = not (wanted.tracker or wanted.brand) and len(view.store_list) > 1
+    has_place = wanted.tracker or wanted.brand or wanted.has_fixed_store
+    asks_for_store = not has_place and len(view.store_list) > 1
     return form_response(
         "form.html",
         view,
         status,
         sections=sections,
         controls={shown.control for shown in fields},
-        action=_action(view),
+        action=_action(wanted, view),
         hidden=_hidden_parts(wanted, state, with_store=not asks_for_store),
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
@@ -150,9 +178,11 @@ def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
     return kept + [(PREFIX + key, value) for key, values in answers for value in values]
 
 
-def _action(view: View) -> str:
-    language = {"language": view.language} if view.auto_translate else {}
-    return "submit?" + urlencode(language) if language else "submit"
+def _action(wanted: FormRequest, view: View) -> str:
+    """Return the form's action. Its query says how to display the form again."""
+    query: dict[str, str] = {"language": view.language} if view.auto_translate else {}
+    query |= {"store": wanted.store} if wanted.store and wanted.has_fixed_store else {}
+    return "submit?" + urlencode(query) if query else "submit"
 
 
 def _hidden_parts(

@@ -20,6 +20,7 @@ from chalicelib.services.forms.public import (
     get_public_contact_form,
     get_submitted_survey,
 )
+from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.multipart import Part
@@ -31,13 +32,19 @@ CONTEXT: Final = ("tracker", "store", "brand")
 
 @dataclass(frozen=True)
 class FormRequest:
-    """A request for the page of a contact form or a survey."""
+    """A request for the page of a contact form or a survey.
+
+    Attributes:
+        has_fixed_store: whether the link to the page contains the store. Otherwise, the respondent
+            can select a store.
+    """
 
     is_survey: bool
     form_id: str
     tracker: str | None = None
     store: str | None = None
     brand: str | None = None
+    has_fixed_store: bool = False
 
     @classmethod
     def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
@@ -46,9 +53,11 @@ class FormRequest:
         Raises:
             InvalidInput: the form's id is missing, or an id is not a UUID.
         """
+        fixed = query.text(request.http, "store") is not None
         if is_survey:
             survey = survey_request(request)
-            return cls(True, survey.survey_id, survey.tracker_id, survey.store_id, survey.brand_id)
+            context = (survey.tracker_id, survey.store_id, survey.brand_id)
+            return cls(True, survey.survey_id, *context, has_fixed_store=fixed)
         optional = request.optional_identifier
         with ErrorCollector() as errors:
             return cls(
@@ -56,15 +65,20 @@ class FormRequest:
                 form_id=errors.of(lambda: request.identifier("id"), otherwise=""),
                 store=errors.of(lambda: optional("store"), otherwise=None),
                 brand=errors.of(lambda: optional("brand"), otherwise=None),
+                has_fixed_store=fixed,
             )
 
     @classmethod
-    def of_parts(cls, parts: Sequence[Part], *, is_survey: bool) -> "FormRequest":
+    def of_submission(
+        cls, request: PublicRequest, parts: Sequence[Part], *, is_survey: bool
+    ) -> "FormRequest":
         """Read the request from the parts of a submission. Ignore ids that are not UUIDs."""
         texts = dict(reversed(parts))
-        names = CONTEXT if is_survey else CONTEXT[1:]
-        context = {name: parse_id(texts.get(name, "").strip(WHITE_SPACE)) for name in names}
-        return cls(is_survey, parse_id(texts.get("id", "").strip(WHITE_SPACE)) or "", **context)
+        names = ("id", *(CONTEXT if is_survey else CONTEXT[1:]))
+        ids = {name: parse_id(texts.get(name, "").strip(WHITE_SPACE)) for name in names}
+        form_id = ids.pop("id") or ""
+        fixed = query.text(request.http, "store") is not None
+        return cls(is_survey, form_id, has_fixed_store=fixed, **ids)
 
     def display(
         self, respondent: Respondent

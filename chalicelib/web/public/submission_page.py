@@ -34,7 +34,7 @@ def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
         FeedbackError: the form cannot be displayed again.
     """
     parts = _readable_parts(request)
-    wanted = FormRequest.of_parts(parts, is_survey=is_survey)
+    wanted = FormRequest.of_submission(request, parts, is_survey=is_survey)
     if _CHECK in parts:
         return _show_again(request, wanted, None)
     try:

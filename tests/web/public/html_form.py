@@ -17,6 +17,7 @@ class HtmlForm(HTMLParser):
         options: the values of radio buttons and checkboxes by name.
         hidden_fields: the numbers of the fields that the page hides.
         texts: all texts of the page.
+        tags: the names of all elements.
     """
 
     def __init__(self, page: str) -> None:
@@ -26,10 +27,12 @@ class HtmlForm(HTMLParser):
         self.options: dict[str, list[str]] = {}
         self.hidden_fields: set[int] = set()
         self.texts: list[str] = []
+        self.tags: set[str] = set()
         self._select = self._textarea = ""
         self.feed(page)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
         values = {name: value or "" for name, value in attributes}
         name, value = values.get("name", ""), values.get("value", "")
         if tag == "form":

@@ -13,6 +13,8 @@ from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import build_public_contact_form
 from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.save_places import save_store
+from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.storage import feedback
 from chalicelib.web.pages import assets
@@ -20,6 +22,7 @@ from chalicelib.web.public.form_page import FormState, show_form
 from chalicelib.web.public.form_request import FormRequest
 from tests.domain.feedback.test_answers_oracle import forms_and_submissions
 from tests.domain.forms.factories import DIRECTORY, depends, field, select
+from tests.web.definitions import store_definition
 from tests.web.partner_client import Response
 from tests.web.public.html_form import BROWSER, HtmlForm
 from tests.web.public.respondent import PublicClient
@@ -298,6 +301,20 @@ def test_rejected_rate_keeps_answers(fresh: SeededAccount, limit_of_two: None) -
     response = form.submit(client, CONTACT)
     assert (response.status, response.headers["retry-after"]) == (429, "40")
     assert HtmlForm(response.body).value(f"fields[{WHAT}][values][]") == ["Food"]
+
+
+def test_respondent_selects_store_unless_link_contains_it(fresh: SeededAccount) -> None:
+    second = save_store(fresh.account_id, store_definition(fresh.brand_id))
+    clear_caches()
+    assert f'<option value="{second.id}">' in open_contact_form(fresh).body
+    fixed = contact_form(fresh, f"&store={second.id}")
+    for form in (fixed, HtmlForm(fixed.submit(CLIENT, CONTACT).body)):
+        assert form.value("store") == [second.id]
+        assert "select" not in form.tags
+    chosen = contact_form(fresh)
+    chosen.parts = [("store", second.id) if part[0] == "store" else part for part in chosen.parts]
+    again = HtmlForm(chosen.submit(CLIENT, CONTACT).body)
+    assert ("select" in again.tags, again.value("store")) == (True, [second.id])
 
 
 # --- the question before a survey

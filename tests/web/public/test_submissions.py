@@ -354,6 +354,32 @@ def test_invalid_idempotency_key_is_rejected(seeded: SeededAccount, key: str) ->
     assert response.errors == [("Idempotency-Key", "invalid")]
 
 
+def test_idempotency_key_in_part_equals_key_in_header(fresh: SeededAccount) -> None:
+    first = submit_survey(fresh, idempotencyKey="k1", store=fresh.store_id)
+    with counted_calls() as calls:
+        again = submit_survey(fresh, headers=KEY, store=fresh.store_id)
+    assert (first.status, again.status, again.body) == (201, 201, first.body)
+    assert calls.total() == 1
+    other = fresh.answers(note="Different")
+    assert submit_survey(fresh, other, idempotencyKey="k1", store=fresh.store_id).status == 422
+
+
+def test_idempotency_key_in_header_takes_precedence(fresh: SeededAccount) -> None:
+    other = fresh.answers(note="Different")
+    assert submit_contact(fresh, headers=KEY).status == 204
+    assert submit_contact(fresh, other, idempotencyKey="k1").status == 422
+    assert (
+        submit_contact(fresh, other, headers={"idempotency-key": "k2"}, idempotencyKey="k1").status
+        == 204
+    )
+
+
+@pytest.mark.parametrize("key", ["é", "x" * 256])
+def test_invalid_idempotency_key_in_part_is_rejected(seeded: SeededAccount, key: str) -> None:
+    response = submit_contact(seeded, idempotencyKey=key)
+    assert response.errors == [("/idempotencyKey", "invalid")]
+
+
 @pytest.mark.parametrize("path", [SUBMIT_CONTACT, SUBMIT_SURVEY])
 def test_response_lists_errors_of_idempotency_key_and_parts(
     seeded: SeededAccount, path: str

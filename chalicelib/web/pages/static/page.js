@@ -339,7 +339,7 @@ function start() {
   document.querySelector(".summary:not([hidden])")?.focus();
   const review = document.querySelector("[data-redirect]");
   if (review) redirect(review);
-  for (const image of document.images) {
+  for (const image of [...document.images]) {
     const remove = () => image.remove();
     if (image.complete && !image.naturalWidth) remove();
     else image.addEventListener("error", remove);
