@@ -50,9 +50,7 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
         "trackers": [_json(tracker) for tracker in trackers.of_customer(account_id, customer_id)],
         "messages": _messages([s.message_id for s in sent if s.message_id]),
         "importRows": _import_rows(account_id, digest),
-        "suppressedChannels": _suppressed_channels(
-            account_id, customer.email, customer.phone_number
-        ),
+        "suppressedChannels": _suppressed_channels(account_id, customer),
     }
 
 
