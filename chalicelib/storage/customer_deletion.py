@@ -158,10 +158,13 @@ def _holds_pair_if_next(deletion: _Deletion) -> Condition:
 
 
 def _has_addresses_of(customer: Any) -> Condition:
-    condition: Condition = _same(CustomerRow.email, customer.email) & _same(
-        CustomerRow.phone_number, customer.phone_number
+    email, phone_number = CustomerRow.email, CustomerRow.phone_number
+    condition: Condition = (
+        CustomerRow.key.exists()
+        & _same(email, customer.email)
+        & _same(phone_number, customer.phone_number)
     )
-    return CustomerRow.key.exists() & condition
+    return condition
 
 
 def _same(attribute: Any, value: Any) -> Condition:

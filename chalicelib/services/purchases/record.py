@@ -194,7 +194,12 @@ def _erasure_id(recording: _Recording) -> str | None:
 
 
 def _without_person(recording: _Recording) -> _Recording:
-    without = {"customer_id": None, "customer": None, "metadata": {}, "attributes": []}
+    without: dict[str, Any] = {
+        "customer_id": None,
+        "customer": None,
+        "metadata": {},
+        "attributes": [],
+    }
     definition = recording.definition.model_copy(update=without)
     return _prepare(recording.account_id, definition, sent_at=None)
 
