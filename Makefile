@@ -56,7 +56,7 @@ deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREW
 		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL))
 
 test: $(VENV) ## Run the tests in process, in parallel
-	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e
+	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e --ignore=tests/fuzz
 
 check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/ruff check $(SOURCES)

@@ -15,6 +15,7 @@ from chalicelib.queues import (
     FEEDBACK,
     IMPORTS,
     LISTING,
+    MESSAGE_EVENTS,
     PURCHASES,
     SOLICITATIONS,
     WEBHOOKS,
@@ -23,12 +24,14 @@ from chalicelib.queues import (
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.routes import routes as partner_routes
+from chalicelib.web.public.message_routes import routes as message_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.public.page_routes import routes as page_routes
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
-# The logger of chalicelib has the same name. Chalice must not change its level.
+# The app name is also the name of the logger of chalicelib. With ``configure_logs=False``, Chalice
+# does not change the level of this logger.
 app = Chalice(app_name="feedback", configure_logs=False)
 # The gateway encodes bodies of these media types in Base64, so that their bytes arrive unchanged.
 app.api.binary_types.append(MULTIPART)
@@ -36,6 +39,7 @@ app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
 app.register_blueprint(public_routes)
 app.register_blueprint(page_routes)
+app.register_blueprint(message_routes)
 app.register_blueprint(description_routes)
 
 
@@ -96,6 +100,14 @@ def send_survey(event: SQSEvent) -> Any:
     from chalicelib.functions import send_survey as function
 
     return function.send_survey(event)
+
+
+@on_messages(MESSAGE_EVENTS)
+def process_message_events(event: SQSEvent) -> Any:
+    """Process bounces and complaints."""
+    from chalicelib.functions import process_message_events as function
+
+    return function.process_message_events(event)
 
 
 @on_messages(ERASURES)

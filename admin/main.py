@@ -14,6 +14,7 @@ from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
 from admin.commands import purchase as purchase_commands
 from admin.commands import solicitation as solicitation_commands
+from admin.commands import support_email as support_email_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
@@ -45,7 +46,7 @@ class _Root(OneLineErrors):
         add_json_option(self)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Its choice of output does not affect later runs of the process."""
+        """Run the command. The option ``--json`` does not affect later commands of this process."""
         try:
             return super().invoke(ctx)
         finally:
@@ -85,12 +86,14 @@ for _noun, _commands in {
     "definition": definition_app,
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
-    "purchase": purchase_commands.app,
-    "solicitation": solicitation_commands.app,
     "form": form_commands("form", FormKind.CONTACT_FORM, Kind.CONTACT_FORM, "contact form"),
     "survey": form_commands("survey", FormKind.SURVEY, Kind.SURVEY, "survey"),
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
+    "purchase": purchase_commands.app,
+    "solicitation": solicitation_commands.app,
+    "support-email": support_email_commands.app,
+    "mail-sender": support_email_commands.sender_app,
     "webhook-secret": webhook_secret_commands.app,
     "work": work_commands.app,
     "demo-data": demo_app,
@@ -102,7 +105,7 @@ app.command(epilog=example("doctor"))(doctor)
 app.command(epilog=example("recount ACCOUNT --fix"))(recount)
 app.command(epilog=example("status"))(status)
 
-# The names that these commands had before all commands were named by noun and verb.
+# Hidden aliases: the names of these commands before names had the form "noun verb".
 app.add_typer(delivery_commands.app, name="deliveries", hidden=True)
 app.command(hidden=True)(load)
 app.command(hidden=True)(demo)

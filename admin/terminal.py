@@ -87,7 +87,7 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     """
     if _prints_json:
         names = [_field_name(column) for column in columns]
-        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        show_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
@@ -97,15 +97,15 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     results().print(table, soft_wrap=False)
 
 
-def show(record: Mapping[str, object], text: str | None = None) -> None:
+def show_record(record: Mapping[str, object], text: str | None = None) -> None:
     """Print the text to standard output or, with ``--json``, the record."""
     if _prints_json:
-        print_json(record)
+        show_json(record)
     elif text is not None:
         results().print(text)
 
 
-def print_json(value: object) -> None:
+def show_json(value: object) -> None:
     """Print a value as JSON to standard output, with escaped control characters."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_value)
     sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
@@ -122,6 +122,8 @@ def cell_text(value: object) -> str:
             return format_timestamp(value)
         case list() | tuple():
             return ", ".join(map(cell_text, value))
+        case Mapping():
+            return json.dumps(value, ensure_ascii=False, default=_json_value)
     return str(value)
 
 
@@ -130,8 +132,8 @@ def _json_value(value: object) -> object:
 
 
 def _field_name(column: str) -> str:
-    names: list[str] = re.findall(r"\w+", column.lower())
-    return names[0] + "".join(map(str.capitalize, names[1:]))
+    words: list[str] = re.findall(r"\w+", column.lower())
+    return words[0] + "".join(map(str.capitalize, words[1:]))
 
 
 def confirm(question: str, *, is_confirmed: bool) -> None:
@@ -173,7 +175,7 @@ def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
 def progress_total(description: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar if standard error is a terminal.
 
-    Yields a function that advances the bar by a number of steps and sets the total.
+    Yield a function that advances the bar by a number of steps and sets the total.
     """
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with _progress(*columns) as bar:

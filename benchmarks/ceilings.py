@@ -33,21 +33,21 @@ from chalicelib.storage.dynamodb.table import connection
 from chalicelib.web.partner.batch_body import validate_batch
 
 COUNT: Final = 400
-"""The number of operations of each kind. They distribute over the shards of an account."""
+"""The number of operations of each kind: enough to use all shards of an account equally."""
 _SHOWN_BELOW: Final = 5_000
 _BATCH: Final = 25
 _METHOD: Final = (
     "The units of each partition key are computed by AWS's rules from the items before and after"
     " each write. The ceiling is the rate at which the hottest key reaches AWS's limit of"
-    f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second. Reads"
-    " count items of up to 4 KB; queries do not count. The times are those of this machine, without"
-    " added latency."
+    f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second. For"
+    " reads, items of up to 4 KB are assumed; queries are not included. The times are measured on"
+    " this machine, without added latency."
 )
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The limit that the hottest key of a table or an index sets to one kind of operation.
+    """The maximum rate of one kind of operation, limited by the hottest key of a table or an index.
 
     Attributes:
         units: the units that one operation consumes on this key, on average.
@@ -73,7 +73,7 @@ class Operation:
 
 
 def ceilings_of(load: PartitionLoad, count: int) -> list[Ceiling]:
-    """Return the ceilings that this load of ``count`` operations shows, the lowest first."""
+    """Compute the ceilings from the load of ``count`` operations. Return the lowest first."""
     limits = (
         ("write", load.hottest_writes(), WRITE_UNITS_PER_KEY),
         ("read", load.hottest_reads(), READ_UNITS_PER_KEY),

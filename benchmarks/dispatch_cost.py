@@ -1,4 +1,4 @@
-"""Measure recording purchases and sending their surveys, next to a bare boto3 script."""
+"""Measure recording purchases and sending surveys, and compare both with a bare boto3 script."""
 
 import contextlib
 import io

@@ -59,9 +59,9 @@ def measure(records: int = FEEDBACK) -> Section:
     return Section(
         "Operator commands",
         [
-            f"An account with {records:,} feedback records of the last year, on a local cloud. The"
-            " emulator sorts all records of the account for each query of the index; DynamoDB seeks"
-            " instead. 'Memory' is the growth of the largest resident size of the process.",
+            f"An account with {records:,} feedback records of the last year, on a local cloud. For"
+            " each query of the index, the emulator sorts all records of the account; DynamoDB does"
+            " not. 'Memory' is the growth of the largest resident size of the process.",
             Table(("command", "seconds", "AWS requests", "memory, MB"), rows),
         ],
     )

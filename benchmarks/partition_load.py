@@ -41,7 +41,7 @@ class PartitionLoad:
 
 
 def ceiling(units: float, limit: int = WRITE_UNITS_PER_KEY) -> float:
-    """Return how many operations a second one key allows if each consumes these units."""
+    """Return the operations per second that one key allows if each operation uses these units."""
     return limit / units
 
 
@@ -116,7 +116,7 @@ def _entry(index: Item, keys: list[str], table_keys: list[str], item: Item | Non
 
 
 def _writes(operation: str, params: Item, schema: Any) -> Iterator[tuple[str, Item, int]]:
-    """Yield the table, the key and the units per block of each write of a request."""
+    """Yield the table, the key, and the units per started KB, of each write in a request."""
     if operation in ("PutItem", "UpdateItem", "DeleteItem"):
         yield params["TableName"], _key_of(params, schema), 1
     elif operation == "TransactWriteItems":
@@ -129,7 +129,7 @@ def _writes(operation: str, params: Item, schema: Any) -> Iterator[tuple[str, It
 
 
 def _reads(operation: str, params: Item, schema: Any) -> Iterator[tuple[str, str, float]]:
-    """Yield the table, the partition key and the units of each read, for items up to 4 KB."""
+    """Yield the table, the partition key, and the units per 4 KB, of each read in a request."""
     if operation == "GetItem":
         yield params["TableName"], _hash(params["Key"], params["TableName"], schema), _units(params)
     elif operation == "BatchGetItem":

@@ -23,7 +23,7 @@ _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None
 
 
 _EMULATOR_TIMEOUT_FACTOR: Final = 10
-"""Factor by which requests to the emulator have longer time-outs than requests to AWS.
+"""The factor by which the time-outs are multiplied for requests to the emulator.
 
 The emulator and all functions share the processors of one machine, so responses can be slow.
 """

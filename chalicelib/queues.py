@@ -51,5 +51,15 @@ WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50)
 PURCHASES: Final = Queue("purchases", batch_size=10, max_concurrency=20)
 SOLICITATIONS: Final = Queue("solicitations", batch_size=10, max_concurrency=5)
 ERASURES: Final = Queue("erasures", batch_size=1, max_concurrency=2)
+MESSAGE_EVENTS: Final = Queue("message-events", batch_size=10, max_concurrency=2)
 
-ALL_QUEUES: Final = (IMPORTS, LISTING, FEEDBACK, WEBHOOKS, PURCHASES, SOLICITATIONS, ERASURES)
+ALL_QUEUES: Final = (
+    IMPORTS,
+    LISTING,
+    FEEDBACK,
+    WEBHOOKS,
+    PURCHASES,
+    SOLICITATIONS,
+    MESSAGE_EVENTS,
+    ERASURES,
+)

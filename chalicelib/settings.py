@@ -11,6 +11,7 @@ from typing import Final
 
 _EMULATED: Final = ("local", "test")
 _DEFAULT_LIMIT: Final = 30
+_SENDER: Final = "surveys@feedback.example.com"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,13 @@ class Settings:
             on stages that run on the emulator.
         public_base_url: the base URL of a custom domain, without a trailing slash; ``""`` to use
             the URL that the deployment stored.
-        survey_link_template: the template of survey links; ``""`` for the service's own page.
+        survey_link_template: the template of survey links; ``""`` for the page of the service.
+        mail_sender: the sender of e-mails about surveys without a verified support address; ``""``
+            if it is not set.
+        sandbox_email: the address that receives all e-mails and text messages instead of the
+            customers; ``""`` if customers receive them.
+        sms_sender_id: the sender of text messages; ``""`` for the default of the AWS account.
+        sms_segments: the maximum number of segments of a text message. Each segment has a price.
         erasure_recheck_s: the time in seconds after which an erasure searches for the person again.
     """
 
@@ -39,6 +46,10 @@ class Settings:
     public_base_url: str = ""
     survey_link_template: str = ""
     erasure_recheck_s: int = 900
+    mail_sender: str = ""
+    sandbox_email: str = ""
+    sms_sender_id: str = ""
+    sms_segments: int = 3
 
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue: ``feedback-<stage>-<name>``."""
@@ -60,4 +71,8 @@ def settings() -> Settings:
         public_base_url=os.environ.get("PUBLIC_BASE_URL", "").rstrip("/"),
         survey_link_template=os.environ.get("SURVEY_LINK_TEMPLATE", ""),
         erasure_recheck_s=int(os.environ.get("ERASURE_RECHECK_S") or 900),
+        mail_sender=os.environ.get("MAIL_SENDER") or (_SENDER if stage in _EMULATED else ""),
+        sandbox_email=os.environ.get("SANDBOX_EMAIL") or "",
+        sms_sender_id=os.environ.get("SMS_SENDER_ID") or "",
+        sms_segments=max(1, int(os.environ.get("SMS_SEGMENTS") or 3)),
     )

@@ -14,6 +14,7 @@ from chalicelib.queues import (
     FEEDBACK,
     IMPORTS,
     LISTING,
+    MESSAGE_EVENTS,
     PURCHASES,
     SOLICITATIONS,
     WEBHOOKS,
@@ -79,6 +80,7 @@ class Function:
         sends_to: the queues to which the function sends messages.
         rejects_messages: whether the function moves invalid messages to the dead-letter queue.
         reads_stage_values: whether the function may read the stage's secret and public base URL.
+        sends_messages: whether the function may send e-mails and text messages.
         schedule: the rate at which the function is invoked, at least once every five minutes. If
             the function is not invoked for five minutes, an alarm is raised.
         work: the kind of work that the function processes. When work of this kind is parked, an
@@ -94,6 +96,7 @@ class Function:
     sends_to: tuple[Queue, ...] = ()
     rejects_messages: bool = False
     reads_stage_values: bool = False
+    sends_messages: bool = False
     schedule: str | None = None
     work: str | None = None
     max_message_age_s: int = 900
@@ -128,12 +131,16 @@ FUNCTIONS: Final = (
         memory_mb=1024,
         timeout_s=20,
         sends_to=(IMPORTS, LISTING, FEEDBACK),
+        reads_stage_values=True,
         tables={
             "credentials": ("GetItem",),
             "places": ("Query",),
             "counters": ("GetItem", "BatchGetItem", "UpdateItem"),
-            "customers": ("GetItem", "BatchGetItem", "PutItem"),
+            "customers": ("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
+            "contacts": ("UpdateItem",),
             "customers/by_block": ("Query",),
+            "customers/by_email": ("Query",),
+            "customers/by_phone": ("Query",),
             "customer-pairs": ("BatchGetItem", "PutItem"),
             "purchases": ("GetItem",),
             "contact-forms": ("Query", "BatchGetItem"),
@@ -229,18 +236,33 @@ FUNCTIONS: Final = (
         queue=SOLICITATIONS,
         work="solicitation",
         reads_stage_values=True,
+        sends_messages=True,
         tables={
             "accounts": ("GetItem",),
             "places": ("Query",),
-            "counters": ("GetItem",),
+            "counters": ("GetItem", "UpdateItem"),
             "surveys/by_block": ("Query",),
             "surveys": ("BatchGetItem",),
             "purchases": ("BatchGetItem",),
-            "customers": ("BatchGetItem", "UpdateItem"),
+            "customers": ("BatchGetItem", "ConditionCheckItem"),
             "contacts": ("BatchGetItem", "UpdateItem"),
             "solicitations": ("BatchGetItem", "UpdateItem"),
             "trackers": ("PutItem",),
             "messages": ("PutItem",),
+        },
+    ),
+    Function(
+        name="process_message_events",
+        memory_mb=1024,
+        timeout_s=30,
+        queue=MESSAGE_EVENTS,
+        reads_stage_values=True,
+        tables={
+            "messages": ("BatchGetItem",),
+            "contacts": ("UpdateItem",),
+            "customers": ("UpdateItem",),
+            "customers/by_email": ("Query",),
+            "customers/by_phone": ("Query",),
         },
     ),
     Function(

@@ -134,6 +134,8 @@ def policy(function: Function, stage: Stage) -> Json:
         statements.append(_allow("secretsmanager", ("GetSecretValue",), [secret]))
         parameter = f"arn:aws:ssm:*:*:parameter/{prefix}-public-base-url"
         statements.append(_allow("ssm", ("GetParameter",), [parameter]))
+    if function.sends_messages:
+        statements += _messages(stage)
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -164,6 +166,21 @@ def _allow(service: str, actions: tuple[str, ...], resources: list[str]) -> Json
         "Action": [f"{service}:{action}" for action in actions],
         "Resource": resources,
     }
+
+
+def _messages(stage: Stage) -> list[Json]:
+    """Return the statements that allow e-mails and text messages, but no messages to topics.
+
+    A phone number has no ARN, so the resource of text messages is a wildcard.
+    """
+    topics = _allow("sns", ("Publish",), ["arn:aws:sns:*:*:*"]) | {"Effect": "Deny"}
+    # The emulator does not know the resource of this action.
+    identities = "*" if stage.is_emulated else "arn:aws:ses:*:*:identity/*"
+    return [
+        _allow("ses", ("SendRawEmail",), [identities]),
+        _allow("sns", ("Publish",), ["*"]),
+        topics,
+    ]
 
 
 def _queue_resources(function: Function, queue: Queue) -> Json:

@@ -15,7 +15,7 @@ _Row = tuple[Table, DynamoType, DynamoType | None, Item | None]
 
 
 def restore_only_written_rows(patch: pytest.MonkeyPatch) -> None:
-    """Patch moto to copy the rows that a transaction writes, instead of whole tables."""
+    """Patch moto to copy only the rows that a transaction writes, not whole tables."""
     real = DynamoDBBackend.transact_write_items
 
     def transact_write_items(backend: DynamoDBBackend, items: list[dict[str, Any]]) -> None:

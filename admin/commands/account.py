@@ -9,11 +9,18 @@ import typer
 
 from admin.identity import operator_identity
 from admin.options import example
-from admin.terminal import notices, print_json, prints_json, results, show, show_table
+from admin.terminal import (
+    cell_text,
+    notices,
+    prints_json,
+    results,
+    show_json,
+    show_record,
+    show_table,
+)
 from chalicelib.domain.accounts.settings import Weekday
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts import manage
 from chalicelib.services.accounts.settings import (
     change_account_settings,
@@ -69,7 +76,7 @@ def create(
         raise Conflict(f"An account with this id already exists: {existing.name}.")
     account = manage.create_account(name, account_id)
     notices().print(f"Created the account {account.name}. Its id:")
-    show({"id": account.id, "name": account.name}, account.id)
+    show_record({"id": account.id, "name": account.name}, account.id)
 
 
 @app.command("list", epilog=example("account list"))
@@ -87,7 +94,7 @@ def show_settings(account: AccountArgument) -> None:
     settings = current_settings(account).model_dump(mode="json")
     changes = [
         {
-            "changedAt": format_timestamp(change.changed_at),
+            "changedAt": cell_text(change.changed_at),
             "operator": change.operator,
             "setting": change.setting,
             "old": change.old,
@@ -96,7 +103,7 @@ def show_settings(account: AccountArgument) -> None:
         for change in last_changes(account, _SHOWN_CHANGES)
     ]
     if prints_json():
-        print_json({"settings": settings, "changes": changes})
+        show_json({"settings": settings, "changes": changes})
         return
     show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
     if changes:
@@ -119,7 +126,7 @@ def change(
     identify_respondents: Annotated[
         bool | None,
         typer.Option(
-            help="Link feedback to customers by typed e-mail addresses and phone numbers. "
+            help="Link feedback to customers by the e-mail addresses and phone numbers in answers. "
             "Otherwise, only trackers link feedback to customers."
         ),
     ] = None,
@@ -149,7 +156,7 @@ def change(
         Any,
         typer.Option(
             metavar="DAYS|off",
-            help="The age in days at which answers are anonymized.",
+            help="The number of days after which the answers of feedback are anonymized.",
             parser=_number_or_off,
         ),
     ] = None,
@@ -206,14 +213,14 @@ def _text(value: Any) -> str:
 
 @app.command(epilog=example("account stats ACCOUNT --json"))
 def stats(account: AccountArgument) -> None:
-    """Show the numbers of customers, contact forms, surveys, purchases and feedback records.
+    """Show the numbers of customers, forms, surveys, purchases, feedback and sent invitations.
 
     The numbers come from counters. The command sends two AWS requests. To verify the counters
     against the records, use the command recount.
     """
     numbers = asdict(read_stats(account))
     if prints_json():
-        print_json(numbers)
+        show_json(numbers)
         return
     show_table(
         ["Records", "Number"],

@@ -7,13 +7,13 @@ import typer
 from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
 from admin.options import example
-from admin.terminal import show
+from admin.terminal import show_record
 
 PROGRAM: Final = "feedback-admin"
 """The executable in the folder ``bin`` that runs the command line."""
 
 COMPLETION_VARIABLE: Final = "_FEEDBACK_ADMIN_COMPLETE"
-"""The environment variable in which the shell asks for completions."""
+"""The environment variable with which the shell requests completions."""
 
 app = typer.Typer(help="Complete commands in the shell.", no_args_is_help=True)
 
@@ -40,4 +40,4 @@ def show_script(shell: Annotated[Shell, typer.Argument(help="The shell.")]) -> N
     script = get_completion_script(
         prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE, shell=shell.value
     )
-    show({"script": script}, script)
+    show_record({"script": script}, script)

@@ -14,9 +14,9 @@ from admin.terminal import (
     confirm,
     counter,
     notices,
-    print_json,
     progress_total,
-    show,
+    show_json,
+    show_record,
     show_table,
 )
 from chalicelib.domain.customers.customer import Customer
@@ -53,8 +53,8 @@ def find(
 ) -> None:
     """Find customers by e-mail address, by phone number or by name.
 
-    Cost: three AWS requests. By name, there is no index: the command reads the list of customers,
-    with two requests per 100 customers of the account.
+    Cost: three AWS requests. With --name, the command reads the complete list of customers: two
+    requests per 100 customers of the account.
     """
     if sum(option is not None for option in (email, phone, name)) != 1:
         raise typer.BadParameter("Use one of --email, --phone and --name.")
@@ -77,7 +77,9 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
     """
     shown = read_customer(account, customer).model_dump(mode="json", by_alias=True)
     width = max(map(len, shown))
-    show(shown, "\n".join(f"{name:<{width}}  {cell_text(value)}" for name, value in shown.items()))
+    show_record(
+        shown, "\n".join(f"{name:<{width}}  {cell_text(value)}" for name, value in shown.items())
+    )
 
 
 @app.command(epilog=example("customer export ACCOUNT ID --output zoe.json"))
@@ -97,12 +99,12 @@ def export(
     """
     document = collect_person(account, customer)
     if output is None:
-        print_json(document)
+        show_json(document)
         return
     with replaced_file(output) as file:
         file.write(json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n")
     notices().print(f"Wrote {output}.")
-    show({"output": str(output)})
+    show_record({"output": str(output)})
 
 
 @app.command(
@@ -144,7 +146,7 @@ def _replay(*, is_confirmed: bool) -> None:
     with counter("Reading records") as advance:
         repeated = replay_erasures(advance)
     notices().print(f"Repeated {len(repeated)} erasures.")
-    show({"repeated": [build_receipt(erasure) for erasure in repeated]})
+    show_record({"repeated": [build_receipt(erasure) for erasure in repeated]})
 
 
 def _show_receipt(erasure: Erasure) -> None:
@@ -160,7 +162,7 @@ def _show_receipt(erasure: Erasure) -> None:
             for copy in receipt["remainingCopies"]
         ),
     ]
-    show(receipt, "\n".join(lines))
+    show_record(receipt, "\n".join(lines))
 
 
 def _show_list(found: list[Customer]) -> None:

@@ -13,7 +13,7 @@ from admin.definitions.compare import differences
 from admin.definitions.definition import Definition, Kind
 from admin.definitions.files import read_files
 from admin.definitions.plain_yaml import write_yaml
-from admin.terminal import notices, print_json, prints_json, results, show
+from admin.terminal import notices, prints_json, results, show_json, show_record
 
 FileArgument = Annotated[
     Path,
@@ -40,20 +40,20 @@ _WORDS: Final = {
 
 
 def check_file(kind: Kind, file: Path, account: str | None) -> None:
-    """Validate the definitions in a file and print the errors. Exit with status 1 if any."""
+    """Validate the definitions in a file. Print the errors and, if any, exit with status 1."""
     definitions = _valid_definitions(kind, file, account, StoredResources())
     count = sum(definition.kind is kind for definition in definitions)
     notices().print(f"Valid: {count} {_WORDS[kind]}{'' if count == 1 else 's'}. Nothing was saved.")
-    show({"valid": count, "errors": []})
+    show_record({"valid": count, "errors": []})
 
 
 def diff_file(kind: Kind, file: Path, account: str | None) -> None:
-    """Print the differences of a file from the saved definitions. Exit with status 1 if any."""
+    """Compare a file with the saved definitions. Print the diff and, if any, exit with status 1."""
     known = StoredResources()
     definitions = _valid_definitions(kind, file, account, known)
     lines = list(differences(kind, definitions, known))
     if prints_json():
-        print_json({"diff": lines})
+        show_json({"diff": lines})
     for line in [] if prints_json() else lines:
         results().print(line)
     if lines:
@@ -63,7 +63,7 @@ def diff_file(kind: Kind, file: Path, account: str | None) -> None:
 
 def print_definition(definition: dict[str, Any]) -> None:
     """Print a definition as YAML or, with ``--json``, as JSON."""
-    show(definition, write_yaml(definition).rstrip())
+    show_record(definition, write_yaml(definition).rstrip())
 
 
 def _valid_definitions(
@@ -77,6 +77,6 @@ def _valid_definitions(
     if errors:
         for error in errors:
             notices().print(error)
-        show({"valid": 0, "errors": errors})
+        show_record({"valid": 0, "errors": errors})
         raise typer.Exit(1)
     return definitions

@@ -13,10 +13,10 @@ from admin.options import example
 from admin.terminal import (
     cell_text,
     notices,
-    print_json,
     prints_json,
     results,
-    show,
+    show_json,
+    show_record,
     show_table,
 )
 from chalicelib.domain.errors import Conflict, NotFound
@@ -69,7 +69,7 @@ def show_delivery(delivery: DeliveryArgument) -> None:
     execution, attempts = read_delivery(delivery)
     names = _action_names(execution.account_id)
     if prints_json():
-        print_json(_record(execution, attempts))
+        show_json(_record(execution, attempts))
         return
     results().print(
         f"Delivery   {execution.id}\n"
@@ -115,7 +115,7 @@ def replay(
             rejected += 1
             notices().print(f"{delivery}: {error}")
     notices().print(f"Requeued: {len(deliveries) - rejected}.")
-    show({"requeued": len(deliveries) - rejected, "rejected": rejected})
+    show_record({"requeued": len(deliveries) - rejected, "rejected": rejected})
     if rejected:
         raise typer.Exit(1)
 

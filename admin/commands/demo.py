@@ -1,11 +1,15 @@
 """The command ``demo``: load the demo data, issue credentials and print example requests."""
 
+import json
+import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Final
 
 import typer
@@ -40,6 +44,15 @@ from chalicelib.services.workflows.manage import list_workflows, save_workflow
 
 _TRACKERS: Final = 24
 _SETTINGS: Final = {"defaultRegion": "FR", "timeZone": "Europe/Paris"}
+_AWS: Final = (
+    "AWS_ENDPOINT_URL",
+    "AWS_REGION",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "STAGE",
+)
+"""The environment variables that select the local cloud."""
+
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 
 
@@ -58,6 +71,13 @@ def demo(
             envvar="DEMO_WEBHOOK_URL",
         ),
     ] = None,
+    mailbox: Annotated[
+        str | None,
+        typer.Option(
+            help="The URL that lists all sent messages as JSON, if they are not sent to customers.",
+            envvar="DEMO_MAILBOX",
+        ),
+    ] = None,
 ) -> None:
     """Load the demo data if it is not loaded yet, and print example requests.
 
@@ -73,11 +93,12 @@ def demo(
     else:
         outcome = count_list(_load(definitions))
         if not list_workflows(MAIN_ACCOUNT):  # earlier feedback must not fire webhooks
-            outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} feedbacks"
+            outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} responses"
     if webhook_url:
         _save_workflows(webhook_url)
     earlier = DemoDescription.read(output)
     description = _describe(base_url.rstrip("/"), definitions, version, earlier)
+    description = description.model_copy(update={"mailbox": mailbox})
     try:
         description.write(output)
     except OSError as error:
@@ -227,7 +248,7 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
 
 
 def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:
-    """Return the ids of `_TRACKERS` unused trackers. Create trackers if too few unused ones exist.
+    """Return the ids of `_TRACKERS` unused trackers. Create trackers if too few are unused.
 
     Trackers are created after all other demo data. If the last tracker exists, the demo data is
     therefore complete.
@@ -258,22 +279,51 @@ def _tracker_id(version: str, number: int) -> str:
     return demo_id(f"tracker {version} {number}")
 
 
+def _purchase_command() -> str:
+    """Return a shell command that imports a purchase with the current time and requests a survey.
+
+    The id and the e-mail address contain the time, so each run sends a survey.
+    """
+    purchase = {
+        "source": "Site",
+        "externalId": "demo-NOW",
+        "storeId": demo_id("store lyon"),
+        "date": "DATE",
+        "customer": {"firstName": "Zoé", "email": "zoe.NOW@example.com", "emailOptin": True},
+    }
+    line = json.dumps(purchase, ensure_ascii=False)
+    line = line.replace("NOW", "'$(date +%s)'").replace("DATE", "'$(date -u +%FT%TZ)'")
+    variables = [f"{name}={quote(os.environ[name])}" for name in _AWS if name in os.environ]
+    options = f"--account {MAIN_ACCOUNT} --solicit"
+    command = f"{quote(sys.executable)} -m admin purchase import - {options}"
+    return f"echo '{line}' | {' '.join(variables)} {command}"
+
+
 def _show(description: DemoDescription, output: Path) -> None:
     headers = f"-H 'X-API-KEY: {description.api_key}' -H 'X-API-SECRET: {description.api_secret}'"
     base_url = description.base_url
     customer = f"{base_url}/partners/customer"
     survey = f"{base_url}/partners/survey"
+    mailbox = f"\nMailbox       {description.mailbox}" if description.mailbox else ""
+    send = (
+        f"""
+Import a purchase of a new customer. Seconds later, the mailbox contains the survey:
+{_purchase_command()}
+"""
+        if description.mailbox
+        else ""
+    )
     results().print(
         f"""
 Base URL      {base_url}
 X-API-KEY     {description.api_key}
-X-API-SECRET  {description.api_secret}
+X-API-SECRET  {description.api_secret}{mailbox}
 
 Try:
 curl -s {headers} '{customer}?id={description.customer_id}'
 curl -s {headers} -H 'Content-Type: application/json' -d '{{"limit": 5}}' '{customer}/list'
 curl -s {headers} '{survey}?id={description.survey_id}'
-
+{send}
 Open in a browser:
 {description.contact_form_page}
 {description.survey_page}

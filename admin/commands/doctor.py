@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import typer
 
-from admin.terminal import print_json, prints_json, progress_bar, results
+from admin.terminal import prints_json, progress_bar, results, show_json
 from chalicelib.settings import settings
 
 
@@ -25,7 +25,7 @@ def doctor() -> None:
     with progress_bar("Checking", len(CHECKS)) as advance:
         report = examine(stage, advance)
     if prints_json():
-        print_json(asdict(report))
+        show_json(asdict(report))
     else:
         for check, problems in report.problems.items():
             for problem in problems:

@@ -29,7 +29,7 @@ from admin.feedback.report.figures import Breakdown
 from admin.feedback.report.report import write_report
 from admin.feedback.rows import show_list
 from admin.options import YesOption, example
-from admin.terminal import confirm, counter, notices, progress_total, show
+from admin.terminal import confirm, counter, notices, progress_total, show_record
 from chalicelib.domain import clock
 from chalicelib.services.feedback.describe import describe_feedback
 from chalicelib.services.feedback.exclude import delete_feedback, mark_test
@@ -59,8 +59,8 @@ def list_feedback(
 ) -> None:
     """List an account's feedback, newest first.
 
-    Cost: four AWS requests and one per form in the list. With a filter other than the period, one
-    more per 100 feedback records, until enough records match or the period ends.
+    Cost: four AWS requests, and one per form in the list. If a filter other than the period is set,
+    the command also sends one request per 100 feedback records of the period, until enough match.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(
@@ -108,10 +108,10 @@ def export(
 ) -> None:
     """Export an account's feedback to a file, oldest first, with one column per field.
 
-    Answers to fields that the forms do not have any more are in the column otherAnswers.
+    Answers to fields that have been removed from the forms are in the column otherAnswers.
     docs/operating.md describes how programs read the files.
 
-    Cost: up to nine AWS requests, and one per 100 feedback records of the period.
+    Cost: up to nine AWS requests, plus one per 100 feedback records of the period.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(
@@ -130,7 +130,7 @@ def export(
     with progress_total("Exporting feedback") as advance:
         rows = export_feedback(account, wanted, chosen, zone, output, advance)
     notices().print(f"Exported {rows} feedback record(s) to {output}.")
-    show({"rows": rows, "output": str(output), "format": chosen.value})
+    show_record({"rows": rows, "output": str(output), "format": chosen.value})
 
 
 @app.command(
@@ -148,16 +148,18 @@ def report(
     until: UntilOption = None,
     by: Annotated[
         list[Breakdown] | None,
-        typer.Option(help="A breakdown of the figures. Repeatable.  [default: week, store]"),
+        typer.Option(
+            help="The property that groups the feedback. Repeatable.  [default: week, store]"
+        ),
     ] = None,
     time_zone: ZoneOption = None,
 ) -> None:
     """Write a report on an account's feedback to one HTML file without scripts.
 
     By default, the period is the last twelve weeks. The report compares it with the previous period
-    of the same length. It excludes test responses.
+    of the same length. Test responses are excluded.
 
-    Cost: up to six AWS requests, and one per 100 feedback records of both periods.
+    Cost: up to six AWS requests, plus one per 100 feedback records of both periods.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
@@ -169,7 +171,7 @@ def report(
     with counter("Reading feedback") as advance:
         responses = write_report(account, wanted, period, breakdowns, zone, output, advance)
     notices().print(f"Wrote a report on {responses} response(s) to {output}.")
-    show({"responses": responses, "output": str(output)})
+    show_record({"responses": responses, "output": str(output)})
 
 
 def _format_of(output: Path) -> Format:
@@ -191,25 +193,27 @@ def show_feedback(feedback: FeedbackArgument) -> None:
 @app.command("mark-test", epilog=example("feedback mark-test ID", "feedback mark-test ID --undo"))
 def mark_test_response(
     feedback: FeedbackArgument,
-    undo: Annotated[bool, typer.Option("--undo", help="Remove the mark.")] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Mark the feedback as a normal response.")
+    ] = False,
 ) -> None:
     """Mark a feedback record as a test response.
 
-    Reports and the counts of the form and of the customer exclude test responses.
+    Test responses are excluded from reports, and from the counts of the form and of the customer.
 
     Cost: three AWS requests.
     """
     is_changed = mark_test(feedback, is_test=not undo)
     state = "not marked as a test" if undo else "marked as a test"
     notices().print(f"The feedback is {'' if is_changed else 'already '}{state}.")
-    show({"id": feedback, "isTest": not undo, "isChanged": is_changed})
+    show_record({"id": feedback, "isTest": not undo, "isChanged": is_changed})
 
 
 @app.command("delete", epilog=example("feedback delete ID --yes"))
 def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
-    """Delete a feedback record. The counts of the form and of the customer follow.
+    """Delete a feedback record, and subtract it from the counts of the form and of the customer.
 
-    Deleting a record that does not exist succeeds, so that you can repeat the command.
+    If the record does not exist, the command succeeds, so that you can repeat it safely.
 
     Cost: three AWS requests.
     """
@@ -220,4 +224,4 @@ def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
         if is_deleted
         else f"There is no feedback with the id {feedback}. Nothing was deleted."
     )
-    show({"id": feedback, "isDeleted": is_deleted})
+    show_record({"id": feedback, "isDeleted": is_deleted})

@@ -84,7 +84,7 @@ SinceOption = Annotated[
 UntilOption = Annotated[
     str | None,
     typer.Option(
-        help="The end of the period: a date, which is included, or a date-time, which is not.",
+        help="The end of the period: a date (included) or a date-time (excluded).",
         metavar="TIME",
     ),
 ]

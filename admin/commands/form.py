@@ -16,7 +16,7 @@ from admin.commands.definition_files import (
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example
-from admin.terminal import notices, show, show_table
+from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.forms.saved import list_forms, require_form, set_form_enabled
@@ -31,7 +31,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
 
     Args:
         noun: the first word of the commands.
-        word: the name of one form of this kind, for texts.
+        word: the singular noun for this kind of form, used in help texts and messages.
     """
     app = typer.Typer(
         help=f"List, check, export, compare, enable and disable {word}s.", no_args_is_help=True
@@ -73,7 +73,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "diff",
         f"{noun}s.yaml --account ACCOUNT",
-        f"Compare {word}s in a file with the saved ones. Exit with status 1 if they differ."
+        f"Compare {word}s in a file with the saved {word}s. Exit with status 1 if they differ."
         f"\n\nCost: two AWS requests, and one per {word}.",
     )
     def diff(file: FileArgument, account: AccountOption = None) -> None:
@@ -82,7 +82,8 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "export",
         f"ID > {noun}.yaml",
-        f"Print the definition of a {word}, which loads again unchanged.\n\nCost: one AWS request.",
+        f"Print the definition of a {word} in the format of definition files.\n\n"
+        "Cost: one AWS request.",
     )
     def export(form: IdArgument) -> None:
         found = require_form(form_kind, form)
@@ -108,6 +109,6 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
         form = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
         notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
-        show({"id": form.id, "enabled": is_enabled})
+        show_record({"id": form.id, "enabled": is_enabled})
 
     return app

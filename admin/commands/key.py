@@ -6,7 +6,7 @@ import typer
 
 from admin.commands.account import AccountArgument
 from admin.options import YesOption, example
-from admin.terminal import confirm, notices, show, show_table
+from admin.terminal import confirm, notices, show_record, show_table
 from chalicelib.services.accounts.manage import issue_key, list_keys, revoke_key
 
 app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
@@ -19,7 +19,7 @@ def issue(
 ) -> None:
     """Issue an API key for the account. Print the key and its secret, which is shown only once."""
     credential, secret = issue_key(account, label.strip())
-    show(
+    show_record(
         {"apiKey": credential.api_key, "apiSecret": secret},
         f"X-API-KEY: {credential.api_key}\nX-API-SECRET: {secret}",
     )
@@ -35,7 +35,7 @@ def revoke(
     confirm(f"Revoke the key {api_key}?", is_confirmed=yes)
     revoke_key(api_key)
     notices().print(f"Revoked the key {api_key}.")
-    show({"apiKey": api_key, "isRevoked": True})
+    show_record({"apiKey": api_key, "isRevoked": True})
 
 
 @app.command("list", epilog=example("key list ACCOUNT"))

@@ -12,7 +12,7 @@ from admin.definitions.check import check
 from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
-from admin.terminal import notices, progress_bar, show
+from admin.terminal import notices, progress_bar, show_record
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.manage import find_account
@@ -95,7 +95,9 @@ def load(
         f"Loaded{f' into account {account_id}' if len(written) > 1 else ''}: {count_list(counts)}"
         for account_id, counts in written.items()
     ]
-    show({"loaded": written, "rejected": len(rejected)}, "\n".join(loaded) or "Loaded: nothing")
+    show_record(
+        {"loaded": written, "rejected": len(rejected)}, "\n".join(loaded) or "Loaded: nothing"
+    )
     if rejected:
         raise typer.Exit(1)
 

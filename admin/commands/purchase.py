@@ -12,7 +12,7 @@ from admin.commands.account import AccountArgument, id_argument
 from admin.definitions.purchase_lines import PurchaseLine, UnreadableFile, read_purchase_lines
 from admin.error_messages import one_line_message
 from admin.options import example
-from admin.terminal import notices, print_json, progress_bar, show
+from admin.terminal import notices, progress_bar, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
@@ -38,17 +38,20 @@ ExternalIdArgument = Annotated[
 def import_file(
     file: Annotated[
         Path,
-        typer.Argument(help="A CSV or JSON Lines file.", exists=True, dir_okay=False),
+        typer.Argument(
+            help="A CSV or JSON Lines file, or - for JSON lines on standard input.",
+            dir_okay=False,
+        ),
     ],
     account: Annotated[str, typer.Option(help="The account's id.", parser=id_argument)],
     solicit: Annotated[
         bool, typer.Option("--solicit", help="Send surveys about the purchases.")
     ] = False,
 ) -> None:
-    """Record the purchases in a file. Without --solicit, no surveys are sent about them.
+    """Record the purchases in a file. Without --solicit, no surveys are sent for these purchases.
 
     Each line is validated and recorded separately. An invalid line is reported with its number and
-    does not affect the others. Importing the same file again records nothing twice.
+    does not affect other lines. You can import the same file again: no purchase is recorded twice.
 
     A CSV file has the columns source, externalId, storeId, date, startDate, endDate, customerId,
     customer.NAME for a field of the customer, such as customer.email, and metadata.NAME for any
@@ -80,7 +83,7 @@ def import_file(
         )
         raise
     counts = {"recorded": done - rejected, "invalid": rejected}
-    show(counts, f"Recorded: {done - rejected}. Invalid: {rejected}.")
+    show_record(counts, f"Recorded: {done - rejected}. Invalid: {rejected}.")
     if rejected:
         raise typer.Exit(1)
 
@@ -91,7 +94,7 @@ def show_purchase(
 ) -> None:
     """Show a purchase with its customer, as the API returns it."""
     purchase = read_purchase(account, purchase_id(account, source, external_id))
-    print_json(purchase.model_dump(mode="json"))
+    show_json(purchase.model_dump(mode="json"))
 
 
 def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:

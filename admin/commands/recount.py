@@ -22,8 +22,8 @@ def recount(
     Prints one line per difference (with --json, one JSON object per line). With --fix, repairs the
     differences and checks again. Exits with status 1 if differences remain.
 
-    Cost: reads the tables of customers, forms and purchases completely, every feedback record of
-    the account twice, and two more requests per customer.
+    Cost: the command reads the tables of customers, forms and purchases completely and every
+    feedback record of the account twice, and sends two more requests per customer.
     """
     found = remaining = _run(account, fix=fix)
     if fix and found:

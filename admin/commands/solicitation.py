@@ -9,7 +9,7 @@ import typer
 from admin.commands.account import AccountArgument
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.options import YesOption, example
-from admin.terminal import cell_text, confirm, notices, show, show_table
+from admin.terminal import cell_text, confirm, notices, show_record, show_table
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.solicitation.decide import (
@@ -66,7 +66,7 @@ def list_all(
         int, typer.Option(help="The maximum number of solicitations.", min=1, max=100_000)
     ] = 50,
 ) -> None:
-    """List an account's solicitations, the newest first."""
+    """List an account's solicitations, newest first."""
     found = list_solicitations(
         account,
         state=state,
@@ -81,7 +81,7 @@ def list_all(
 def explain(
     account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
 ) -> None:
-    """Show the outcome of a solicitation, and the decision from the current facts."""
+    """Show the outcome of a solicitation, and the decision that the current facts lead to."""
     case = load_explanation(account, source, external_id)
     outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
     facts, decision = dict(_facts(case.facts)), _described(decide(case.facts))
@@ -93,7 +93,7 @@ def explain(
         f"Decision from these facts: {decision}",
     ]
     record = {"outcome": outcome, "facts": facts, "decision": decision}
-    show(record, "\n".join(lines))
+    show_record(record, "\n".join(lines))
 
 
 @app.command("resend", epilog=example("solicitation resend ACCOUNT Site ORDER-1"))
@@ -103,11 +103,12 @@ def resend_unknown(
     external_id: ExternalIdArgument,
     yes: YesOption = False,
 ) -> None:
-    """Send a survey again whose outcome is UNKNOWN. The customer may receive it twice."""
-    question = "The customer may already have received this survey. Send it again?"
+    """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice."""
+    question = "The customer may already have received this survey. Send the survey again?"
     confirm(question, is_confirmed=yes)
     resend(account, source, external_id)
     notices().print("Queued.")
+    show_record({"queued": 1})
 
 
 def _cells(solicitation: Solicitation) -> list[object]:

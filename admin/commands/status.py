@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from admin.terminal import print_json, prints_json, results, show_table
+from admin.terminal import prints_json, results, show_json, show_table
 from chalicelib.services.work.status import read_status
 
 
@@ -14,7 +14,7 @@ def status() -> None:
     """
     current = read_status()
     if prints_json():
-        print_json(asdict(current))
+        show_json(asdict(current))
         return
     show_table(
         ["Queue", "Waiting", "In process", "Delayed", "Dead letters", "Oldest message (s)"],

@@ -7,7 +7,7 @@ import typer
 
 from admin.commands.account import AccountArgument
 from admin.options import YesOption, example
-from admin.terminal import confirm, notices, show
+from admin.terminal import confirm, notices, show_record
 from chalicelib.domain.schema import format_timestamp, parse_timestamp
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 
@@ -50,4 +50,4 @@ def rotate(
     if new.replaced:
         notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")
     notices().print(f"The new secret becomes active {start}. It cannot be shown again:")
-    show({"secret": new.secret, "activeFrom": at}, new.secret)
+    show_record({"secret": new.secret, "activeFrom": at}, new.secret)

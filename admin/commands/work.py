@@ -7,7 +7,7 @@ import typer
 
 from admin.commands.account import id_argument
 from admin.options import example
-from admin.terminal import counter, notices, show, show_table
+from admin.terminal import counter, notices, show_record, show_table
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.parked import (
     ParkedFilter,
@@ -102,4 +102,4 @@ def replay_work(
         with counter("Replaying parked work") as advance:
             replayed = replay_matching(wanted, advance)
     notices().print(f"Requeued: {replayed}.")
-    show({"requeued": replayed})
+    show_record({"requeued": replayed})

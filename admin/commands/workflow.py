@@ -15,7 +15,7 @@ from admin.commands.definition_files import (
 from admin.definitions.definition import Kind
 from admin.definitions.export import workflow_definition
 from admin.options import example
-from admin.terminal import notices, show, show_table
+from admin.terminal import notices, show_record, show_table
 from chalicelib.services.webhooks.deliveries import Exchange, send_test
 from chalicelib.services.workflows.manage import (
     find_action,
@@ -58,7 +58,7 @@ def enable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """Enable a workflow. The change takes effect within a minute."""
     changed = set_workflow_enabled(account, workflow, enabled=True)
     notices().print(f"Enabled the workflow {changed.name}.")
-    show({"id": changed.id, "enabled": True})
+    show_record({"id": changed.id, "enabled": True})
 
 
 @app.command(epilog=example("workflow disable ACCOUNT WORKFLOW"))
@@ -69,7 +69,7 @@ def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """
     changed = set_workflow_enabled(account, workflow, enabled=False)
     notices().print(f"Disabled the workflow {changed.name}.")
-    show({"id": changed.id, "enabled": False})
+    show_record({"id": changed.id, "enabled": False})
 
 
 @app.command(epilog=example("workflow check workflows.yaml --account ACCOUNT"))
@@ -83,7 +83,7 @@ def check(file: FileArgument, account: AccountOption = None) -> None:
 
 @app.command(epilog=example("workflow diff workflows.yaml --account ACCOUNT"))
 def diff(file: FileArgument, account: AccountOption = None) -> None:
-    """Compare workflows in a file with the saved ones. Exit with status 1 if they differ.
+    """Compare workflows in a file with the saved workflows. Exit with status 1 if they differ.
 
     Cost: two AWS requests, and two per workflow.
     """
@@ -92,7 +92,7 @@ def diff(file: FileArgument, account: AccountOption = None) -> None:
 
 @app.command(epilog=example("workflow export ACCOUNT WORKFLOW > workflow.yaml"))
 def export(account: AccountArgument, workflow: WorkflowArgument) -> None:
-    """Print the definition of a workflow, which loads again unchanged.
+    """Print the definition of a workflow in the format of definition files.
 
     The definition contains the custom headers, which can contain credentials.
 
@@ -112,7 +112,7 @@ def send_example(
     """Send a test webhook to an action's URL and print the request and the response."""
     tested = find_workflow(account, workflow)
     exchange = send_test(account, tested, find_action(tested, action))
-    show(_record(exchange), "\n".join(_lines(exchange)))
+    show_record(_record(exchange), "\n".join(_lines(exchange)))
     if not exchange.response.is_success:
         raise typer.Exit(1)
 

@@ -25,9 +25,10 @@ from chalicelib.settings import settings
 
 
 def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> Iterator[str]:
-    """Yield the lines of a unified diff from the saved definitions to the ones in the files.
+    """Yield the lines of a unified diff between the saved definitions and the given definitions.
 
-    Definitions of other kinds are only used to resolve references.
+    Only definitions of this kind are compared. The other definitions are used to resolve
+    references.
     """
     references = RunReferences(definitions, known)
     for definition in definitions:

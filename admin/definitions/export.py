@@ -1,4 +1,4 @@
-"""Convert saved forms and workflows back to definitions that load again unchanged."""
+"""Convert saved forms and workflows to definitions. Loading these definitions changes nothing."""
 
 from typing import Any, Final
 
@@ -31,7 +31,8 @@ def form_definition(account_id: str, form: SavedContactForm | SavedSurvey) -> di
     brief = _brief(
         _without_derived(content), SurveyDefinition if is_survey else ContactFormDefinition
     )
-    # The default of a position is the place in the list, and a threshold must be explicit.
+    # Keep these values even if they equal the default: the default of a position depends on the
+    # other parts of the form, and a pre-redirect question requires a threshold.
     for name in ("fields", "fieldGroups"):
         for part, saved in zip(brief.get(name, ()), content[name], strict=True):
             part["verticalIndex"] = saved["verticalIndex"]

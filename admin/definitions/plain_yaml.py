@@ -85,7 +85,7 @@ def read_yaml(text: str, loader: type[PlainLoader] = PlainLoader) -> Iterator[An
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """A YAML writer that quotes the strings that `PlainLoader` or YAML 1.1 would convert."""
+    """A YAML writer that quotes strings that a YAML parser would read as another type."""
 
     yaml_implicit_resolvers = {
         first: [
@@ -99,12 +99,12 @@ class _PlainDumper(yaml.SafeDumper):
     }
 
     def ignore_aliases(self, _data: Any) -> bool:
-        """Write repeated values in full."""
+        """Write repeated values in full, without YAML aliases."""
         return True
 
 
 def _represent_text(dumper: _PlainDumper, text: str) -> yaml.Node:
-    """Quote texts with line breaks other than line feeds, which other styles would normalize."""
+    """Quote texts with line breaks other than line feeds. Unquoted, these would be normalized."""
     style = '"' if _LINE_BREAKS.intersection(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -114,5 +114,5 @@ _PlainDumper.add_representer(str, _represent_text)
 
 
 def write_yaml(value: Any) -> str:
-    """Return a YAML document that `read_yaml` reads unchanged."""
+    """Return the YAML text from which `read_yaml` reads an equal value."""
     return yaml.dump(value, Dumper=_PlainDumper, allow_unicode=True, sort_keys=False, width=100)

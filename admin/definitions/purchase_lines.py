@@ -5,6 +5,7 @@ The columns of a CSV file are described in `admin.definitions.purchase_row`.
 
 import csv
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +14,17 @@ from typing import Any, Final
 from admin.definitions.definition import Kind
 from admin.definitions.purchase_row import purchase_of_row
 
+STANDARD_INPUT: Final = Path("-")
+
 
 @dataclass(frozen=True)
 class PurchaseLine:
-    """The definition of a purchase, or the reason why there is none.
+    """The definition of a purchase, or the error of its line.
 
     Attributes:
-        number: the number of the line, from 1. For a CSV row with line breaks, its first line.
-        error: why the line cannot be read; ``""`` if it can.
+        number: the number of the line, from 1. For a CSV row with line breaks, the number of the
+            first line of the row.
+        error: why the line cannot be read; ``""`` if the line is readable.
     """
 
     number: int
@@ -29,20 +33,24 @@ class PurchaseLine:
 
 
 class UnreadableFile(Exception):
-    """The file cannot be read. The message tells the operator why, in one sentence."""
+    """The file cannot be read. The message states the reason in one sentence."""
 
 
 def read_purchase_lines(path: Path) -> list[PurchaseLine]:
     """Return the lines of the file, without empty lines.
 
+    If the path is ``-``, read JSON lines from standard input.
+
     Raises:
         UnreadableFile: the file type is unknown, or the file is not UTF-8.
     """
-    read = _READERS.get(path.suffix.lower())
+    is_input = path == STANDARD_INPUT
+    read = _json_lines if is_input else _READERS.get(path.suffix.lower())
     if read is None:
         raise UnreadableFile(f"Unknown file type (allowed: {', '.join(_READERS)}).")
     try:
-        return list(read(path.read_text(encoding="utf-8-sig")))
+        content = sys.stdin.buffer.read() if is_input else path.read_bytes()
+        return list(read(content.decode("utf-8-sig")))
     except UnicodeDecodeError:
         raise UnreadableFile("Invalid UTF-8.") from None
     except OSError as error:
@@ -66,7 +74,9 @@ def _csv(text: str) -> Iterator[PurchaseLine]:
             row = purchase_of_row(dict(zip(columns, cells, strict=True)))
             yield PurchaseLine(number, _without_kind(row))
     except csv.Error as error:
-        yield PurchaseLine(reader.line_num, error=f"Invalid CSV, the rest is not read: {error}.")
+        yield PurchaseLine(
+            reader.line_num, error=f"Invalid CSV. The rest of the file is not read: {error}."
+        )
 
 
 def _json_lines(text: str) -> Iterator[PurchaseLine]:
@@ -82,7 +92,7 @@ def _json_lines(text: str) -> Iterator[PurchaseLine]:
 
 
 def _without_kind(definition: Any) -> Any:
-    """Return the definition without its kind, which is optional because all are purchases."""
+    """Return the definition without its kind, which is optional in a file of purchases."""
     if isinstance(definition, dict) and definition.get("kind") == Kind.PURCHASE:
         return {name: value for name, value in definition.items() if name != "kind"}
     return definition

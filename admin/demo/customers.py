@@ -98,7 +98,7 @@ def _fields(chance: Random, person: Person, number: int) -> dict[str, Any]:
         document["tags"] = chance.sample(_TAGS, chance.randint(1, 3))
     if chance.random() < 0.25:
         sampled = chance.sample(_ATTRIBUTES, chance.randint(1, 3))
-        # Another generator, so that the values of the other fields do not depend on attributes.
+        # Attributes have a separate random generator, so that they do not affect other fields.
         document["attributes"] = list(_varied(sampled, Random(f"attributes {person} {number}")))
     if chance.random() < 0.03:
         document["type"] = "Unknown"

@@ -32,8 +32,10 @@ class DemoDescription(_Described):
         store_ids: the stores of the brand ``brand_id``, which are targets of the contact form and
             of the public survey.
         trackers: the ids of unused trackers of the private survey.
-        contact_form_page, survey_page, rtl_survey_page: the URLs of pages for respondents; the last
-            one is written from right to left.
+        contact_form_page, survey_page, rtl_survey_page: the URLs of pages for respondents. The
+            language of ``rtl_survey_page`` is written from right to left.
+        mailbox: the URL that lists all sent messages as JSON; None if messages are sent to the
+            customers.
     """
 
     base_url: str
@@ -52,6 +54,7 @@ class DemoDescription(_Described):
     contact_form_page: str
     survey_page: str
     rtl_survey_page: str
+    mailbox: str | None = None
     other: OtherAccount
 
     @classmethod

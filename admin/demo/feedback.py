@@ -1,4 +1,5 @@
-"""Build the feedback of the demo data: 14 months of submissions by customers and other guests.
+"""Build the feedback of the demo data: 14 months of submissions by customers and other
+respondents.
 
 Ratings depend on the store and its season; comments depend on the ratings. The dates are relative
 to the day on which the demo data is loaded.
@@ -31,7 +32,7 @@ _CITY: Final = (9, 8, 10, 10, 11, 11, 8, 6, 11, 11, 11, 15)
 _COAST: Final = (4, 5, 7, 10, 12, 16, 22, 24, 14, 9, 5, 6)
 _MOUNTAIN: Final = (16, 17, 12, 7, 7, 10, 15, 16, 9, 7, 6, 15)
 _JAPAN: Final = (8, 8, 15, 17, 12, 8, 8, 9, 10, 14, 17, 10)
-"""Relative numbers of guests by month."""
+"""Relative numbers of submissions by month, from January to December."""
 _BUSY: Final = 14
 _ANGRY: Final = 0.06
 _WEEKDAYS: Final = (6, 6, 7, 8, 13, 15, 11)
@@ -43,13 +44,13 @@ _TOKYO: Final = {"ja": 75, "en": 25}
 
 @dataclass(frozen=True)
 class _Store:
-    """How guests rate a store.
+    """The distribution of ratings, topics and languages in the feedback about a store.
 
     Attributes:
         quality: the mean rating today, from 0 to 10.
         trend: the change of the mean rating in the whole period.
-        guests: the relative number of guests.
-        weakness: the topic that most guests criticize.
+        guests: the relative number of submissions about this store.
+        weakness: the topic of most criticism.
         utc_offset_h: the approximate difference between local time and UTC.
     """
 
@@ -62,7 +63,11 @@ class _Store:
     utc_offset_h: int = 1
 
     def draw_rating(self, chance: Random, at: datetime, now: datetime) -> int:
-        """Draw a rating from 0 to 10. Ratings are lower in busy months; some guests are angry."""
+        """Draw a rating from 0 to 10.
+
+        Most ratings follow a normal distribution, whose mean is lower in busy months. A few ratings
+        are drawn from 0 to 4, independently of the store.
+        """
         if chance.random() < _ANGRY:
             return chance.randint(0, 4)
         age = (now - at) / timedelta(days=DAYS)
@@ -71,7 +76,7 @@ class _Store:
         return max(0, min(10, round(rating)))
 
     def draw_language(self, chance: Random) -> str:
-        """Draw the language of a guest."""
+        """Draw the language of a submission."""
         return chance.choices(list(self.languages), list(self.languages.values()))[0]
 
 
@@ -122,7 +127,7 @@ class DemoFeedback:
 
 
 def demo_feedback(definitions: Sequence[RawDefinition], now: datetime) -> list[DemoFeedback]:
-    """Return the feedback of the main account, oldest first. All of it is older than ``now``.
+    """Return the feedback of the main account, oldest first. All feedback is older than ``now``.
 
     The feedback depends only on the arguments.
 
@@ -132,7 +137,7 @@ def demo_feedback(definitions: Sequence[RawDefinition], now: datetime) -> list[D
     contents = [d.content for d in definitions if d.content["account"] == MAIN_ACCOUNT]
     people = [content for content in contents if content["kind"] == Kind.CUSTOMER]
     purchases = [content for content in contents if content["kind"] == Kind.PURCHASE]
-    # A form identifies the customers whose identifiers it asks for.
+    # A form links feedback to a customer only if it asks for an identifier that the customer has.
     by_email = [person for person in people if "email" in person]
     by_phone = [person for person in people if "email" not in person]
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -190,12 +195,12 @@ _SURVEYS_BY_PURCHASE: Final = {
     "order": ("delivery", "SMS", 1, 0.6),
     "stay": ("stay", "EMAIL", 20, 0.7),
 }
-"""The survey, the channel, the delay in hours and the share of answers by kind of purchase."""
+"""By kind of purchase: the survey, the channel, the delay in hours and the response rate."""
 _DELIVERING: Final = (demo_id("store paris"), demo_id("store marseille"))
 
 
 def _at_tables(count: int, day: datetime) -> Iterator[DemoFeedback]:
-    """Yield answers of guests who opened the public survey by the QR code on the table."""
+    """Yield submissions of the public survey, opened from a QR code on a restaurant table."""
     chance = Random("feedback at tables")
     for number in range(count):
         name, store = _draw_store(chance, _TABLES)
@@ -204,7 +209,7 @@ def _at_tables(count: int, day: datetime) -> Iterator[DemoFeedback]:
         if chance.random() < 0.06:
             address = f"{draw_person(chance).address}.s{number}@example.org"
             answers |= {"answer-me": ["true"], "email": [address]}
-        # Some guests open the link on the bill, which names no store.
+        # Some respondents open the link on the bill. This link contains no store id.
         store_id = demo_id(f"store {name}") if chance.random() < 0.93 else None
         form_id = demo_id("survey visit")
         key = f"demo-table-{number}"
@@ -262,7 +267,7 @@ def _messages(
     day: datetime,
     message: Callable[[Random, Content, int, datetime, str], Answers],
 ) -> Iterator[DemoFeedback]:
-    """Yield messages through a contact form: most from customers, some from other persons."""
+    """Yield messages through a contact form: most from customers, some from other respondents."""
     chance = Random(f"messages to {form}")
     for number in range(count):
         name, store = _draw_store(chance, stores)
@@ -342,7 +347,7 @@ def _draw_store(chance: Random, stores: Mapping[str, _Store]) -> tuple[str, _Sto
 
 @cache
 def _calendar(season: tuple[int, ...], day: datetime) -> tuple[list[datetime], list[int]]:
-    """Return the days on which guests give feedback, and their relative numbers of guests."""
+    """Return the days on which feedback is submitted, and the weight of each day."""
     days = [day - timedelta(days=ago) for ago in range(2, DAYS)]
     return days, [season[d.month - 1] * _WEEKDAYS[d.weekday()] for d in days]
 

@@ -1,4 +1,4 @@
-"""Generate people with realistic names in several languages and scripts.
+"""Generate realistic names, e-mail addresses and phone numbers in several languages and scripts.
 
 In the tables, a name in a non-Latin script is followed by ``|`` and the Latin spelling. The e-mail
 address is built from the Latin spelling.
@@ -12,11 +12,11 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Naming:
-    """The data from which people of one language are generated: names and a phone number pattern.
+    """The data from which persons with one language are generated.
 
     Attributes:
         phone: a pattern for phone numbers; each ``#`` is replaced by a random digit.
-        civilities: titles in front of a name.
+        civilities: forms of address, such as ``Mme``.
     """
 
     language: str

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from admin.terminal import cell_text, print_json, prints_json, results, show_table
+from admin.terminal import cell_text, prints_json, results, show_json, show_table
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import FormKind
@@ -39,7 +39,7 @@ def show_description(description: FeedbackDescription) -> None:
     form = description.form.saved if description.form else None
     answers = labelled_answers(description.stored.feedback.answers, form)
     if prints_json():
-        print_json(_record(description, answers))
+        show_json(_record(description, answers))
         return
     for title, value in _properties(description).items():
         results().print(f"{title:<12} {cell_text(value)}")

@@ -43,7 +43,7 @@ def show_list(account_id: str, found: Sequence[StoredFeedback]) -> None:
 
 
 def comment_of(record: Feedback) -> str:
-    """Return the start of the first comment, on one line; ``""`` if there is none."""
+    """Return the start of the first comment, on one line; ``""`` if there is no comment."""
     comments = (
         answer.values[0]
         for text_type in _TEXT_TYPES

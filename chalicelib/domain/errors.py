@@ -60,7 +60,9 @@ class NotAllowed(FeedbackError):
 
 
 class NotFound(FeedbackError):
-    """The account has no such resource. The error does not reveal whether another account has it.
+    """The account has no such resource.
+
+    The error does not reveal whether another account has the resource.
 
     Attributes:
         resource: the name of the resource type: ``"purchase"``, ``"contact form"``.

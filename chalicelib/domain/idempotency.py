@@ -45,7 +45,7 @@ class Origin:
 
 
 def read_key(text: str | None, pointer: str = HEADER) -> str | None:
-    """Validate and return an idempotency key; None if there is none.
+    """Validate and return an idempotency key. Return None if the request contains no key.
 
     Args:
         text: the value of the header or of the form part.

@@ -1,4 +1,4 @@
-"""Process the purchases queue: record one purchase per message, and request its survey.
+"""Process the purchases queue: record one purchase per message, and request a survey.
 
 The messages of a batch are processed concurrently.
 """

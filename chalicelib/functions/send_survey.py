@@ -39,7 +39,7 @@ _COUNTED: Final = (
 
 
 def send_survey(event: SQSEvent) -> Response:
-    """Decide about the solicitation that each message points to, and send its survey."""
+    """Decide about the solicitation that each message points to, and send the survey."""
     return process_batch(
         event,
         SOLICITATIONS,

@@ -55,8 +55,7 @@ def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[Execu
     try:
         deliveries.prefetch({message.pointer.account_id for message in messages})
     except Exception as error:
-        # Continue without the cache: each delivery loads its data itself and records its own
-        # failure.
+        # Continue without the cache: each delivery then loads the data itself and records failures.
         logger.warning("webhook prefetch failed", error=type(error).__name__)
     return ()
 

@@ -1,4 +1,4 @@
-"""The table of changes to accounts' settings. Changes are kept for as long as the account."""
+"""The table of changes to the settings of accounts. Changes do not expire."""
 
 from collections.abc import Iterable
 from datetime import datetime

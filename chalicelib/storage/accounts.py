@@ -17,7 +17,7 @@ from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
 
 class AccountRow(Table):
-    """The table row of an account. ``settings`` omits the name and settings with default values.
+    """The table row of an account. ``settings`` omits the name and all default values.
 
     An account with a retention period has ``retention_due_at``, the time in epoch seconds at which
     the sweeper continues to anonymize feedback. ``anonymized_until`` is the creation time of the

@@ -1,6 +1,6 @@
-"""The table of contacts: who received a survey when, and who must not receive any more.
+"""The table of contacts: when each contact last received a survey, and suppressed channels.
 
-The key is a keyed hash of the account and of a customer id, an e-mail address or a phone number.
+The key is a keyed hash of the contact hash of a customer id, an e-mail address or a phone number.
 Suppressions have no expiry, and they also apply to customers that are created later.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
@@ -17,7 +17,6 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import (
     Contact,
-    ContactKind,
     Solicited,
     SuppressionReason,
 )
@@ -26,18 +25,17 @@ from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.stage_secret import stage_secret
 
 _RETENTION: Final = timedelta(days=400)
-"""Longer than the longest resolicitation delay, 366 days."""
+"""The time after which contacts expire: longer than the maximum resolicitation delay, 366 days."""
 
 _PURPOSE: Final = b"contact\n"
-"""Separates these hashes from others under the same secret."""
+"""A prefix of the hashed text, so that other hashes with the same secret have other values."""
 
 
 class ContactRow(Table):
     """The table row of a contact.
 
-    ``solicited`` maps each scope to a time and a purchase. ``customer_ids`` are the customers that
-    received a message at this address. ``erased_at`` is the time of the last erasure of a person
-    with this address. Every write increments ``revision``.
+    ``solicited`` maps each scope to a time and a purchase. ``erased_at`` is the time of the
+    last erasure of a person with this address. Every write increments ``revision``.
     """
 
     class Meta:
@@ -50,7 +48,6 @@ class ContactRow(Table):
     suppressed_email = UnicodeAttribute(null=True)
     suppressed_sms = UnicodeAttribute(null=True)
     suppressed_at = UnicodeAttribute(null=True)
-    customer_ids = UnicodeSetAttribute(null=True)
     erased_at = UnicodeAttribute(null=True)
     expires_at = IntegerAttribute(null=True)
 
@@ -61,14 +58,13 @@ _SUPPRESSED: Final = {
 }
 
 
-def contact_key(account_id: str, kind: ContactKind, value: str) -> str:
-    """Return the key of a contact, a keyed hash.
+def contact_key(contact_hash: str) -> str:
+    """Return the key of a contact, a keyed hash of its contact hash.
 
-    Args:
-        value: the customer's id, the e-mail address in any case, or the phone number as E.164.
+    The key is kept after the customer is erased. Unlike the contact hash, the key cannot be used to
+    confirm a guessed address without the secret of the stage.
     """
-    name = f"{account_id}\n{kind}\n{value.lower()}".encode()
-    return hmac.digest(stage_secret(), _PURPOSE + name, "sha256").hex()
+    return hmac.digest(stage_secret(), _PURPOSE + contact_hash.encode(), "sha256").hex()
 
 
 def find_many(keys: Collection[str]) -> dict[str, Contact]:
@@ -86,50 +82,46 @@ def is_suppressed(account_id: str, key: str, channel: Channel) -> bool:
 
 
 def suppress(
-    account_id: str, key: str, channel: Channel, reason: SuppressionReason, at: datetime
-) -> set[str]:
-    """Suppress a channel of a contact. Return the customers that received messages there.
-
-    One request. A repeated call replaces the reason.
-    """
-    row = ContactRow(key)
-    row.update(
-        [
+    write: TransactWrite,
+    account_id: str,
+    key: str,
+    channel: Channel,
+    reason: SuppressionReason,
+    at: datetime,
+) -> None:
+    """Suppress a channel of a contact in this transaction. A repeated call replaces the reason."""
+    write.update(
+        ContactRow(key),
+        actions=[
             ContactRow.account_id.set(account_id),
             _SUPPRESSED[channel].set(reason.value),
             ContactRow.suppressed_at.set(format_timestamp(at)),
             ContactRow.revision.add(1),
             ContactRow.expires_at.remove(),
-        ]
+        ],
     )
-    return set(row.customer_ids or ())
 
 
 def suppress_erased(
-    write: TransactWrite,
-    account_id: str,
-    keys: Mapping[Channel, str],
-    customer_id: str | None,
-    at: datetime,
+    write: TransactWrite, account_id: str, keys: Mapping[Channel, str], at: datetime
 ) -> None:
     """Suppress the contacts of an erased customer, in this transaction.
 
     Args:
         keys: the contact of each channel.
-        customer_id: None if the contacts do not contain the customer's id any more.
     """
     for channel, key in keys.items():
-        actions: list[Action] = [
-            ContactRow.account_id.set(account_id),
-            _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
-            ContactRow.suppressed_at.set(format_timestamp(at)),
-            ContactRow.erased_at.set(format_timestamp(at)),
-            ContactRow.revision.add(1),
-            ContactRow.expires_at.remove(),
-        ]
-        if customer_id:
-            actions.append(ContactRow.customer_ids.delete({customer_id}))
-        write.update(ContactRow(key), actions=actions)
+        write.update(
+            ContactRow(key),
+            actions=[
+                ContactRow.account_id.set(account_id),
+                _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
+                ContactRow.suppressed_at.set(format_timestamp(at)),
+                ContactRow.erased_at.set(format_timestamp(at)),
+                ContactRow.revision.add(1),
+                ContactRow.expires_at.remove(),
+            ],
+        )
 
 
 def delete(write: TransactWrite, key: str) -> None:
@@ -142,7 +134,6 @@ def record_solicitation(
     account_id: str,
     contacts: Iterable[Contact],
     scopes: Iterable[str],
-    customer_id: str,
     solicited: Solicited,
 ) -> None:
     """Record a survey for all contacts of a customer and in all scopes, in this transaction.
@@ -155,7 +146,6 @@ def record_solicitation(
             ContactRow.account_id.set(account_id),
             ContactRow.revision.set(contact.revision + 1),
             ContactRow.solicited.set(_encode({**contact.solicited, **new}, solicited.at)),
-            ContactRow.customer_ids.add({customer_id}),
         ]
         if not contact.suppressed:
             expiry = int((solicited.at + _RETENTION).timestamp())

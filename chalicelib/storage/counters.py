@@ -7,9 +7,9 @@ transactions read the same total, only one of them succeeds.
 If creates contend for a counter, a worker assigns the positions. While it works, it reserves the
 counter, so that creates leave the assignment to it.
 
-Purchases and feedback have no list, so transactions only add to the counters of these records. Each
-of these counters is the sum of 16 rows, because concurrent transactions on a single row would
-conflict.
+Purchases, feedback and solicitations have no list, so transactions only add to the counters of
+these records. Each of these counters is the sum of 16 rows, because concurrent transactions on a
+single row would conflict.
 """
 
 from datetime import datetime, timedelta
@@ -40,6 +40,10 @@ class Counted(StrEnum):
 
     PURCHASES = "purchases"
     FEEDBACK = "feedback"
+    SENT = "solicitations-sent"
+    SKIPPED = "solicitations-skipped"
+    REJECTED = "solicitations-rejected"
+    UNKNOWN = "solicitations-unknown"
 
 
 class CounterRow(Table):
@@ -97,8 +101,8 @@ def increment_total(
     """Add ``by`` to the total in this transaction.
 
     Args:
-        read: the total that the caller has read. The transaction fails if the stored total has
-            changed since.
+        read: the total that the caller has read. The transaction fails if the stored total is
+            different.
     """
     unchanged = CounterRow.total == read
     if not read:

@@ -92,7 +92,7 @@ def _next_holder(account_id: str, row: Any, pair: CustomerPair) -> Any:
     with_address = (
         customers.find_by_email(account_id, row.email)
         if row.email
-        else customers.find_by_phone_number(account_id, row.phone_number)
+        else customers.find_by_phone_numbers(account_id, {row.phone_number, pair.phone_number})
     )
     return next(
         (

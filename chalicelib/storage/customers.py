@@ -82,8 +82,7 @@ class CustomerRow(Table):
     has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
     epoch milliseconds, because it also determines the order in which the customers are listed.
 
-    ``email_contact`` and ``phone_contact`` are the contact keys of the addresses. They are stored
-    before the first message is sent to the customer, and removed when an address changes.
+    ``email_hash`` and ``phone_hash`` are the contact hashes of the addresses.
     """
 
     class Meta:
@@ -124,8 +123,6 @@ class CustomerRow(Table):
     input_hash = UnicodeAttribute(null=True)
     email_hash = UnicodeAttribute(null=True)
     phone_hash = UnicodeAttribute(null=True)
-    email_contact = UnicodeAttribute(null=True)
-    phone_contact = UnicodeAttribute(null=True)
     by_block = _ByBlock()
     by_email = _ByEmail()
     by_phone = _ByPhone()
@@ -189,7 +186,7 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
 
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
-    """Load up to 100 customers by id, without missing ones. One consistent request."""
+    """Load up to 100 customers by id. Omit customers that do not exist. One consistent request."""
     rows = read_together(
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
     )
@@ -204,13 +201,18 @@ def find_by_email(account_id: str, email: str) -> list[Customer]:
     return _load_indexed(CustomerRow.by_email, email_hash(account_id, email))
 
 
-def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
-    """Load the account's customers with this phone number, as `find_by_email` does."""
-    return _load_indexed(CustomerRow.by_phone, phone_hash(account_id, phone_number))
+def find_by_phone_numbers(account_id: str, phone_numbers: Collection[str]) -> list[Customer]:
+    """Load the account's customers with one of these phone numbers, oldest first.
+
+    The same requests as `find_by_email`, and one more for each further number.
+    """
+    hashes = {phone_hash(account_id, phone_number) for phone_number in phone_numbers}
+    return _load_indexed(CustomerRow.by_phone, *hashes)
 
 
-def _load_indexed(index: Any, contact_hash: str | None) -> list[Customer]:
-    keys = [row.key for row in index.query(contact_hash)] if contact_hash else []
+def _load_indexed(index: Any, *contact_hashes: str | None) -> list[Customer]:
+    wanted = (contact_hash for contact_hash in contact_hashes if contact_hash)
+    keys = [row.key for contact_hash in wanted for row in index.query(contact_hash)]
     rows: list[Any] = []
     for start in range(0, len(keys), _READ_AT_ONCE):
         rows += read_together(*((CustomerRow, key) for key in keys[start : start + _READ_AT_ONCE]))
@@ -288,7 +290,8 @@ def insert(
 
     Args:
         total: the number of listed customers; None if a worker has reserved the counter.
-        also: adds more writes to the transaction. It is called again if the first one fails.
+        also: adds more writes to the transaction. It is called again if the first transaction
+            fails.
 
     Raises:
         Contention: the customer or the pair exists, or another transaction writes one of the rows.
@@ -415,7 +418,7 @@ def replace(account_id: str, customer: Customer) -> Created:
         with transaction() as write:
             write.update(
                 CustomerRow(account_key(account_id, customer.id)),
-                actions=_replacing_actions(account_id, merged, same_pair=old_pair == new_pair),
+                actions=_replacing_actions(account_id, merged),
                 condition=(CustomerRow.updated_at == earlier_row.updated_at)
                 & _same(CustomerRow.purchase_count, earlier_row.purchase_count)
                 & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
@@ -430,17 +433,16 @@ def replace(account_id: str, customer: Customer) -> Created:
     return retry_on_contention(attempt)
 
 
-def _replacing_actions(account_id: str, customer: Customer, *, same_pair: bool) -> list[Action]:
+def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
     """Return the update actions that replace all fields of a customer.
 
     The attributes of unset fields are removed. The customer's place in the list does not change.
     """
     attributes = _attributes(account_id, customer)
-    kept = _NOT_REPLACED | _CONTACT_KEYS if same_pair else _NOT_REPLACED
     return [
         attribute.set(attributes[name]) if name in attributes else attribute.remove()
         for name, attribute in CustomerRow.get_attributes().items()
-        if name not in kept
+        if name not in _NOT_REPLACED
     ]
 
 
@@ -514,54 +516,6 @@ def count_feedback(
     )
 
 
-def confirm_recipient(
-    write: TransactWrite,
-    account_id: str,
-    customer: Customer,
-    channel: Channel,
-    email_contact: str | None,
-    phone_contact: str | None,
-) -> None:
-    """Store the contact keys of a customer's addresses in this transaction.
-
-    The transaction fails if the customer no longer exists, if an address has changed since the
-    customer was loaded, or if the customer no longer accepts messages through this channel.
-    """
-    unchanged = (
-        CustomerRow.key.exists()
-        & _same(CustomerRow.email, customer.email)
-        & _same(CustomerRow.phone_number, customer.phone_number)
-        & (_OPTINS[channel] == True)  # noqa: E712 - an expression
-    )
-    if channel is Channel.EMAIL:
-        bounced = CustomerRow.email_bounced
-        unchanged &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
-    keys = (
-        (CustomerRow.email_contact, email_contact),
-        (CustomerRow.phone_contact, phone_contact),
-    )
-    write.update(
-        CustomerRow(account_key(account_id, customer.id)),
-        actions=[stored.set(key) if key else stored.remove() for stored, key in keys],
-        condition=unchanged,
-    )
-
-
-def revoke_consent(
-    account_id: str, customer_id: str, channel: Channel, contact_key: str, *, is_bounce: bool
-) -> bool:
-    """Turn a customer's opt-in off, or for a bounce mark the e-mail address as bounced.
-
-    Return False if the customer no longer exists or now has another address. One request.
-    """
-    is_email = channel is Channel.EMAIL
-    stored = CustomerRow.email_contact if is_email else CustomerRow.phone_contact
-    change = CustomerRow.email_bounced.set(True) if is_bounce else _OPTINS[channel].set(False)
-    updated = CustomerRow.updated_at.set(format_timestamp(clock.now()))
-    row = CustomerRow(account_key(account_id, customer_id))
-    return try_write(lambda: row.update([change, updated], condition=stored == contact_key))
-
-
 def positions(account_id: str) -> ListPositions:
     """Return the positions of the account's customers."""
     return ListPositions(account_id, Listed.CUSTOMERS, CustomerRow)
@@ -574,7 +528,7 @@ def walk(account_id: str) -> Iterator[list[Customer]]:
 
 
 def correct_counts(account_id: str, seen: Customer, counts: CustomerCounts) -> bool:
-    """Replace the counts of a customer. Return False if it has changed since it was loaded.
+    """Replace the counts of a customer. Return False if the customer has changed.
 
     Args:
         seen: the customer as it was loaded.
@@ -591,6 +545,50 @@ def correct_counts(account_id: str, seen: Customer, counts: CustomerCounts) -> b
 
 def _is_zero(attribute: Any) -> Any:
     return attribute.does_not_exist() | (attribute == 0)
+
+
+def confirm_recipient(
+    write: TransactWrite, account_id: str, customer: Customer, channel: Channel
+) -> None:
+    """Check in this transaction that a customer still accepts messages at the same addresses.
+
+    The transaction fails if the customer no longer exists, if an address has changed since the
+    customer was loaded, or if the customer no longer accepts messages through this channel.
+    """
+    unchanged = (
+        CustomerRow.key.exists()
+        & _same(CustomerRow.email, customer.email)
+        & _same(CustomerRow.phone_number, customer.phone_number)
+        & (_OPTINS[channel] == True)  # noqa: E712 - an expression
+    )
+    if channel is Channel.EMAIL:
+        bounced = CustomerRow.email_bounced
+        unchanged &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
+    write.condition_check(CustomerRow, account_key(account_id, customer.id), condition=unchanged)
+
+
+def find_keys_with_contact(channel: Channel, contact_hash: str) -> list[str]:
+    """Return the keys of the customers with this e-mail address or phone number.
+
+    One request per MB of index entries. The index is eventually consistent.
+    """
+    index = CustomerRow.by_email if channel is Channel.EMAIL else CustomerRow.by_phone
+    return [row.key for row in index.query(contact_hash)]
+
+
+def revoke_consent(
+    write: TransactWrite, key: str, channel: Channel, contact_hash: str, *, is_bounce: bool
+) -> None:
+    """Turn a customer's opt-in off in this transaction, or mark the address as bounced.
+
+    The transaction fails if the customer no longer exists or the address has changed.
+    """
+    is_email = channel is Channel.EMAIL
+    hashed = CustomerRow.email_hash if is_email else CustomerRow.phone_hash
+    is_marked = is_bounce and is_email
+    change = CustomerRow.email_bounced.set(True) if is_marked else _OPTINS[channel].set(False)
+    updated = CustomerRow.updated_at.set(format_timestamp(clock.now()))
+    write.update(CustomerRow(key), actions=[change, updated], condition=hashed == contact_hash)
 
 
 def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -692,7 +690,6 @@ _OPTINS: Final = {
 _NOT_REPLACED: Final = frozenset(
     {"key", "input_hash", "position", "list_block", "work_shard", "due_at"}
 )
-_CONTACT_KEYS: Final = frozenset({"email_contact", "phone_contact"})
 _COPIED: Final = (
     "id",
     "description",

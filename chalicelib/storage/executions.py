@@ -78,9 +78,9 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 class ExecutionRow(WorkRow):
     """The table row of an execution or of one of its attempts.
 
-    ``claimed`` is the number of the last claimed attempt, and ``attempt`` of the last attempt with
-    an outcome. Only ``attempt`` is in the index `by_account`, so that a claim does not write the
-    index: an account's executions share one index key.
+    ``claimed`` is the number of the last claimed attempt. ``attempt`` is the number of the last
+    attempt with an outcome. The index `by_account` contains only ``attempt``, so a claim does not
+    write the index. This matters because all executions of an account share one index key.
     """
 
     class Meta:

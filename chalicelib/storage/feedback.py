@@ -111,7 +111,7 @@ def find(feedback_id: str) -> StoredFeedback | None:
 
 
 def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
-    """Load up to 100 feedback records by id, without missing ones. One consistent request."""
+    """Load up to 100 feedback records by id. Omit missing records. One consistent request."""
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {row.feedback_id: _stored(row) for row in rows if row}
 
@@ -138,7 +138,7 @@ def list_ids(
 
 
 def counted_of_account(account_id: str, until: datetime) -> Iterator[Feedback]:
-    """Yield the account's counted feedback that was created until then.
+    """Yield the account's counted feedback that was created at ``until`` or earlier.
 
     Two requests per 100 records.
     """

@@ -116,10 +116,10 @@ class FormTable:
         return {row.form_id: row.submission_count or 0 for row in rows if row}
 
     def correct_count(self, form_id: str, read: int, count: int) -> bool:
-        """Replace the submission count of a form. Return False if it has changed since.
+        """Replace the submission count of a form. Return False if the count has changed.
 
         Args:
-            read: the count as it was loaded.
+            read: the count when it was loaded.
         """
         row, stored = self._row(form_id, _SUMMARY), self._row.submission_count
         return try_write(lambda: row.update([stored.set(count)], condition=stored == read))

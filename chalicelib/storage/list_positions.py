@@ -37,7 +37,7 @@ class ListPositions:
         return counters.load_total(self.account_id, self.kind, consistent=True)
 
     def blocks(self) -> Iterator[list[Any]]:
-        """Yield the index entries of each block, without end. One request per block."""
+        """Yield the index entries of each block. One request per block. The iterator is endless."""
         for block in count():
             yield list(self.row.by_block.query(lists.block_key(self.account_id, block)))
 
@@ -50,9 +50,9 @@ class ListPositions:
             yield rows
 
     def find_unplaced(self, last: int) -> Iterator[Any]:
-        """Yield the rows that no page shows because their position is missing or too high.
+        """Yield the rows that are on no page because their position is missing or too high.
 
-        Customers that wait for their position are not included. Reads the whole table.
+        New customers that still need a position are not included. Reads the whole table.
 
         Args:
             last: the last position of the list.
@@ -73,10 +73,10 @@ class ListPositions:
         return bool(row.position == position)
 
     def set_total(self, read: int, total: int) -> bool:
-        """Replace the stored number of records. Return False if it has changed since.
+        """Replace the stored number of records. Return False if the number has changed.
 
         Args:
-            read: the number as it was loaded.
+            read: the number when it was loaded.
         """
         return self._commit(lambda write: self._change_total(write, read, total))
 
@@ -93,8 +93,8 @@ class ListPositions:
     def fill(self, position: int) -> int | None:
         """Move the last row to an empty position. Return the new number of records.
 
-        If no row is behind the position, only the number of records changes. Return None if the
-        list has changed in the meantime.
+        If no row has a higher position, only the number of records changes. Return None if the list
+        has changed since the call started.
         """
         total = self.load_total()
         last = self._last(total)

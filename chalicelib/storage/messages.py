@@ -1,4 +1,4 @@
-"""The table of sent messages. Bounces and complaints name only the provider's message id."""
+"""The table of sent messages. Bounces and complaints contain only the provider's message id."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

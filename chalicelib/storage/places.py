@@ -72,7 +72,7 @@ def load_directory(account_id: str) -> Directory:
 
 
 def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:
-    """Load up to 100 tags of the account by id, without missing ones. One consistent request."""
+    """Load up to 100 tags of the account by id. Omit missing tags. One consistent request."""
     rows = read_together(*((PlaceRow, account_id, _tag_key(tag_id)) for tag_id in tag_ids))
     return {tag.id: tag for tag in _tags(row for row in rows if row)}
 

@@ -1,4 +1,4 @@
-"""The public base URL of the API, which the deployment stores. Links in messages start with it."""
+"""Read the public base URL of the API, which the deployment stores. Links in messages use it."""
 
 from typing import Any, Final
 

@@ -45,8 +45,8 @@ class PurchaseRow(Table):
     source = UnicodeAttribute()
     metadata = JsonAttribute(null=True)
     attributes = JsonAttribute(null=True)
-    input_hash = UnicodeAttribute(null=True)
     by_customer = _ByCustomer()
+    input_hash = UnicodeAttribute(null=True)
 
 
 def find(account_id: str, purchase_id: str) -> Purchase | None:

@@ -1,4 +1,4 @@
-"""Read everything that recording a purchase needs, in one request."""
+"""Read all records that are needed to record a purchase, in one request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ class Known:
     Attributes:
         purchase: the earlier version of the purchase, if any.
         input_hash: the hash of the definition of the earlier version.
-        customer_id: the existing customer of the purchase: the one with the pair, or else the one
-            with the id. None if neither exists.
+        customer_id: the existing customer of the purchase: the customer with the pair or, if there
+            is none, the customer with the id. None if neither exists.
         is_pair_known: whether a customer has the pair.
         total: the number of listed customers; None if the counter is reserved.
         suppressed: the channels that are suppressed for the addresses of the purchase.
@@ -57,7 +57,7 @@ def load_known(
     """Load the records that a purchase refers to. One consistent request.
 
     Args:
-        customer_id: the customer that the purchase names, or would create.
+        customer_id: the id of the purchase's customer, or the id for a new customer.
         contact_keys: the contacts whose suppression matters, by channel.
         erasure_id: the id of the erasure of the customer that the purchase names, if it matters.
     """

@@ -5,6 +5,7 @@ survey for the customer's contacts. Each claim has a new fencing token. If the l
 stored outcome, the message may have been sent, so the outcome is UNKNOWN.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from math import ceil
@@ -30,7 +31,8 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
 from chalicelib.domain.work import due_after_deferral, first_due
-from chalicelib.storage import messages
+from chalicelib.storage import counters, messages
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import account_key, read_indexed, read_together
@@ -123,7 +125,8 @@ class SolicitationRow(WorkRow):
     def is_free(cls, _now: datetime) -> Condition:
         """Return a write condition: the solicitation is pending and not claimed.
 
-        An expired claim is not free either: its outcome becomes UNKNOWN.
+        A solicitation with an expired claim does not satisfy the condition: its outcome becomes
+        UNKNOWN.
         """
         free: Condition = cls.is_pending() & cls.leased_until.does_not_exist()
         return free
@@ -139,6 +142,14 @@ class SolicitationRow(WorkRow):
         ]
 
 
+OUTCOMES: Final = {
+    SolicitationState.SENT: Counted.SENT,
+    SolicitationState.SKIPPED: Counted.SKIPPED,
+    SolicitationState.REJECTED: Counted.REJECTED,
+    SolicitationState.UNKNOWN: Counted.UNKNOWN,
+}
+"""The counter of each outcome."""
+
 WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", SolicitationRow)
 """The work records of solicitations."""
 
@@ -146,6 +157,8 @@ WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", Soli
 def add(write: TransactWrite, solicitation: Solicitation) -> None:
     """Add a solicitation in this transaction. The transaction fails if it already exists."""
     is_pending = solicitation.state is SolicitationState.PENDING
+    if not is_pending:
+        _count(write, solicitation, solicitation.state)
     created_at = format_timestamp(solicitation.created_at)
     work = (
         pending_attributes(solicitation.account_id, solicitation.id, PART, solicitation.created_at)
@@ -175,7 +188,7 @@ def add(write: TransactWrite, solicitation: Solicitation) -> None:
 def decide_again(
     write: TransactWrite, solicitation: Solicitation, customer_id: str | None, now: datetime
 ) -> None:
-    """Make a new decision necessary, in this transaction, because the purchase has changed.
+    """Request a new decision in this transaction, because the purchase has changed.
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
     """
@@ -204,7 +217,7 @@ def find_with_purchase(
 ) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
     """Load a solicitation with its purchase and customer. One consistent request.
 
-    One more request if the purchase has another customer than the pointer.
+    One more request if the customer of the purchase differs from the customer of the pointer.
     """
     account_id = pointer.account_id
     keys: list[Any] = [
@@ -232,15 +245,17 @@ def skip(solicitation: Solicitation, reason: str, now: datetime) -> None:
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    _update(
-        solicitation,
-        [
-            SolicitationRow.held_until.remove(),
-            SolicitationRow.reason.set(reason),
-            *_ending(SolicitationState.SKIPPED, now),
-        ],
-        _is_unchanged(solicitation),
-    )
+    with transaction() as write:
+        write.update(
+            SolicitationRow(solicitation.id),
+            actions=[
+                SolicitationRow.held_until.remove(),
+                SolicitationRow.reason.set(reason),
+                *_ending(SolicitationState.SKIPPED, now),
+            ],
+            condition=_is_unchanged(solicitation),
+        )
+        _count(write, solicitation, SolicitationState.SKIPPED)
 
 
 def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime) -> None:
@@ -249,16 +264,15 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    _update(
-        solicitation,
-        [
-            SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
-            SolicitationRow.held_until.set(format_timestamp(until)),
-            SolicitationRow.reason.set(reason),
-            SolicitationRow.due_at.set(ceil(until.timestamp())),
-        ],
-        _is_unchanged(solicitation),
-    )
+    row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
+    actions: list[Action] = [
+        SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
+        SolicitationRow.held_until.set(format_timestamp(until)),
+        SolicitationRow.reason.set(reason),
+        SolicitationRow.due_at.set(ceil(until.timestamp())),
+    ]
+    if not try_write(lambda: row.update(actions, condition=unchanged)):
+        raise Contention(condition_failed=True)
 
 
 def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
@@ -306,7 +320,7 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
 
 
 def save_sent(claimed: Solicitation, message: SentMessage) -> bool:
-    """Store that the message was sent, with the row that maps its id to the solicitation.
+    """Store the outcome SENT, and a row that maps the message id to the solicitation.
 
     Return False if the claim has expired. One request.
     """
@@ -331,7 +345,7 @@ def save_failure(
 
 
 def expire(solicitation: Solicitation, now: datetime) -> bool:
-    """Store the outcome UNKNOWN for a claim whose lease ended. Return False if it has an outcome.
+    """Store UNKNOWN for a claim whose lease ended. Return False if the claim has an outcome.
 
     One request.
     """
@@ -341,10 +355,25 @@ def expire(solicitation: Solicitation, now: datetime) -> bool:
 def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:
     """Make a solicitation with the outcome UNKNOWN pending again and return its pointer.
 
-    Return None if it has another state.
+    Return None if the solicitation has another state. Three requests.
     """
     is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
-    return WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
+    pointer = WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
+    if pointer:
+        counters.correct_count(pointer.account_id, Counted.UNKNOWN, -1)
+    return pointer
+
+
+def count_outcomes(account_id: str) -> Counter[Counted]:
+    """Return the number of the account's solicitations by outcome.
+
+    One request per MB of index entries. The index is eventually consistent.
+    """
+    rows = SolicitationRow.by_account.query(
+        account_id, attributes_to_get=["solicitation_id", "state"]
+    )
+    states = (SolicitationState(row.state) for row in rows)
+    return Counter(OUTCOMES[state] for state in states if state in OUTCOMES)
 
 
 def list_for_account(
@@ -355,7 +384,7 @@ def list_for_account(
     since: datetime | None,
     at_most: int,
 ) -> Iterator[Solicitation]:
-    """Yield up to ``at_most`` solicitations of the account, the newest first."""
+    """Yield up to ``at_most`` solicitations of the account, newest first."""
     filters = [
         condition
         for condition, is_wanted in (
@@ -484,10 +513,8 @@ def _ending(state: SolicitationState, now: datetime) -> list[Action]:
     ]
 
 
-def _update(solicitation: Solicitation, actions: list[Action], condition: Condition) -> None:
-    row = SolicitationRow(solicitation.id)
-    if not try_write(lambda: row.update(actions, condition=condition)):
-        raise Contention(condition_failed=True)
+def _count(write: TransactWrite, solicitation: Solicitation, outcome: SolicitationState) -> None:
+    counters.count(write, solicitation.account_id, OUTCOMES[outcome], solicitation.id)
 
 
 def _settle(
@@ -510,11 +537,13 @@ def _settle(
                     actions=actions,
                     condition=_is_claimed_with(claimed.claim_token),
                 )
+                if state in OUTCOMES:
+                    _count(write, claimed, state)
                 add_rows(write)
             return True
         except Contention as contention:
             if contention.condition_failed:
-                # An earlier try of this write may have succeeded although its response was lost.
+                # An earlier attempt may have succeeded although its response was lost.
                 stored = find(claimed.id)
                 return stored is not None and (
                     (stored.claim_token, stored.state, stored.leased_until)

@@ -1,4 +1,4 @@
-"""The secret of the stage, from Secrets Manager. It keys the hashes of contacts and signs links."""
+"""The secret of the stage, from Secrets Manager: the key of contact hashes and link signatures."""
 
 from typing import Any, Final
 

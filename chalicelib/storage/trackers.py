@@ -48,7 +48,7 @@ def create(tracker: Tracker) -> bool:
 
 
 def put(write: TransactWrite, tracker: Tracker) -> None:
-    """Add a tracker in this transaction, or replace it if it was never sent.
+    """Add a tracker in this transaction, or replace a tracker whose message was not sent.
 
     The transaction fails if the tracker is already used.
     """

@@ -25,7 +25,7 @@ def throttle(rest_api_id: str, api_stage: str, throttling: Throttling) -> None:
 
 
 def associate_web_acl(web_acl_arn: str, rest_api_id: str, api_stage: str) -> None:
-    """Associate a web ACL with the stage. Wait until AWS WAF recognizes both."""
+    """Associate a web ACL with the stage. Wait until AWS WAF knows both resources."""
     firewall = boto3.client("wafv2")
     region = firewall.meta.region_name
     stage_arn = f"arn:aws:apigateway:{region}::/restapis/{rest_api_id}/stages/{api_stage}"

@@ -1,4 +1,4 @@
-"""Store the public base URL of the API, which links in messages start with."""
+"""Store the public base URL of the API. Links in messages start with this URL."""
 
 import boto3
 

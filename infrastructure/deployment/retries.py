@@ -8,7 +8,7 @@ _PAUSE_S = 2
 
 
 def retry_while(error: type[Exception], request: Callable[[], object]) -> None:
-    """Send a request and repeat it while it raises this error, for at most two minutes."""
+    """Send a request. Repeat the request while it raises this error, for at most two minutes."""
     deadline = time.monotonic() + _TIMEOUT_S
     while True:
         try:

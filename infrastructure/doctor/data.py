@@ -12,9 +12,11 @@ _UPDATE_STACK: Final = (
     "Detect the drift of the data stack in CloudFormation, and correct the resource to match"
     " infrastructure/data.yaml."
 )
-_PITR: Final = "Turn it on: aws dynamodb update-continuous-backups (docs/operating.md, Restore)."
-_TTL: Final = "Turn it on: aws dynamodb update-time-to-live (docs/operating.md, Restore)."
-_REDRIVE: Final = "Set it: aws sqs set-queue-attributes with the RedrivePolicy of the template."
+_PITR: Final = (
+    "Turn on the recovery: aws dynamodb update-continuous-backups (docs/operating.md, Restore)."
+)
+_TTL: Final = "Turn on time to live: aws dynamodb update-time-to-live (docs/operating.md, Restore)."
+_REDRIVE: Final = "Set the RedrivePolicy of the template: aws sqs set-queue-attributes."
 _INDEX: Final = (
     "Create the index: aws dynamodb update-table, or change the template and deploy. Wait until the"
     " index is active."
@@ -86,7 +88,7 @@ def check_time_to_live(deployed: DeployedStage) -> Iterator[Problem]:
         attribute = actual.get("AttributeName") if is_on else None
         wanted = expected["AttributeName"] if expected else None
         if attribute != wanted:
-            detail = f"Rows expire by the attribute {attribute}, expected {wanted}."
+            detail = f"The time-to-live attribute is {attribute}, expected {wanted}."
             yield Problem(name, detail, _TTL)
 
 

@@ -16,7 +16,7 @@ _REST_API: Final = "feedback"
 
 
 class DeployedStage:
-    """A stage, its expected resources, and readers of its deployed resources."""
+    """A stage, its expected resources, and its deployed resources."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

@@ -86,7 +86,7 @@ def check_clock(deployed: DeployedStage) -> Iterator[Problem]:
 
 
 def _comparable(alarm: dict[str, Any]) -> dict[str, Any]:
-    """Return the properties of an alarm that the template and CloudWatch write in the same way."""
+    """Return the alarm properties that have the same format in the template and in CloudWatch."""
     same = (
         "ActionsEnabled Namespace MetricName Statistic Period EvaluationPeriods Threshold"
         " ComparisonOperator TreatMissingData"

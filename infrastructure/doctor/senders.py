@@ -12,7 +12,7 @@ SENDER: Final = "SENDER"
 _MIN_QUOTA_LEFT: Final = 0.1
 _VERIFY: Final = "Verify the identity in Amazon SES (DNS records for DKIM)."
 _SANDBOX: Final = "Request production access in Amazon SES."
-_QUOTA: Final = "Request a higher sending quota in Amazon SES, or wait until the 24 hours end."
+_QUOTA: Final = "Request a higher sending quota in Amazon SES, or wait for the next 24-hour period."
 _SUSPENDED: Final = "See the reputation dashboard and the open cases in Amazon SES."
 
 

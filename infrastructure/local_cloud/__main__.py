@@ -22,15 +22,19 @@ from typing import NoReturn
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.services.solicitation.support_email import register_mail_domain
 from infrastructure.deployment import code_stack, data_stack, public_address
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator
+from infrastructure.local_cloud.mail_sink import MailSink
 from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
 
 STAGE = code_stack.STAGE
 GATEWAY_TIMEOUT_S = 60
+_SENDERS = "@example.com"
+"""The domain of all senders of demo messages. The emulator also verifies its subdomains."""
 
 
 def main(arguments: list[str]) -> int:
@@ -82,6 +86,7 @@ def up(emulator: Emulator) -> int:
                 f"The local cloud in {emulator.folder} uses port {port}. Run make stop first, or"
                 f" set PORT={port}."
             )
+        MailSink(emulator.folder).start()
         WebhookReceiver(emulator.folder).start()
         deploy(emulator)
     else:
@@ -94,6 +99,7 @@ def stop(emulator: Emulator) -> int:
     """Stop the local cloud and save its state for the next start."""
     receiver_was_running = WebhookReceiver(emulator.folder).stop()
     was_running = emulator.stop() or receiver_was_running
+    was_running = MailSink(emulator.folder).stop() or was_running
     console.print("Stopped." if was_running else "No local cloud is running.")
     return 0
 
@@ -148,6 +154,8 @@ def deploy(emulator: Emulator) -> None:
             # Delete the file: it contains credentials that an earlier emulator issued and that are
             # invalid now.
             demo_file(emulator).unlink(missing_ok=True)
+    with step("Mail sender") as shown:
+        shown.outcome = register_mail_domain(_SENDERS).domain
     with step("Code stack") as shown:
         shown.outcome = code_stack.deploy(emulator.folder / "build")
     base_url = code_stack.base_url(emulator.port)
@@ -155,7 +163,7 @@ def deploy(emulator: Emulator) -> None:
         _wait_until_ready(base_url)
         public_address.store(STAGE, base_url)
         shown.outcome = "ready"
-    _load_demo(base_url, demo_file(emulator), WebhookReceiver(emulator.folder).url)
+    _load_demo(base_url, emulator)
 
 
 def demo_file(emulator: Emulator) -> Path:
@@ -164,10 +172,18 @@ def demo_file(emulator: Emulator) -> Path:
 
 
 def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
-    with step("Emulator") as shown:
-        process = emulator.start()
-        shown.outcome = f"on port {emulator.port}"
-    receiver = WebhookReceiver(emulator.folder)
+    sink, receiver = MailSink(emulator.folder), WebhookReceiver(emulator.folder)
+    with step("Mail sink") as shown:
+        sink_process = sink.start(printing=printing)
+        shown.outcome = sink.url
+    try:
+        with step("Emulator") as shown:
+            process = emulator.start(sink.smtp_address)
+            shown.outcome = f"on port {emulator.port}"
+    except BaseException:
+        if sink_process:
+            sink.stop()
+        raise
     try:
         with step("Webhook receiver") as shown:
             receiver.start(printing=printing)
@@ -179,6 +195,7 @@ def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[b
         emulator.kill(process.pid)
         process.wait()
         receiver.stop()
+        sink.stop()
         raise
     return process
 
@@ -192,7 +209,12 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
             raise
 
 
-def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
+def _load_demo(base_url: str, emulator: Emulator) -> None:
+    output, folder = demo_file(emulator), emulator.folder
+    servers = {
+        "DEMO_WEBHOOK_URL": WebhookReceiver(folder).url,
+        "DEMO_MAILBOX": MailSink(folder).url,
+    }
     process = subprocess.run(
         [
             sys.executable,
@@ -206,7 +228,7 @@ def _load_demo(base_url: str, output: Path, webhook_url: str) -> None:
             str(output),
         ],
         cwd=PROJECT,
-        env=os.environ | {"DEMO_WEBHOOK_URL": webhook_url},
+        env=os.environ | servers,
         stdin=subprocess.DEVNULL,
     )
     if process.returncode != 0:
@@ -234,6 +256,7 @@ def _stop_uninterrupted(emulator: Emulator) -> None:
         signal.signal(number, signal.SIG_IGN)
     emulator.stop()
     WebhookReceiver(emulator.folder).stop()
+    MailSink(emulator.folder).stop()
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -78,8 +78,12 @@ class Emulator:
             ) from None
         return int(process_id), int(port)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self, smtp_address: str = "") -> subprocess.Popen[bytes]:
         """Start the emulator, wait until it responds, and return its process.
+
+        Args:
+            smtp_address: the host and port of the mail server that receives all e-mails. If it is
+                empty, the emulator relays no e-mails.
 
         Raises:
             DeploymentError: the folder or the port is in use, or the emulator did not start.
@@ -88,7 +92,7 @@ class Emulator:
         try:
             with self._lock() as lock:
                 self._require_free_port()
-                process = self._spawn(lock)
+                process = self._spawn(lock, smtp_address)
         except BlockingIOError:
             raise DeploymentError(
                 f"A local cloud is already running in {self.folder}. Stop it with make stop, or"
@@ -125,14 +129,14 @@ class Emulator:
         self._pid_file.unlink(missing_ok=True)
         shutil.rmtree(self.temporary, ignore_errors=True)
 
-    def _spawn(self, lock: int) -> subprocess.Popen[bytes]:
+    def _spawn(self, lock: int, smtp_address: str) -> subprocess.Popen[bytes]:
         shutil.rmtree(self.temporary, ignore_errors=True)
         self.temporary.mkdir()
         with self.log.open("wb") as log:
             return subprocess.Popen(
                 [PROGRAM, "-m", LAUNCHER],
                 cwd=PROJECT,
-                env=self._environment(),
+                env=self._environment() | {"SMTP_HOST": smtp_address},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

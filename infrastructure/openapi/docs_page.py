@@ -108,6 +108,8 @@ class DocsPage:
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == IDEMPOTENCY_HEADER:
                 lines.append(f"-H '{IDEMPOTENCY_HEADER}: {parameter['example']}'")
+            elif parameter["in"] == "path":
+                path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
             elif parameter["required"]:
                 query += f"{'&' if query else '?'}{parameter['name']}={parameter['example']}"
         if operation.get("security") != []:
@@ -123,8 +125,9 @@ class DocsPage:
             else:
                 data = shlex.quote(json.dumps(body, ensure_ascii=False))
                 lines += [f"-H 'Content-Type: {media_type}'", f"-d {data}"]
-        verb = "" if method == "get" or "requestBody" in operation else f" -X {method.upper()}"
-        return " \\\n  ".join([f'curl -sS{verb} "$BASE_URL{path}{query}"', *lines])
+        if method != "get" and "requestBody" not in operation:
+            lines.append(f"-X {method.upper()}")
+        return " \\\n  ".join([f'curl -sS "$BASE_URL{path}{query}"', *lines])
 
     def _object_within(self, schema: Schema) -> Schema | None:
         """Return the schema of an object, or of the objects in an array; None for other values."""

@@ -20,6 +20,7 @@ from chalicelib.domain.errors import (
 )
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
+from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
 from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash
@@ -72,6 +73,8 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "tracker": (_UUID, TRACKER),
     "brand": (_UUID, demo_id("brand lumen")),
     "language": ({"type": "string"}, "fr"),
+    "code": ({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}, short_tracker(TRACKER)),
+    "token": ({"type": "string"}, "7qLkV2c0QmB1c2Ug"),
     "digest": ({"type": "string"}, asset_hash("page.js")),
     "name": ({"type": "string", "enum": list(MEDIA_TYPES)}, "page.js"),
     "partial": ({"type": "boolean", "default": False}, True),
@@ -132,8 +135,11 @@ class DocumentBuilder:
             operation["requestBody"] = self._body(declared, media_type, example.bodies)
         if not is_partner:
             operation["security"] = []
-        errors = {str(status): _error(status, example, creates) for status in sorted(statuses)}
-        if path.endswith("/page"):
+        missing = "survey link" if path.startswith("/s/") else "file"
+        errors = {
+            str(status): _error(status, example, missing, creates) for status in sorted(statuses)
+        }
+        if path.endswith(("/page", "/unsubscribe")):
             errors = {status: error | _HTML for status, error in errors.items()}
         operation["responses"] = self._success(method, declared, example.response) | errors
         return operation
@@ -162,10 +168,11 @@ class DocumentBuilder:
         elif media_types := declared.get("media_types"):
             text = {"schema": {"type": "string"}}
             success["content"] = dict.fromkeys(media_types, text)
-        elif method == "GET":
+        elif method == "GET" and "status" not in declared:
             schema = {"type": "object", "required": ["openapi", "info", "paths"]}
             success["content"] = {"application/json": {"schema": schema}}
-        status = "200" if method == "GET" else "201" if "content" in success else "204"
+        usual = 200 if method == "GET" else 201 if "content" in success else 204
+        status = str(declared.get("status", usual))
         unchanged = {"304": {"description": _STATUSES[304], "headers": headers}}
         return {status: success} | (unchanged if "ETag" in headers else {})
 
@@ -206,10 +213,10 @@ def _parameter(path: str, name: str, description: str, recorded: dict[str, str])
     }
 
 
-def _error(status: int, example: Example, creates: bool) -> Schema:
+def _error(status: int, example: Example, missing: str, creates: bool) -> Schema:
     body = example.errors.get(status)
     if error := _ERRORS.get(status) or (
-        NotFound("file") if status == 404 and body is None else None
+        NotFound(missing) if status == 404 and body is None else None
     ):
         body = json.loads(problems.problem(error, REQUEST_ID).body)
     return {

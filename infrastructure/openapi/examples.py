@@ -75,7 +75,10 @@ _MESSAGE: Final = {
     "message": "Is the terrace open in winter?",
 }
 _RATING: Final = {"nps": "9", "food": "5", "best": "Food"}
-_PAGES: Final = {"The first page": {}, "The second page of one record": {"limit": 1, "page": 2}}
+_PAGES: Final = {
+    "The first page": {},
+    "The second page with a limit of one record": {"limit": 1, "page": 2},
+}
 _BODIES: Final[dict[str, dict[str, Any]]] = {
     "listContactForms": _PAGES,
     "listSurveys": _PAGES,

@@ -1,4 +1,4 @@
-"""All commands have the form ``noun verb``, an example and the option ``--json``."""
+"""Test that all commands have the form ``noun verb``, an example and the option ``--json``."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def test_help_shows_example_and_json_option(command: tuple[str, ...]) -> None:
     assert "--json" in shown
 
 
-def test_new_commands_have_noun_and_verb() -> None:
+def test_commands_except_doctor_recount_status_have_noun_and_verb() -> None:
     older = {("doctor",), ("recount",), ("status",)}
     assert {len(command) for command in set(COMMANDS) - older} == {2}
 
@@ -61,26 +61,21 @@ def test_irreversible_command_without_confirmation_exits_with_2(cloud: None) -> 
 
 
 @pytest.mark.parametrize("command", ["load", "demo", "deliveries"])
-def test_earlier_name_of_command_works(command: str) -> None:
+def test_hidden_earlier_name_of_command_still_works(command: str) -> None:
     assert run(command, "--help").exit_code == 0
 
 
-def test_bash_completes_nouns_verbs_and_options() -> None:
-    for words, completed in (("key", "key"), ("key re", "revoke"), ("key list --js", "--json")):
-        shown = subprocess.run(
-            [PROJECT / "bin" / "feedback-admin"],
-            env=os.environ
-            | {
-                "_FEEDBACK_ADMIN_COMPLETE": "complete_bash",
-                "COMP_WORDS": f"feedback-admin {words}",
-                "COMP_CWORD": str(len(words.split())),
-            },
-            capture_output=True,
-            text=True,
-        )
-        assert completed in shown.stdout.split()
+def test_bash_completes_verb() -> None:
+    request = {
+        "_FEEDBACK_ADMIN_COMPLETE": "complete_bash",
+        "COMP_WORDS": "feedback-admin key re",
+        "COMP_CWORD": "2",
+    }
+    program = PROJECT / "bin" / "feedback-admin"
+    shown = subprocess.run([program], env=os.environ | request, capture_output=True, text=True)
+    assert shown.stdout.split() == ["revoke"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_script_asks_command_line(shell: str) -> None:
+def test_completion_script_requests_completions_from_command_line(shell: str) -> None:
     assert "_FEEDBACK_ADMIN_COMPLETE" in run("completion", "show", shell).stdout

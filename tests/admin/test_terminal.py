@@ -1,10 +1,11 @@
 """Test that the command line escapes control characters in the data that it prints."""
 
+from datetime import UTC, datetime
 from unicodedata import category
 
 import pytest
 
-from admin.terminal import notices, results, show_table
+from admin.terminal import cell_text, notices, results, show_table
 from chalicelib.services.webhooks import deliveries
 from tests.admin.command import new_account, run
 from tests.services.moved_time import Time
@@ -52,6 +53,21 @@ def test_control_character_is_escaped(character: str, capsys: pytest.CaptureFixt
     number = f"\\x{ord(character):02x}"
     assert shown.out.split() == [f"a{number}b", f"c{number}d", f"a{number}b"]
     assert shown.err == f"a{number}b\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (False, "no"),
+        (3, "3"),
+        (["a", True], "a, yes"),
+        ({"é": [1]}, '{"é": [1]}'),
+        (datetime(2026, 11, 20, 10, tzinfo=UTC), "2026-11-20T10:00:00.000Z"),
+    ],
+)
+def test_table_cell_shows_value_as_text(value: object, text: str) -> None:
+    assert cell_text(value) == text
 
 
 def test_line_breaks_and_markup_are_printed_unchanged(capsys: pytest.CaptureFixture[str]) -> None:

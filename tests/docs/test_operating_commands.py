@@ -1,4 +1,4 @@
-"""All commands that docs/operating.md shows about definitions and feedback succeed."""
+"""Test that the commands in docs/operating.md about definitions and feedback succeed."""
 
 import csv
 import re
@@ -34,7 +34,7 @@ def commands(title: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def ids(cloud: None) -> dict[str, str]:
-    """Create an account with feedback. Return the ids by the words of the page."""
+    """Create an account with feedback. Return the ids by placeholder of the page, such as FORM."""
     seeded: SeededAccount = seed_account()
     workflow = add_workflow(seeded.account_id)
     feedback = answer_contact_form(

@@ -1,4 +1,4 @@
-"""Surveys go out at most once while functions are killed and DynamoDB throttles."""
+"""Test that surveys are sent at most once while functions are killed and DynamoDB throttles."""
 
 import json
 import os
@@ -159,7 +159,7 @@ def test_no_customer_receives_two_surveys_despite_kills_and_throttling(
     assert set(received.values()) == {1}
     assert states["SENT"] + states["UNKNOWN"] + states["SKIPPED"] == PURCHASES
     assert states["SENT"] <= len(received) <= states["SENT"] + states["UNKNOWN"]
-    # Each customer has one claim, and a claim is lost only with a killed function.
+    # Each customer has one claim. The outcome is UNKNOWN only if the function was killed.
     assert states["SENT"] + states["UNKNOWN"] == CUSTOMERS
     assert states["UNKNOWN"] <= killed * MAX_CONCURRENCY
     for row in rows:

@@ -1,4 +1,4 @@
-"""The page's script evaluates conditions and answers as the server does. Runs in Chromium."""
+"""Test in Chromium that the page's script evaluates conditions and answers like the server."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

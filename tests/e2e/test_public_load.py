@@ -25,10 +25,10 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Fractions of `SUBMISSIONS`.
+"""Shares of `SUBMISSIONS`.
 
-The test kills function processes each time that the share of accepted submissions reaches one of
-these fractions.
+Each time that the number of accepted submissions reaches one of these shares, the test kills
+function processes.
 """
 KILLED_AT_ONCE = 4
 """Number of processes of each function that the test kills at once.
@@ -76,7 +76,7 @@ class OpenForm:
 
 @contextmanager
 def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Kill processes of both functions each time that a fraction in `KILLED_AT` is reached."""
+    """Each time that the accepted submissions reach a share in `KILLED_AT`, kill processes."""
     finished = threading.Event()
 
     def kill() -> None:

@@ -41,7 +41,7 @@ def is_fifo(queue: str) -> bool:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_table_is_on_demand_encrypted_and_recoverable(table: str) -> None:
+def test_table_has_on_demand_billing_encryption_and_recovery(table: str) -> None:
     properties = TABLES[table]["Properties"]
     assert properties["BillingMode"] == "PAY_PER_REQUEST"
     assert properties["SSESpecification"]["SSEEnabled"] is True

@@ -20,6 +20,7 @@ from infrastructure import generate
 from infrastructure.deployment import data_stack
 from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
 
+MESSAGING = ("ses:SendRawEmail", "sns:Publish")
 EVERY_POLICY = [
     pytest.param(function, stage, id=f"{function.name}-{stage.name}")
     for function in FUNCTIONS
@@ -77,8 +78,28 @@ def test_policy_contains_only_resources_of_its_stage(function: Function, stage: 
         rf"|arn:aws:secretsmanager:\*:\*:secret:feedback-{stage.name}-stage-secret-\*"
         rf"|arn:aws:ssm:\*:\*:parameter/feedback-{stage.name}-public-base-url"
     )
-    resources = [resource for s in statements(function, stage) for resource in s["Resource"]]
+    others = [s for s in statements(function, stage) if s["Action"][0] not in MESSAGING]
+    resources = [resource for s in others for resource in s["Resource"]]
     assert not [resource for resource in resources if not allowed_resource.fullmatch(resource)]
+
+
+@pytest.mark.parametrize(("function", "stage"), EVERY_POLICY)
+def test_only_send_survey_may_send_messages_and_not_to_topics(
+    function: Function, stage: Stage
+) -> None:
+    allowed = [s for s in statements(function, stage) if s["Action"][0] in MESSAGING]
+    if function.name != "send_survey":
+        assert allowed == []
+        return
+    assert allowed == [
+        {
+            "Effect": "Allow",
+            "Action": ["ses:SendRawEmail"],
+            "Resource": ["*" if stage.is_emulated else "arn:aws:ses:*:*:identity/*"],
+        },
+        {"Effect": "Allow", "Action": ["sns:Publish"], "Resource": ["*"]},
+        {"Effect": "Deny", "Action": ["sns:Publish"], "Resource": ["arn:aws:sns:*:*:*"]},
+    ]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)

@@ -1,4 +1,4 @@
-"""Sending messages to the queues: requests, order and failures."""
+"""Tests of sending messages to queues: requests, order and failures."""
 
 from collections.abc import Sequence
 from threading import Barrier

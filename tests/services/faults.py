@@ -73,7 +73,7 @@ def before_request(
     """Record the AWS requests that the block sends. Run the action before one of these requests.
 
     The index selects the request. The action simulates another process. The requests of the action
-    are not recorded, and the permissions of the block do not restrict the action.
+    are not recorded, and can use permissions that the block does not have.
     """
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])

@@ -34,6 +34,10 @@ def test_stats_count_each_record_once_in_two_requests(seeded: SeededAccount) -> 
         "surveys": 2,
         "purchases": 3,
         "feedback": 2,
+        "surveys_sent": 0,
+        "surveys_skipped": 3,
+        "surveys_rejected": 0,
+        "surveys_unknown": 0,
     }
     assert calls.total() == 2
 

@@ -120,9 +120,9 @@ def test_customers_are_found_by_normalized_email_and_phone_number() -> None:
         customers.create(account, customer)
     customers.create(new_id(), build_customer(email="zoe@example.test"))
     assert customers.find_by_email(account, "ZOE@example.test") == [first, second]
-    assert customers.find_by_phone_number(account, "+33 612 34") == [first]
+    assert customers.find_by_phone_numbers(account, ["+33 612 34"]) == [first]
     assert customers.find_by_email(account, "zoe@example.com") == []
-    assert customers.find_by_phone_number(account, "-") == []
+    assert customers.find_by_phone_numbers(account, ["-"]) == []
 
 
 def test_find_by_email_sends_two_aws_requests() -> None:
@@ -133,7 +133,7 @@ def test_find_by_email_sends_two_aws_requests() -> None:
     assert dict(calls) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": 1}
 
 
-def test_replaced_customer_is_found_only_by_its_new_contact() -> None:
+def test_replaced_customer_is_found_only_by_new_email_and_phone_number() -> None:
     account = new_id()
     customer = build_customer(email="old@example.test", phone_number="123456")
     customers.create(account, customer)
@@ -141,14 +141,14 @@ def test_replaced_customer_is_found_only_by_its_new_contact() -> None:
     customers.replace(account, replaced)
     assert [c.id for c in customers.find_by_email(account, "new@example.test")] == [customer.id]
     assert customers.find_by_email(account, "old@example.test") == []
-    assert customers.find_by_phone_number(account, "123456") == []
+    assert customers.find_by_phone_numbers(account, ["123456"]) == []
 
 
-def test_filled_phone_number_is_found() -> None:
+def test_customer_is_found_by_phone_number_that_import_filled() -> None:
     account = new_id()
     customer = build_customer(email="zoe@example.test")
     customers.create(account, customer)
     with transaction() as write:
         customers.fill(write, account, customer.id, {"phone_number": "06 12 34"}, NOW)
-    assert [c.id for c in customers.find_by_phone_number(account, "061234")] == [customer.id]
+    assert [c.id for c in customers.find_by_phone_numbers(account, ["061234"])] == [customer.id]
     assert [c.id for c in customers.find_by_email(account, "zoe@example.test")] == [customer.id]

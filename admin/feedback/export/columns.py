@@ -14,7 +14,7 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.services.forms.saved import AccountForm
 
 Cell = str | int | float | bool | date | datetime | list[str] | dict[str, list[str]] | None
-"""A cell. A list has the values of an answer; a dictionary has several answers by field key."""
+"""The value of a cell. A list contains the values of one answer; a dict, answers by field key."""
 
 _MAX_EXACT_DIGITS: Final = 15
 
@@ -24,8 +24,8 @@ class Column:
     """A column of an export.
 
     Attributes:
-        title: the title, which no other column of the export has.
-        value_of: returns the cell of a feedback record; None if it is empty.
+        title: the title, which is unique in the export.
+        value_of: returns the value of the cell for a feedback record; None for an empty cell.
     """
 
     title: str
@@ -104,7 +104,7 @@ def _cell(answer: Answer) -> Cell:
 
 
 def _number(text: str) -> Cell:
-    """Return the number if its text can be restored exactly, otherwise the text."""
+    """Convert a text to a number. Return the text if the number would lose a part of the text."""
     try:
         number = int(text) if text.lstrip("-").isdecimal() else float(text)
     except ValueError:

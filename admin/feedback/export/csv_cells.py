@@ -1,9 +1,10 @@
 """Encode texts as CSV cells that no spreadsheet evaluates as a formula, and decode them.
 
-A spreadsheet evaluates a cell that starts with one of a few characters. If it splits the file at
-semicolons, tabs or line breaks instead of commas, a cell can also start after one of these. An
-apostrophe in front of each such start makes the cell a text. Numbers and phone numbers contain no
-function names and no references, so they stay unchanged.
+A spreadsheet evaluates a cell as a formula if the cell starts with certain characters, such as
+``=``. Some spreadsheets also start a new cell after a semicolon, a tab or a line break in a text.
+An apostrophe at each place where a formula could start makes the spreadsheet treat the cell as
+text. Numbers and phone numbers cannot call functions or refer to other cells, so they stay
+unchanged.
 """
 
 import re
@@ -18,12 +19,12 @@ _ENCODED_STARTS: Final = re.compile(_CELL_STARTS + "'")
 
 
 def encode_cell(text: str) -> str:
-    """Return the text with an apostrophe in front of everything that could start a formula."""
+    """Return the text with an apostrophe at each place where a formula could start."""
     if _HARMLESS.fullmatch(text):
         return text
     return _UNSAFE_STARTS.sub(r"\1'", text)
 
 
 def decode_cell(cell: str) -> str:
-    """Return the text that `encode_cell` encoded."""
+    """Return the original text of a cell that `encode_cell` encoded."""
     return _ENCODED_STARTS.sub(r"\1", cell)

@@ -24,10 +24,11 @@ def export_feedback(
 ) -> int:
     """Write the feedback that the filter selects to a file. Return the number of rows.
 
-    The file is complete or does not change. Only the current user can read it.
+    If the export fails, an existing file does not change. Only the current user can read the file.
 
     Args:
-        on_read: called with the number of records of each group, and the expected total if known.
+        on_read: called after each group of records that was read, with the number of records in the
+            group and, if known, the expected total.
 
     Raises:
         NotFound: the selected form does not exist.

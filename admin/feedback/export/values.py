@@ -1,4 +1,4 @@
-"""Join the values of one answer to one text, and split the text again."""
+"""Join the values of one answer into one text, and split such a text into the values."""
 
 import re
 from collections.abc import Sequence
@@ -15,6 +15,6 @@ def join_values(values: Sequence[str]) -> str:
 
 
 def split_values(text: str) -> list[str]:
-    """Return the values that `join_values` joined. None of them is empty."""
+    """Return the values that `join_values` joined. No value is empty."""
     *values, _end = _SEPARATED.findall(text)
     return [_ESCAPED.sub(r"\1", value) for value in values]

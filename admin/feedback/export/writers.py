@@ -23,12 +23,16 @@ _MAX_CELL: Final = 16_000
 """Maximum number of characters in a cell. Excel allows 32,767 UTF-16 code units."""
 
 _FIRST_EXCEL_DATE: Final = date(1900, 3, 1)
-"""Excel counts 29 February 1900, which did not exist."""
+"""The first date that is written as a date cell.
+
+Excel treats 1900 as a leap year, so its numbers of earlier dates are wrong.
+"""
 
 _AMBIGUOUS_ESCAPE: Final = re.compile(r"(?<=_x[0-9a-fA-F]{4}_)(?=x[0-9a-fA-F]{4}_)")
-"""A place between two texts such as ``_x0041_`` that share an underscore.
+"""The position between two escape sequences that share an underscore: ``_x0041_x0042_``.
 
-In XLSX files, such a text is an escaped character. XlsxWriter escapes only the first of the two.
+In XLSX files, ``_x0041_`` is an escape sequence for a character. XlsxWriter escapes literal text of
+this form, but not the second of two sequences that overlap. The text is therefore split here.
 """
 
 
@@ -70,7 +74,8 @@ def jsonl_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
 def xlsx_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
     """Write an Excel workbook with typed cells and without formulas.
 
-    A text that is too long for a cell is also on a second sheet, in pieces.
+    If a text is too long for a cell, the cell contains only the start of the text. A second sheet
+    contains the complete text in several cells.
 
     Raises:
         Conflict: the export has more rows or columns than a sheet can have.
@@ -78,7 +83,7 @@ def xlsx_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
     from xlsxwriter import Workbook
 
     if len(titles) > MAX_XLSX_COLUMNS:
-        raise Conflict(f"An XLSX file has at most {MAX_XLSX_COLUMNS} columns. Use CSV, or --form.")
+        raise Conflict(f"An XLSX file has at most {MAX_XLSX_COLUMNS} columns. Use CSV or --form.")
     with Workbook(file, {"constant_memory": True}) as book:
         sheet, pieces = book.add_worksheet("Feedback"), book.add_worksheet("Long texts")
         formats = {
@@ -127,7 +132,7 @@ def plain_text(cell: Cell) -> str:
     """Return the text of a cell.
 
     Dates and times are in ISO 8601, booleans are ``true`` and ``false``. `join_values` joins the
-    values of an answer. Several answers are a JSON object.
+    values of an answer. A dict of several answers becomes a JSON object.
     """
     match cell:
         case None:

@@ -1,4 +1,4 @@
-"""Draw bar charts as SVG with text labels, which need no script and no font file.
+"""Draw bar charts as SVG. The charts contain their labels as text, and no scripts or fonts.
 
 docs/decisions/report-charts.md compares this module with chart libraries.
 """
@@ -28,7 +28,7 @@ class Bar:
     Attributes:
         name: the label of the bar.
         value: the length of the bar; None for a gap.
-        text: the text of the value.
+        text: the value as displayed next to the bar.
         style: the CSS class of the bar: ``low``, ``middle``, ``high`` or ``plain``.
     """
 

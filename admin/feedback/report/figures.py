@@ -17,7 +17,7 @@ RATINGS: Final = range(11)
 _COMMENTS: Final = 4
 _MIN_COMMENT: Final = 15
 _Z: Final = 1.96
-"""The quantile of the normal distribution for an interval of 95 %."""
+"""The quantile of the standard normal distribution for a 95 % confidence interval."""
 
 BANDS: Final = {
     "Low ratings (0 to 6)": range(7),
@@ -38,7 +38,7 @@ class Breakdown(StrEnum):
 
 @dataclass(frozen=True)
 class Nps:
-    """A Net Promoter Score, from -100 to 100, with its 95 % interval."""
+    """A Net Promoter Score, from -100 to 100, with its 95 % confidence interval."""
 
     score: float
     low: float
@@ -80,8 +80,8 @@ class Group:
     def nps(self) -> Nps | None:
         """The Net Promoter Score, or None if no NPS field is answered.
 
-        The interval is the adjusted Wald interval: it adds three answers (a quarter promoters, a
-        quarter detractors), so that it is also valid for few answers.
+        The confidence interval is the adjusted Wald interval, which is also accurate for few
+        answers: the formula adds 0.75 promoters, 0.75 detractors and 1.5 passives.
         """
         answers = self.recommendations.total()
         if not answers:

@@ -33,7 +33,7 @@ class Scope:
     """The feedback that a report is about.
 
     Attributes:
-        until: the end of the period, which the period does not include.
+        until: the end of the period; feedback from this time on is not in the period.
         form_name: the name of the only form or survey; None for all of them.
     """
 
@@ -81,8 +81,8 @@ def render_report(scope: Scope, current: Figures, previous: Figures) -> str:
         "tiles": list(_tiles(current, previous)),
         "sections": sections,
         "comments": _comments(scope, current),
-        "footnote": f"Test responses are excluded ({current.tests} in this period). The interval of"
-        " the Net Promoter Score is the adjusted Wald interval of 95 %.",
+        "footnote": f"Test responses are excluded ({current.tests} in this period). The 95 %"
+        " confidence interval of the Net Promoter Score is the adjusted Wald interval.",
     }
     return environment.get_template("report.html").render(report=report)
 
@@ -148,7 +148,7 @@ def _score(group: Group) -> str:
 
 
 def _signed(score: float) -> str:
-    """Return the rounded score with its sign; a score of zero has none."""
+    """Return the rounded score with its sign; a score of zero has no sign."""
     return f"{round(score):+d}" if round(score) else "0"
 
 
@@ -185,8 +185,8 @@ def _section(breakdown: Breakdown, scope: Scope, now: Figures, before: Figures) 
     title = f"Mean rating by {breakdown}, and number of responses"
     return Section(
         f"By {breakdown}",
-        f"The bars show the mean rating; in brackets, the number of responses. The {_MAX_ROWS} "
-        "largest are shown."
+        "The bars show the mean rating; in brackets, the number of responses. Only the "
+        f"{_MAX_ROWS} groups with the most responses are shown."
         if len(largest) > _MAX_ROWS
         else "The bars show the mean rating.",
         [row_chart(title, bars, highest=10)],

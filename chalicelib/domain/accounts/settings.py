@@ -54,7 +54,7 @@ class SendingHours(Input):
 
     Attributes:
         start: the first minute of the day at which surveys are sent.
-        end: the end of the period. No survey is sent from this minute on.
+        end: the first minute of the day at which no survey is sent any more.
         weekdays: the days on which surveys are sent. By default, all days.
     """
 
@@ -82,8 +82,8 @@ class AccountSettings(Input):
         default_region: the country of phone numbers without a country code.
         time_zone: the time zone of reports and of stores without a time zone.
         sending_hours: the times at which surveys are sent. None means at any time.
-        retention_days: the age in days at which the answers of feedback are anonymized. None means
-            never.
+        retention_days: the number of days after which the answers of feedback are anonymized. None
+            means never.
     """
 
     name: str = Field(min_length=1, max_length=255)
@@ -115,7 +115,7 @@ class SettingChange:
 def change_settings(
     current: AccountSettings, changes: Mapping[str, Any], operator: str, now: datetime
 ) -> tuple[AccountSettings, list[SettingChange]]:
-    """Return the new settings, and those of them that differ from the current settings.
+    """Return the new settings, and a `SettingChange` for each setting whose value changes.
 
     Args:
         changes: JSON values by name in camelCase. None restores the default.

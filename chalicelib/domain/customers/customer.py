@@ -1,4 +1,4 @@
-"""Customers: people who purchased, gave feedback, or both."""
+"""Customers: persons who purchased, gave feedback, or both."""
 
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal

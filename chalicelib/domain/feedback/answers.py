@@ -144,7 +144,7 @@ class Questionnaire:
         )
 
     def canonical(self, field_id: str, texts: Sequence[str]) -> list[str]:
-        """Return the values in the form's original language, without empty ones."""
+        """Return the values in the form's original language, without empty values."""
         return [value.text for value in self._values_of(field_id, texts)]
 
     def _visible_fields(self, values: Mapping[str, Sequence[_Value]]) -> set[str]:

@@ -8,7 +8,7 @@ from chalicelib.domain.feedback.feedback import Feedback, FormKind
 
 @dataclass(frozen=True)
 class FeedbackFilter:
-    """The feedback records to select. A filter that is None selects all records.
+    """The feedback records to select. An attribute that is None does not restrict the selection.
 
     Attributes:
         form_id: the id of a contact form.
@@ -30,7 +30,7 @@ class FeedbackFilter:
     text: str | None = None
 
     def matches(self, feedback: Feedback) -> bool:
-        """Return whether the filter selects this record. The index checks `since` and `until`."""
+        """Return whether the filter selects this record. The index query checks the period."""
         is_survey = feedback.kind is FormKind.SURVEY
         return (
             self.form_id in (None, None if is_survey else feedback.form_id)

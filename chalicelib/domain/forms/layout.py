@@ -1,8 +1,8 @@
 """Arrange the fields of a form in the order in which a page displays them.
 
-A section is a field group, or one row of fields that belong to no group. Groups are in the order of
-their vertical index, and rows without a group are in the order of theirs. A row without a group
-precedes the next group if it has a smaller vertical index than all fields of that group.
+A section is a field group, or one row of fields that belong to no group. Groups are sorted by
+their vertical index, and rows without a group by the vertical index of the row. A row without a
+group precedes a group if the row has a smaller vertical index than all fields of the group.
 """
 
 from collections.abc import Iterator, Sequence

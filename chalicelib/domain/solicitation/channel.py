@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Channel(StrEnum):
-    """A channel of a message to a customer. The same names are in a survey's sending channels."""
+    """A channel of a message to a customer. A survey's sending channels have the same names."""
 
     EMAIL = "EMAIL"
     SMS = "SMS"

@@ -1,7 +1,8 @@
 """Contacts: a customer record, an e-mail address or a phone number that receives surveys.
 
-Surveys are counted and suppressed per contact, so two customer records with the same address count
-as one recipient. Only keyed hashes identify contacts, so this data contains no personal data.
+The service records sent surveys and suppressions for each contact, so two customer records with
+the same address are one recipient. Contacts are identified by keyed hashes and contain no personal
+data.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from chalicelib.domain.solicitation.channel import Channel
 
 
 class ContactKind(StrEnum):
-    """What a contact identifies."""
+    """The kind of identifier from which a contact is derived."""
 
     CUSTOMER = "customer"
     EMAIL = "email"
@@ -36,7 +37,7 @@ class Solicited:
 
     Attributes:
         at: the time of the claim, just before the message was sent.
-        by: the purchase that the survey was about.
+        by: the id of the purchase that the survey was about.
     """
 
     at: datetime
@@ -45,12 +46,12 @@ class Solicited:
 
 @dataclass(frozen=True)
 class Contact:
-    """What the service knows about a contact.
+    """The stored data of a contact: the last surveys and the suppressed channels.
 
     Attributes:
         key: the keyed hash that identifies the contact.
         revision: increases with every change; 0 if nothing is stored.
-        solicited: the last survey by scope; see `scopes_of`.
+        solicited: the last survey in each scope; see `scopes_of`.
         suppressed: the reason by channel, for each channel that is suppressed.
     """
 
@@ -63,7 +64,8 @@ class Contact:
 def scopes_of(store_id: str, brand_id: str | None, survey_id: str) -> dict[ResolicitationMode, str]:
     """Return the scope of a survey about this store, by resolicitation mode.
 
-    Every message is recorded in all scopes, because the next survey can have another mode.
+    Every message is recorded in the scopes of all modes, because the next survey can have another
+    mode.
     """
     return {
         ResolicitationMode.ACCOUNT: "account",

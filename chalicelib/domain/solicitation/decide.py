@@ -1,8 +1,8 @@
 """Decide whether a customer receives a survey about a purchase.
 
-`decide` is a pure function of the facts. It decides before the message is sent, and again when a
-held or deferred message is released. The command ``solicitation explain`` shows the same facts and
-the same decision.
+`decide` is a pure function of the facts. A worker calls it before it sends a message, and again
+when a held or deferred message becomes due. The command ``solicitation explain`` shows the same
+facts and the same decision.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +77,8 @@ class Facts:
             decision.
         store: the store of the purchase; None if it no longer exists.
         surveys: the account's surveys, the oldest first.
-        recipient: the customer of the purchase; None if there is none or it no longer exists.
+        recipient: the customer of the purchase; None if there is no customer, or if the customer no
+            longer exists.
         sending_hours: None if surveys are sent at any time.
         time_zone: the IANA name of the store's time zone.
     """
@@ -145,7 +146,7 @@ def decide(facts: Facts) -> Decision:
 
 
 def _choose_survey(facts: Facts) -> SavedSurvey | SkipReason:
-    """Choose the oldest enabled survey that targets the store, or else the store's brand."""
+    """Choose the oldest enabled survey for the store or, if there is none, for its brand."""
     targeting = list(_targeting(facts))
     enabled = [survey for survey, is_enabled in targeting if is_enabled]
     if not enabled:
@@ -155,7 +156,7 @@ def _choose_survey(facts: Facts) -> SavedSurvey | SkipReason:
 
 
 def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:
-    """Yield the surveys for the store, then those for its brand, and whether each is enabled."""
+    """Yield the surveys for the store, then for its brand, each with whether it is enabled."""
     if facts.store is None:
         return
     places = ((PlaceKind.STORE, facts.store.id), (PlaceKind.BRAND, facts.store.brand_id))
@@ -167,7 +168,7 @@ def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:
 
 
 def _sending_channels(survey: SavedSurvey) -> list[Channel]:
-    """Return the survey's channels in order, without ``LINK``, through which nothing is sent."""
+    """Return the survey's channels in order. Omit ``LINK``, because it sends no message."""
     names = {channel.value for channel in Channel}
     return [Channel(channel.value) for channel in survey.sending_channels if channel.value in names]
 
@@ -193,7 +194,7 @@ def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bo
 
 
 def _choose_channel(recipient: Recipient, channels: Iterable[Channel]) -> Channel | SkipReason:
-    """Return the first channel that the customer can receive, or why not the first one."""
+    """Return the first channel without an obstacle, or the obstacle of the first channel."""
     first_reason: SkipReason | None = None
     for channel in channels:
         reason = _obstacle(recipient, channel)

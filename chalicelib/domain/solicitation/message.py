@@ -11,7 +11,7 @@ from chalicelib.domain.solicitation.channel import Channel
 
 @dataclass(frozen=True)
 class SurveyInvitation:
-    """Everything that is needed to render and send one invitation.
+    """The data from which one invitation is rendered and sent.
 
     Attributes:
         store: the store of the purchase; None if it no longer exists.
@@ -31,6 +31,6 @@ class SurveyInvitation:
 
     @property
     def place_name(self) -> str:
-        """The name of the brand, or of the store if there is no brand; ``""`` if both are gone."""
+        """The name of the brand or, without a brand, of the store. ``""`` if neither exists."""
         place = self.brand or self.store
         return place.name if place else ""

@@ -1,10 +1,10 @@
 """The three ways in which sending a message can fail.
 
-The distinction decides what happens to the solicitation: no customer may receive a survey twice.
+The error determines the next state of the solicitation. No customer may receive a survey twice.
 
 SendingError
 ├── MessageRejected   the provider rejected the message; the outcome is final
-├── MessageNotSent    nothing left the process; the message is sent later
+├── MessageNotSent    the message was not sent; it is sent later
 └── OutcomeUnknown    the customer may have received the message; it is never sent again
 """
 
@@ -26,7 +26,7 @@ class MessageRejected(SendingError):
 
 
 class MessageNotSent(SendingError):
-    """Nothing was sent: throttling, an exhausted quota, or no connection to the provider."""
+    """The message was not sent: throttling, an exhausted quota, or a failed connection."""
 
 
 class OutcomeUnknown(SendingError):

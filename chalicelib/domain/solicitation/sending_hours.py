@@ -1,4 +1,4 @@
-"""Find out when an account's sending hours start."""
+"""Compute when the next sending hours of an account start."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from chalicelib.domain.accounts.settings import SendingHours, Weekday
 
 _DAYS: Final = 15
-"""Every weekday occurs twice, because the start of today may be over."""
+"""The number of days to search, from today. The days after today contain each weekday twice."""
 
 
 def hold_until(hours: SendingHours, time_zone: str, now: datetime) -> datetime | None:

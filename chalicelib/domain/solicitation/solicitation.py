@@ -13,7 +13,7 @@ INTERRUPTED = "the outcome of the attempt was not stored"
 
 
 class SolicitationState(StrEnum):
-    """State of a solicitation. Every state except PENDING and PARKED is an outcome and final."""
+    """State of a solicitation. All states except PENDING and PARKED are final outcomes."""
 
     PENDING = work.PENDING
     SENT = "SENT"
@@ -28,8 +28,8 @@ class SolicitationPointer:
     """The content of a queue message for a solicitation.
 
     Attributes:
-        customer_id: the customer of the purchase, which lets the worker read everything in one
-            request.
+        customer_id: the customer of the purchase. With this id, the worker can read the
+            solicitation, the purchase and the customer in one request.
     """
 
     account_id: str
@@ -39,14 +39,15 @@ class SolicitationPointer:
 
 @dataclass(frozen=True)
 class Solicitation:
-    """The request to send one survey about one purchase, and its outcome.
+    """The request to send one survey about one purchase, and the outcome of the request.
 
     Attributes:
         id: the id of the purchase.
         is_requested: whether surveys are sent for this purchase.
         revision: increases whenever an update of the purchase makes a new decision necessary.
         claim_token: the fencing token of the last claim; ``""`` before the first claim.
-        leased_until: the end of the claim's lease in epoch seconds; None if it is not claimed.
+        leased_until: the end of the claim's lease in epoch seconds; None if the solicitation is not
+            claimed.
         processed_at: the time of the first decision.
         held_until: the time of the next decision, while the message is held.
         reason: why the survey was skipped, rejected, held or deferred.

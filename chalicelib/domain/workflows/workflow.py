@@ -183,5 +183,5 @@ def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: s
 
 
 def body_size(workflow: Workflow, action: Action) -> int:
-    """Return the size of the action's webhook body in bytes, which is the same for all feedback."""
+    """Return the size of the action's webhook body in bytes. All feedback gives the same size."""
     return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))

@@ -63,7 +63,7 @@ def resolve(host: str, port: int) -> list[Address]:
 
 @cache
 def system_tls() -> ssl.SSLContext:
-    """Return a TLS context that verifies host names, and certificates of the system's authorities.
+    """Return a TLS context that verifies host names, and trusts the authorities of the system.
 
     The context is cached because creating it is slow.
     """

@@ -36,7 +36,7 @@ def current_settings(account_id: str) -> AccountSettings:
 def change_account_settings(
     account_id: str, changes: Mapping[str, Any], operator: str
 ) -> list[SettingChange]:
-    """Change settings of the account. Return the settings whose value changed.
+    """Change settings of the account. Return one change for each setting whose value changed.
 
     Args:
         changes: JSON values by name in camelCase. None restores the default.

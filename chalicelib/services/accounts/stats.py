@@ -14,6 +14,8 @@ class AccountStats:
     Attributes:
         customers: the number of listed customers. A new customer is listed within seconds.
         feedback: the number of processed feedback records.
+        surveys_sent, surveys_skipped, surveys_rejected, surveys_unknown: the number of
+            solicitations by outcome. Pending solicitations are not counted.
     """
 
     customers: int
@@ -21,6 +23,10 @@ class AccountStats:
     surveys: int
     purchases: int
     feedback: int
+    surveys_sent: int
+    surveys_skipped: int
+    surveys_rejected: int
+    surveys_unknown: int
 
 
 def read_stats(account_id: str) -> AccountStats:
@@ -37,4 +43,8 @@ def read_stats(account_id: str) -> AccountStats:
         surveys=counts[Listed.SURVEYS],
         purchases=counts[Counted.PURCHASES],
         feedback=counts[Counted.FEEDBACK],
+        surveys_sent=counts[Counted.SENT],
+        surveys_skipped=counts[Counted.SKIPPED],
+        surveys_rejected=counts[Counted.REJECTED],
+        surveys_unknown=counts[Counted.UNKNOWN],
     )

@@ -22,7 +22,7 @@ A smaller number does not indicate contention.
 
 
 def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool]) -> int:
-    """Assign positions until every new customer has a position. Return their number.
+    """Assign positions until every new customer has one. Return the number of assigned positions.
 
     The function ends when it finds no customer after the time that the request covers, or when
     time runs out. In the second case the sweeper requests positions for the remaining customers.

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 
 from chalicelib.domain.customers.customer import Customer, joined_name
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.solicitation.phone_number import notations
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.storage import customers
 
 
@@ -13,8 +15,12 @@ def find_by_email(account_id: str, email: str) -> list[Customer]:
 
 
 def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
-    """Return the customers with this phone number, oldest first. Two AWS requests."""
-    return customers.find_by_phone_number(account_id, phone_number)
+    """Return the customers with this phone number, oldest first.
+
+    A valid number is found in national and in international notation. Two to five AWS requests.
+    """
+    region = account_settings(account_id).default_region
+    return customers.find_by_phone_numbers(account_id, notations(phone_number, region))
 
 
 def find_by_name(
@@ -22,7 +28,8 @@ def find_by_name(
 ) -> Iterator[Customer]:
     """Yield the customers whose name contains this text, in list order. Case is ignored.
 
-    There is no index by name, so this reads the account's list: two AWS requests per 100 customers.
+    There is no index by name, so the function reads the account's list of customers. Two AWS
+    requests per 100 customers.
 
     Args:
         on_read: called with the number of customers of each page and the total.

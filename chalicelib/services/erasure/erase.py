@@ -15,13 +15,12 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import pair_hash
+from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import ContactKind
 from chalicelib.services.solicitation.contact_keys import email_key, phone_key
 from chalicelib.settings import settings
 from chalicelib.storage import (
@@ -104,12 +103,10 @@ def _new_erasure(
 
 def _store(erasure: Erasure, earlier: Erasure | None) -> Erasure:
     customer_id = erasure.customer_id or ""
-    own_key = contacts.contact_key(erasure.account_id, ContactKind.CUSTOMER, customer_id)
+    own_key = contacts.contact_key(customer_hash(erasure.account_id, customer_id))
     with transaction() as write:
         erasures.put(write, erasure, earlier)
-        contacts.suppress_erased(
-            write, erasure.account_id, erasure.contacts, customer_id, erasure.erased_at
-        )
+        contacts.suppress_erased(write, erasure.account_id, erasure.contacts, erasure.erased_at)
         contacts.delete(write, own_key)
     return erasure
 

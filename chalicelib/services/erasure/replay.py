@@ -41,7 +41,6 @@ def _suppress(erasure: Erasure) -> None:
                 write,
                 erasure.account_id,
                 erasure.contacts,
-                erasure.customer_id,
                 erasure.erased_at,
             )
 

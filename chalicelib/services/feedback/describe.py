@@ -39,7 +39,8 @@ class FeedbackDescription:
 def describe_feedback(feedback_id: str) -> FeedbackDescription:
     """Return a feedback record of any account with its details.
 
-    At most seven AWS requests; one more per further 100 workflow actions of the account.
+    At most seven AWS requests for up to 100 workflow actions of the account; one more request for
+    each further 100 actions.
 
     Raises:
         NotFound: the feedback record does not exist.

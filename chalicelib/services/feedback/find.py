@@ -24,12 +24,12 @@ def find_feedback(
 ) -> Iterator[StoredFeedback]:
     """Yield the account's feedback records that the filter selects, by creation time.
 
-    The memory that this needs does not depend on the number of records. AWS requests: one per 100
+    The function needs the same memory for any number of records. AWS requests: one per 100
     records of the period, plus about one per 5,000 records.
 
     Args:
         at_most: the maximum number of records to yield.
-        on_read: called with the number of records that were read, after each group of records.
+        on_read: called after each group of records that was read, with the number of its records.
     """
     ids = feedback.list_ids(account_id, wanted.since, wanted.until, newest_first=newest_first)
     if at_most is not None and wanted.selects_all:

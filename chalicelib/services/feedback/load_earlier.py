@@ -26,7 +26,7 @@ class EarlierSubmission:
     """A submission that a respondent made earlier.
 
     Attributes:
-        metadata: its idempotency key identifies the submission.
+        metadata: contains the idempotency key, which identifies the submission.
     """
 
     submission: ContactFormSubmission | SurveySubmission
@@ -41,7 +41,7 @@ def load_earlier_submissions(submissions: Sequence[EarlierSubmission]) -> int:
     again. No message is queued, because this function also processes the records: it updates counts
     and customers, and creates the executions of workflows.
 
-    AWS requests: two, one for each tracker, and those of `process_feedback`.
+    AWS requests: two, one more for each tracker, and the requests of `process_feedback`.
 
     Raises:
         InvalidInput, NotAllowed, NotFound, Conflict: a submission is invalid. None is stored.

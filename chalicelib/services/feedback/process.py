@@ -33,11 +33,11 @@ A DynamoDB transaction allows 100 writes, and each feedback record needs up to f
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
-    """Process up to `MAX_BATCH_SIZE` feedback records. Return how many of them were pending.
+    """Process up to `MAX_BATCH_SIZE` feedback records. Return how many were pending.
 
     AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 100 executions to create, and one per ten executions to queue. Loading the workflows or the
-    settings of an account that are not cached takes one more request each.
+    per 100 executions to create, and one per ten executions to queue. If the workflows or the
+    settings of an account are not cached, loading each of them takes one more request.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but

@@ -51,11 +51,11 @@ def display_contact_form(
 
 
 def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
-    """Return the survey. If it is cached: no AWS request, or two with a tracker.
+    """Return the survey. No AWS request if the survey is cached; with a tracker, two requests.
 
     Raises:
         FormDisabled: the survey is disabled.
-        InvalidInput, NotAllowed, NotFound, Conflict: as `get_public_survey`.
+        InvalidInput, NotAllowed, NotFound, Conflict: see `get_public_survey`.
     """
     view = get_public_survey(request, respondent)
     survey = get_survey(request.survey_id)

@@ -1,4 +1,4 @@
-"""The tables of contact forms and surveys by kind of form."""
+"""The table for each kind of form: contact forms and surveys."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
-"""Record a purchase from a definition. Recording it again updates the same purchase.
+"""Record a purchase from a definition. Recording the same purchase again updates it.
 
 One transaction saves the purchase, its solicitation, the customer if it is new, and the customer's
-purchase count. The count is therefore exact, however often the same purchase arrives.
+purchase count. The count is therefore exact, however often the same purchase is received.
 """
 
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class PurchaseMessage:
 
 @dataclass(frozen=True)
 class _Recording:
-    """A parsed purchase and what follows from it alone.
+    """A parsed purchase, and the data that is derived from it without reading records.
 
     Attributes:
         new_customer: the customer to create if no customer has the pair.
@@ -87,15 +87,15 @@ class _Recorded:
 def record_purchase(
     account_id: str, definition: Any, *, solicit: bool = False, sent_at: datetime | None = None
 ) -> Purchase:
-    """Create the purchase, or update the one with the same source and external id.
+    """Create the purchase, or update the purchase with the same source and external id.
 
     If the definition contains a customer id, the purchase belongs to that customer. If it contains
     a customer object, the purchase belongs to the oldest customer with the same e-mail and phone,
     or to a new customer. An update makes a new decision about the survey necessary, unless the
     survey was already sent or skipped.
 
-    Three AWS requests with ``solicit``, otherwise two. One if nothing has changed. One more while
-    the account's counter is contended, or if the store or the customer has changed.
+    AWS requests: three with ``solicit``, otherwise two; only one if nothing has changed. One more
+    request while the account's counter is contended, or if the store or the customer has changed.
 
     Args:
         solicit: whether to send a survey. Without it, the solicitation of a new purchase is
@@ -157,7 +157,7 @@ def _new_customer(record_id: str, body: CustomerBody, source: DataSource) -> Cus
     """Build the customer of a purchase.
 
     The id is derived from the purchase and the pair, so recording the purchase again creates no
-    second customer, unless an update names another person.
+    second customer, unless the update contains another e-mail address or phone number.
     """
     pair = pair_of(body.email, body.phone_number)
     customer_id = derived_id(record_id, "customer", *([pair.digest] if pair else []))
@@ -250,7 +250,7 @@ def _build(recording: _Recording, known: Known, now: datetime) -> Purchase:
 
 
 def _count(write: Any, recording: _Recording, known: Known, purchase: Purchase) -> None:
-    """Count the purchase for its existing customer, and no longer for its earlier customer.
+    """Count the purchase for its existing customer, and subtract it from the earlier customer.
 
     A new customer is created with the count 1.
     """

@@ -12,7 +12,7 @@ from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.services.recount.difference import Difference
-from chalicelib.storage import counters, customers, feedback, purchases
+from chalicelib.storage import counters, customers, feedback, purchases, solicitations
 from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.forms import FormTable
@@ -35,7 +35,7 @@ class StoredCounts:
 
     Attributes:
         forms: the submission counts by kind and id of the form.
-        totals: the numbers of purchases and feedback records.
+        totals: the numbers of purchases, feedback records and solicitations.
     """
 
     forms: FormCounts
@@ -86,10 +86,17 @@ def check_purchases(account_id: str, stored: StoredCounts, fix: bool) -> Iterato
     yield from check_total(account_id, Counted.PURCHASES, stored, counted, fix)
 
 
+def check_solicitations(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
+    """Yield the numbers of solicitations by outcome that are wrong."""
+    counted = solicitations.count_outcomes(account_id)
+    for kind in solicitations.OUTCOMES.values():
+        yield from check_total(account_id, kind, stored, counted[kind], fix)
+
+
 def check_total(
     account_id: str, kind: Counted, stored: StoredCounts, counted: int, fix: bool
 ) -> Iterator[Difference]:
-    """Yield the difference between a counter and the number of records."""
+    """Yield the difference if a counter does not equal the number of records."""
     before = stored.totals[kind]
     if before == counted:
         return
@@ -126,7 +133,7 @@ def _check_customer(
     )
     if not _differing(customer, expected):
         return []
-    # The index of customers can be outdated.
+    # The customer was read from an index, which can be outdated.
     current = customers.find(account_id, customer.id)
     differing = _differing(current, expected) if current else {}
     if current is None or not differing:
@@ -143,7 +150,7 @@ def _check_customer(
 
 
 def _differing(customer: Customer, expected: CustomerCounts) -> dict[str, tuple[int, int]]:
-    """Return the stored and the expected value of each wrong count, by its name."""
+    """Return the stored and the expected value of each wrong count, by name of the count."""
     return {
         name: (getattr(customer, name), value)
         for name, value in asdict(expected).items()

@@ -1,4 +1,4 @@
-"""Check the positions of a list: each from 1 to the total occurs once, in its own block."""
+"""Check that each position of a list, from 1 to the total, occurs once and in the right block."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,13 +13,15 @@ def check_positions(
 ) -> Iterator[Difference]:
     """Yield the wrong positions of a list, and its total if it is wrong.
 
-    Positions behind ``total`` can belong to records that are being created, so they may have gaps.
+    Positions greater than ``total`` can belong to records that were created during the check, so
+    gaps between these positions are not reported.
 
-    A record at a wrong or repeated position moves to the end of the list. The last record moves to
-    an empty position.
+    If ``fix`` is True, a record at a wrong or duplicate position moves to the end of the list, and
+    the last record moves to an empty position.
 
     Args:
-        total: the total, read before the index was up to date.
+        total: the total at the start of the check. The index already contains all records up to
+            this total.
         advance: called with the number of records after each block.
     """
     walk = _Walk(positions, total, fix)
@@ -62,7 +64,7 @@ class _Walk:
         positions, last = self._positions, self.last
         stored = positions.load_total()
         if stored > self.total:
-            # Records are behind the walked positions: they moved or were created since.
+            # The total has grown: records were moved to the end, or created, during the check.
             yield from self._check_gap(self.total)
         elif last < stored or (last > stored and positions.is_at(self._last, last)):
             is_repaired = self._fix and positions.set_total(stored, last)
@@ -71,7 +73,7 @@ class _Walk:
     def _check_gap(self, last: int) -> Iterator[Difference]:
         for position in range(self._next, last + 1):
             if position > self.total:
-                return  # The records behind the gap have moved into the gap.
+                return  # The records after the gap have moved into the gap.
             new_total = self._positions.fill(position) if self._fix else None
             if new_total is not None:
                 self.total = min(self.total, new_total)

@@ -12,7 +12,7 @@ from chalicelib.services.recount.positions import check_positions
 from chalicelib.storage import customers
 
 INDEX_LAG_S: Final = 5
-"""The indexes contain all records that were written this number of seconds ago."""
+"""The number of seconds after a write until all indexes contain the change."""
 
 
 def recount(
@@ -21,7 +21,7 @@ def recount(
     """Check all counts and list positions of the account. Yield the differences.
 
     Every repair is conditional: if a record changes during the check, it is not repaired. The
-    memory does not depend on the number of customers, purchases and feedback records.
+    needed memory does not depend on the number of customers, purchases and feedback records.
 
     Args:
         fix: whether to repair the differences.
@@ -43,4 +43,5 @@ def recount(
         yield from check_positions(positions, total, fix, advance)
     yield from counts.check_submissions(account_id, stored, started_at, fix, advance)
     yield from counts.check_purchases(account_id, stored, fix)
+    yield from counts.check_solicitations(account_id, stored, fix)
     yield from counts.check_customers(account_id, started_at, fix, advance)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import customer_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.contact import ContactKind
@@ -24,9 +25,9 @@ class Case:
 
 
 def load_case(pointer: SolicitationPointer) -> Case | None:
-    """Load a solicitation and its facts. Return None if it does not exist.
+    """Load a solicitation and its facts. Return None if the solicitation does not exist.
 
-    Two AWS requests if surveys, places and settings are cached; one without a customer.
+    Two AWS requests if surveys, places and settings are cached; one request without a customer.
     """
     solicitation, purchase, customer = solicitations.find_with_purchase(pointer)
     if solicitation is None or purchase is None:
@@ -53,7 +54,7 @@ def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | 
 
 def _recipient(account_id: str, customer: Customer) -> Recipient:
     keys = {
-        ContactKind.CUSTOMER: contacts.contact_key(account_id, ContactKind.CUSTOMER, customer.id),
+        ContactKind.CUSTOMER: contacts.contact_key(customer_hash(account_id, customer.id)),
         ContactKind.EMAIL: email_key(account_id, customer.email),
         ContactKind.PHONE: phone_key(account_id, customer.phone_number),
     }

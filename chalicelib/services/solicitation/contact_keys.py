@@ -1,7 +1,6 @@
 """Derive the contacts of customers: keyed hashes of their ids and normalized addresses."""
 
-from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.solicitation.contact import ContactKind
+from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
 from chalicelib.domain.solicitation.phone_number import e164
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.storage.contacts import contact_key
@@ -9,19 +8,19 @@ from chalicelib.storage.contacts import contact_key
 
 def email_key(account_id: str, email: str | None) -> str | None:
     """Return the key of the contact of an e-mail address, or None without an address."""
-    return contact_key(account_id, ContactKind.EMAIL, email) if email else None
+    contact_hash = email_hash(account_id, email)
+    return contact_key(contact_hash) if contact_hash else None
 
 
 def phone_key(account_id: str, phone_number: str | None) -> str | None:
     """Return the key of the contact of a phone number, or None without a number.
 
-    A number that is not valid in the account's default region is compared by its digits.
+    Numbers are compared in the format E.164. A number that is not valid in the account's default
+    region is compared by its digits.
     """
-    pair = pair_of(None, phone_number)
-    if pair is None:
-        return None
-    valid = valid_number(account_id, phone_number)
-    return contact_key(account_id, ContactKind.PHONE, valid or pair.phone_number)
+    number = valid_number(account_id, phone_number) or phone_number
+    contact_hash = phone_hash(account_id, number)
+    return contact_key(contact_hash) if contact_hash else None
 
 
 def valid_number(account_id: str, phone_number: str | None) -> str | None:

@@ -45,7 +45,7 @@ def load_explanation(account_id: str, source: DataSource, external_id: str) -> C
     """Return the solicitation of a purchase and the current facts of its decision.
 
     Raises:
-        NotFound: the account has no such purchase, or it has no solicitation.
+        NotFound: the account has no such purchase, or the purchase has no solicitation.
     """
     record_id = purchase_id(account_id, source, external_id)
     purchase = purchases.find(account_id, record_id)

@@ -1,8 +1,8 @@
 """Send a survey about a purchase at most once: decide, claim, send, store the outcome.
 
-The claim is one transaction. It checks that nothing that the decision depends on has changed,
-creates the tracker, and records the survey for all contacts of the customer. From then on, only the
-message itself can fail.
+The claim is one transaction. The transaction checks that the facts have not changed since the
+decision, creates the tracker, and records the survey for all contacts of the customer. After the
+claim, the worker only sends the message and stores the outcome.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,13 +42,13 @@ from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
 MAX_CONCURRENCY: Final = 5
 
 _MAX_SEND_S: Final = 12.0
-"""The longest time that sending a message can take."""
+"""The maximum time in seconds to send a message."""
 
 _CLAIM_S: Final = MAX_CALL_S + _MAX_SEND_S + MIN_CALL_S
-"""The time that must be left to claim: for the claim, the message and the outcome."""
+"""The remaining time that a claim requires: for the claim, the message and the outcome."""
 
 MIN_SOLICITATION_S: Final = 2 * MAX_CALL_S + _CLAIM_S
-"""The time that must be left to start: for reading the facts and for the claim."""
+"""The remaining time that processing requires: for reading the facts and for the claim."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -87,7 +87,7 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
     """Decide about a pending solicitation, and send its message if the decision is to send now.
 
     AWS requests: five if the message is sent (two to read the facts, claim, message, outcome),
-    three if it is skipped or held, two if nothing is to be done.
+    three if it is skipped or held, two if there is nothing to do.
 
     Raises:
         Unavailable: the database throttles or does not respond, or contention persists. If this
@@ -177,20 +177,12 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
     with transaction() as write:
         solicitations.claim(write, claimed, facts.now)
         trackers.put(write, tracker)
-        customers.confirm_recipient(
-            write,
-            account_id,
-            recipient.customer,
-            decision.channel,
-            recipient.email.key if recipient.email else None,
-            recipient.phone.key if recipient.phone else None,
-        )
+        customers.confirm_recipient(write, account_id, recipient.customer, decision.channel)
         contacts.record_solicitation(
             write,
             account_id,
             recipient.contacts,
             scopes,
-            recipient.customer.id,
             Solicited(facts.now, purchase.id),
         )
     return _claimed(replace(case, solicitation=claimed))
@@ -248,7 +240,7 @@ def _send(claimed: _Claimed) -> SendingOutcome:
         except OutcomeUnknown as error:
             return _store_failure(claimed, SolicitationState.UNKNOWN, error.reason)
         except Exception as error:
-            # It is not known whether the exception was raised before or after sending.
+            # The exception may have been raised before or after sending.
             logger.exception("survey raised an exception", solicitation_id=claimed.solicitation.id)
             reason = type(error).__name__
             return _store_failure(claimed, SolicitationState.UNKNOWN, reason)

@@ -24,8 +24,8 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
     others. Each record is rescheduled before it is queued, so that concurrent sweeps do not queue
     it twice. If time runs out, the remaining records stay overdue for the next sweep.
 
-    AWS requests: one per shard and 100 records to list them, and four per 20 records to reschedule
-    and queue them, in up to `MAX_CONCURRENCY` threads.
+    AWS requests: to list the records, one per 100 records of a shard; to reschedule and queue the
+    records, four per 20 records. Up to `MAX_CONCURRENCY` threads send the requests.
     """
     now = clock.now()
     overdue = work.records.overdue(now, LISTED_PER_SHARD)

@@ -35,7 +35,7 @@ _TRANSIENT_ERRORS: Final = frozenset(
     }
 )
 THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
-"""The reason codes of a write in a cancelled transaction that DynamoDB throttled."""
+"""The reason codes of a throttled write in a transaction that DynamoDB cancelled."""
 
 _MAX_BATCH_PUTS: Final = 25
 _MAX_BATCH_READS: Final = 100
@@ -80,9 +80,9 @@ class SharedConnection(Connection):
 def _is_transient(error: ClientError, request: dict[str, Any]) -> bool:
     """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
-    One such error is a transaction that DynamoDB cancelled because of throttling. Botocore does not
-    retry it. If DynamoDB throttled only contended tables, the caller must read the rows of these
-    tables again.
+    A transaction that DynamoDB cancelled because of throttling is such an error; botocore does not
+    retry the transaction. If DynamoDB throttled only writes to contended tables, the error is not
+    transient, because the caller must read the rows of these tables again.
     """
     failed = [
         (reason.code, next(iter(write.values()))["TableName"])

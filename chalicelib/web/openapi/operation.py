@@ -21,8 +21,9 @@ class Operation(TypedDict):
         response: model of the response body, as a path below `chalicelib.domain`.
         parameters: descriptions by name of query parameter or header.
         body: model of the request body, as a path below `chalicelib.domain`.
-        errors: further error statuses, which the generator cannot derive from the route.
         media_types: media types of a response that is not JSON.
+        status: the status of a successful response, if it differs from the default.
+        errors: further error statuses, which the generator cannot derive from the route.
     """
 
     id: str
@@ -35,8 +36,9 @@ class Operation(TypedDict):
     body: NotRequired[str]
     body_description: NotRequired[str]
     body_optional: NotRequired[bool]
-    errors: NotRequired[tuple[int, ...]]
     media_types: NotRequired[tuple[str, ...]]
+    status: NotRequired[int]
+    errors: NotRequired[tuple[int, ...]]
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}

@@ -13,7 +13,10 @@ Answers = Mapping[str, Sequence[str]]
 """The values of each answer by field id, in the form's original language."""
 
 _MAX_RADIOS: Final = 7
-"""A field with more options and without an own answer is displayed as a drop-down list."""
+"""Maximum number of options that are displayed as radio buttons instead of a drop-down list.
+
+A field to which the respondent can add another answer always has radio buttons.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,9 @@ class DisplayedField:
 
     Attributes:
         number: the position of the field in the form; it is part of all names and ids.
-        name: the name of the part with the values.
+        name: the name of the form part that contains the values.
         value: the text of an input element.
-        own_value: the text of the respondent's own answer beside the options.
+        own_value: the answer that the respondent typed instead of selecting an option.
         ends: the labels of both ends of a scale.
         error: the error of the answer; ``""`` if there is none.
     """

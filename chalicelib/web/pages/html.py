@@ -1,7 +1,7 @@
 """Render the pages for respondents, with their security headers.
 
-The Content-Security-Policy allows the service's own script and style sheet, the inline style by its
-hash, and the images and the font file of the form.
+The Content-Security-Policy allows the script and the style sheet of the service, the inline style
+(by its hash), and the images and the font file of the form.
 """
 
 from typing import Any

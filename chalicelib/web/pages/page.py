@@ -32,20 +32,23 @@ def environment() -> "Environment":
     )
 
 
-def security_headers(html: str) -> dict[str, str | list[str]]:
+def security_headers(html: str, *, form_action: str = "'none'") -> dict[str, str | list[str]]:
     """Return the security headers of an HTML page that contains no scripts.
 
     The Content-Security-Policy allows the inline `<style>` elements of the page and nothing else.
+
+    Args:
+        form_action: the allowed targets of the page's forms.
     """
     return {
         "Content-Security-Policy": f"default-src 'none'; style-src{style_sources(html) or _NONE};"
-        " base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        f" base-uri 'none'; form-action {form_action}; frame-ancestors 'none'",
         "Referrer-Policy": "no-referrer",
     }
 
 
 def style_sources(html: str) -> str:
-    """Return the policy's source for each inline `<style>` element, each after a space."""
+    """Return the hashes of all inline `<style>` elements for the policy, each after a space."""
     return "".join(f" 'sha256-{_digest(style)}'" for style in _STYLE.findall(html))
 
 

@@ -21,9 +21,9 @@ FORM: Final = "form"
 
 
 def asked_config(view: PublicSurvey) -> PreRedirectConfig | None:
-    """Return the configuration of the question, or None if there is nothing to ask.
+    """Return the configuration of the question, or None if the survey starts without a question.
 
-    Without an external page to offer, the question has no purpose.
+    The question is not asked if the survey has no external page to offer.
     """
     if not view.pre_redirect or not is_https_url(view.external_url):
         return None
@@ -31,7 +31,7 @@ def asked_config(view: PublicSurvey) -> PreRedirectConfig | None:
 
 
 def rating_of(config: PreRedirectConfig, score: str | None) -> int | None:
-    """Return the rating of an answer to the question, 0 to 10; None if it is no valid answer."""
+    """Return the rating of an answer to the question, 0 to 10; None if the answer is invalid."""
     return _rules(config).options.get(score or "")
 
 

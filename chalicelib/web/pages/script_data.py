@@ -1,7 +1,7 @@
 """Build the data with which the page's script evaluates conditions and answers.
 
-The script evaluates both as the server does. `tests/web/pages/cases.json` contains cases that run
-through both.
+The script and the server must evaluate conditions and answers in the same way. Tests run the cases
+in `tests/web/pages/cases.json` through the script and through the server.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
-"""Convert the style of a form to CSS custom properties, and list the sources that the page loads.
+"""Convert the style of a form to CSS custom properties, and list the hosts of its images and font.
 
-The static style sheet contains the defaults and uses the properties. Values from a definition are
-checked again, because definitions that were saved earlier can contain values that are now invalid.
+The static style sheet `page.css` uses the custom properties and contains their default values. The
+values of a saved form are checked again, because the form can have been saved before the current
+rules applied.
 """
 
 import re
@@ -32,8 +33,9 @@ class PageStyle:
     Attributes:
         css: the style sheet with the values of the definition.
         scheme: the class that selects the default colours: `light`, `dark`, or `auto` for the
-            scheme that the respondent prefers.
-        image_sources, font_source: sources for the Content-Security-Policy.
+            scheme that the browser requests.
+        image_sources, font_source: the origins from which the Content-Security-Policy allows images
+            and the font file.
     """
 
     css: str
@@ -97,7 +99,7 @@ def _scheme(colours: dict[str, str]) -> str:
 
 
 def _luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, as WCAG defines it. Ignore its transparency."""
+    """Return the relative luminance of a colour, as WCAG defines it. Ignore transparency."""
     digits = colour[1:]
     if len(digits) < 6:
         digits = "".join(digit * 2 for digit in digits)
@@ -110,7 +112,7 @@ def _luminance(colour: str) -> float:
 
 
 def _font(style: GeneralStyle) -> tuple[dict[str, str], str]:
-    """Return the properties of the form's font, and the rule that loads its file."""
+    """Return the custom property of the form's font, and the CSS rule that loads the font file."""
     name, url = style.font.name, style.font.url
     if is_font_file_url(url) and _origin(url):
         safe = _UNSAFE_IN_CSS.sub(lambda match: _percent_encoded(match[0]), url)
@@ -126,7 +128,7 @@ def _percent_encoded(text: str) -> str:
 
 
 def _origin(url: str) -> str:
-    """Return the origin of an https URL for the policy; ``""`` if the page must not load it."""
+    """Return the origin of an https URL; ``""`` if the page must not load this URL."""
     if not is_https_url(url):
         return ""
     host = urlsplit(url).netloc

@@ -21,8 +21,8 @@ from chalicelib.services.customers.accept_batch import ValidatedBatch
 _SAFE_LENGTH: Final = 4_000
 """Rows of at most this number of characters cannot exceed a size limit of a customer.
 
-This is true even if JSON escapes every character, for example as ``\\u0001``, and Lambda as
-``\\ud83d\\ude00``.
+This is true even if every character must be escaped: in the stored JSON, for example as
+``\\u0001``, and in the response, for example as ``\\ud83d\\ude00``.
 """
 
 

@@ -1,4 +1,4 @@
-"""Return the pages of contact forms and surveys: the form, the pre-redirect question, the thanks.
+"""Return the pages of contact forms and surveys: question before a survey, form, and thank-you.
 
 Every page works without script. The script improves the form: it evaluates the conditions while the
 respondent answers, and sends the answers without leaving the page.
@@ -51,7 +51,7 @@ class FormState:
 
 
 class _BlankPage(NamedTuple):
-    """The page of a form without answers, which many requests share.
+    """The page of a form on which nothing is answered yet. Many requests share this page.
 
     The cache key of a page contains the `id` of its view. While the page is cached, the reference
     to the view prevents Python from giving the same `id` to another object.
@@ -74,7 +74,7 @@ def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
-    """Return the page of a contact form or a survey. Sends the AWS requests of its view.
+    """Return the page of a contact form or a survey. Sends the AWS requests of the view.
 
     Raises:
         InvalidInput, NotAllowed, NotFound, Conflict: see `display_contact_form`, `display_survey`.
@@ -153,7 +153,10 @@ def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence
 
 
 def _page_before_form(request: PublicRequest, view: PublicSurvey) -> Response | None:
-    """Return the question before the survey, or the offer after it; None to show the form."""
+    """Return the page with the question, or with the offer after the question, or None.
+
+    If the result is None, the form is displayed.
+    """
     config = asked_config(view)
     if config is None:
         return None
@@ -179,7 +182,7 @@ def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
 
 
 def _action(wanted: FormRequest, view: View) -> str:
-    """Return the form's action. Its query says how to display the form again."""
+    """Return the URL that submits the form. Its query is needed to display the form again."""
     query: dict[str, str] = {"language": view.language} if view.auto_translate else {}
     query |= {"store": wanted.store} if wanted.store and wanted.has_fixed_store else {}
     return "submit?" + urlencode(query) if query else "submit"

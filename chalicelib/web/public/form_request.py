@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.ids import parse_id
@@ -20,6 +21,7 @@ from chalicelib.services.forms.public import (
     get_public_contact_form,
     get_submitted_survey,
 )
+from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
@@ -55,7 +57,7 @@ class FormRequest:
         """
         fixed = query.text(request.http, "store") is not None
         if is_survey:
-            survey = survey_request(request)
+            survey = _tracked_survey(request) or survey_request(request)
             context = (survey.tracker_id, survey.store_id, survey.brand_id)
             return cls(True, survey.survey_id, *context, has_fixed_store=fixed)
         optional = request.optional_identifier
@@ -96,3 +98,23 @@ class FormRequest:
         if self.is_survey:
             return get_submitted_survey(self.form_id, respondent)
         return get_public_contact_form(self.form_id, respondent)
+
+
+def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
+    """Return the survey of the tracker if the request contains only a tracker, otherwise None.
+
+    One AWS request if the request names only a tracker.
+
+    Raises:
+        InvalidInput: the tracker's id is not a UUID.
+        NotFound: the tracker does not exist.
+    """
+    if query.text(request.http, "survey"):
+        return None
+    tracker_id = request.optional_identifier("tracker")
+    if tracker_id is None:
+        return None
+    tracker = find_tracker(tracker_id)
+    if tracker is None:
+        raise NotFound("survey")
+    return SurveyRequest(tracker.survey_id, tracker_id)

@@ -106,9 +106,9 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
 
 
 def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:
-    """Return the field id and the trimmed values of each answer in the parts, in order.
+    """Return the field id and the trimmed values of each answer, in the order of the parts.
 
-    Answers that a page cannot display again are omitted: the caller reports their errors.
+    If the parts encode no valid array, return no answers. The caller reports the error.
     """
     field_parts = _FieldParts()
     for name, value in parts:
@@ -138,7 +138,8 @@ def _posted_answer(item: Any) -> tuple[str, list[str]]:
 class _Leaves:
     """The id and the values of one item of ``fields``.
 
-    The values are sorted by number if all are numbered; otherwise, they are in part order.
+    If all values are numbered, they are sorted by number. Otherwise, they are in the order of the
+    parts of the body.
     """
 
     id: str | None = None

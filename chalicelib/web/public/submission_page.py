@@ -1,6 +1,6 @@
 """Accept submissions from browsers that display the response: ``POST /public/…/submit``.
 
-The response is a page: the thanks, or the form again with its answers and errors.
+The response is a page: the thank-you page, or the form with the submitted answers and the errors.
 """
 
 import re
@@ -23,7 +23,7 @@ from chalicelib.web.public.multipart import Part
 from chalicelib.web.public.submission_body import posted_answers
 
 _CHECK: Final = (STEP, "check")
-"""The part that asks to display the form again without storing the answers."""
+"""The form part that requests the form again, without storing the answers."""
 _FIELD: Final = re.compile(r"/fields/([0-9]+)(?:/.*)?")
 
 
@@ -53,7 +53,7 @@ def _submit(request: PublicRequest, *, is_survey: bool) -> Feedback:
 
 
 def _readable_parts(request: PublicRequest) -> list[Part]:
-    """Return the parts, or none if the body is invalid: accepting the submission reports it."""
+    """Return the parts, or no parts if the body is invalid. `_submit` reports the invalid body."""
     try:
         return request.parts
     except FeedbackError:

@@ -15,11 +15,13 @@ from ministack.services import (  # type: ignore[import-not-found]
     apigateway_v1,
     dynamodb,
     lambda_svc,
+    ses,
 )
 
 from infrastructure.local_cloud.strict.faults import UNPROCESSED, Faults, IndexLag, items_of
 from infrastructure.local_cloud.strict.layer import StrictLayer
 from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
+from infrastructure.local_cloud.strict.mail_from import with_mail_from
 
 
 class RequestTooLarge(Exception):
@@ -141,6 +143,7 @@ def main() -> None:
     limit_functions()
     throttle_batches(faults)
     delay_indexes(faults)
+    ses.handle_request = with_mail_from(ses.handle_request, {})
     ministack.app.app = StrictLayer(ministack.app.app, faults)
     ministack.app.main()
 

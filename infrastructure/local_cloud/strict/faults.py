@@ -1,4 +1,4 @@
-"""Inject DynamoDB faults at configurable rates, because the emulator has no such faults."""
+"""Inject DynamoDB faults at configurable rates. The emulator itself never causes these faults."""
 
 import random
 import time
@@ -29,7 +29,8 @@ class FaultRates:
     Attributes:
         throttling: rejected operations, and batches with unprocessed items.
         conflicts: writes and transactions that conflict with another transaction.
-        index_lag: written items whose previous state indexes return for ``index_lag_s`` seconds.
+        index_lag: writes after which the indexes return the previous state of the item for
+            ``index_lag_s`` seconds.
         slow: operations that are executed, but whose response is delayed by ``slow_s`` seconds.
     """
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 LAMBDA_BYTES: Final = 6_291_556
-"""Lambda's limit for the request and for the response of a synchronous invocation, as JSON text."""
+"""Maximum size in bytes of the JSON of a request, or of a response, of a synchronous invocation."""
 ASYNCHRONOUS_BYTES: Final = 256 * 1024
-"""The limit for an asynchronous invocation, an SQS message and a batch of SQS messages.
+"""Maximum size in bytes of an asynchronous invocation, an SQS message or a batch of SQS messages.
 
-AWS has raised the limit to 1 MB. The service stays below the older limit.
+AWS has raised this limit to 1 MB. The service still stays below the earlier limit.
 """
 GATEWAY_BYTES: Final = 10 * 1024 * 1024
-"""API Gateway's limit for a request body."""
+"""Maximum size in bytes of a request body that API Gateway accepts."""
 
 INVOCATION_PATH: Final = re.compile(r"/2015-03-31/functions/[^/]+/invocations")
 

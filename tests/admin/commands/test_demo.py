@@ -37,7 +37,8 @@ pytestmark = pytest.mark.usefixtures("cloud")
 BASE_URL = "http://127.0.0.1:4566/api"
 DEMO_FILE_FIELDS = (
     "baseUrl accountId apiKey apiSecret webhookSecret brandId storeIds contactFormId surveyId"
-    " privateSurveyId trackers purchaseId customerId contactFormPage surveyPage rtlSurveyPage other"
+    " privateSurveyId trackers purchaseId customerId contactFormPage surveyPage rtlSurveyPage"
+    " mailbox other"
 ).split()
 OTHER_ACCOUNT_FIELDS = (
     "apiKey apiSecret customerId purchaseId contactFormId surveyId storeId".split()
@@ -66,7 +67,7 @@ def _reduced_demo_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _one_per_form_and_kind(submissions: list[DemoFeedback]) -> list[DemoFeedback]:
-    """Return one submission for each form, with and without a tracker, oldest first."""
+    """Return, for each form, one submission with and one without a tracker, oldest first."""
     selected = {(s.form_id, s.purchase_id is None): s for s in reversed(submissions)}
     return sorted(selected.values(), key=lambda submission: submission.submitted_at)
 

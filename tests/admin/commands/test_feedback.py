@@ -178,7 +178,9 @@ def test_delete_requires_confirmation_and_can_be_repeated(seeded: SeededAccount)
     "options",
     [("--email", "ZOE@example.test"), ("--phone", "06.12.34"), ("--name", "martin")],
 )
-def test_customer_is_found(seeded: SeededAccount, options: tuple[str, str]) -> None:
+def test_customer_is_found_by_email_phone_number_and_name(
+    seeded: SeededAccount, options: tuple[str, str]
+) -> None:
     answer_contact_form(seeded, mail="zoe@example.test", phone="06 12 34")
     FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     found = json.loads(run("customer", "find", seeded.account_id, *options, "--json").stdout)
@@ -197,7 +199,9 @@ def test_customer_find_by_email_sends_three_requests(seeded: SeededAccount) -> N
 
 
 @pytest.mark.parametrize("options", [(), ("--email", "a@example.test", "--name", "a")])
-def test_customer_find_needs_exactly_one_option(cloud: None, options: tuple[str, ...]) -> None:
+def test_customer_find_with_no_or_several_options_is_rejected(
+    cloud: None, options: tuple[str, ...]
+) -> None:
     assert run("customer", "find", new_account(), *options).exit_code == 2
 
 
@@ -223,7 +227,9 @@ def test_export_writes_selected_feedback(
         assert row["rating"] == "2"
 
 
-def test_export_of_one_form_has_only_its_columns(seeded: SeededAccount, tmp_path: Path) -> None:
+def test_export_of_one_form_has_only_columns_of_this_form(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
     submit(seeded)
     output = tmp_path / "answers.csv"
     with counted_calls() as calls:

@@ -39,7 +39,7 @@ def export_commands(seeded: SeededAccount) -> dict[str, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("noun", ["form", "survey", "workflow"])
-def test_exported_definition_has_no_differences_and_loads(
+def test_exported_definition_equals_saved_definition_and_loads(
     seeded: SeededAccount, tmp_path: Path, noun: str
 ) -> None:
     file = exported(tmp_path, *export_commands(seeded)[noun])

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from admin.commands import purchase as purchase_commands
+from admin.main import app
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
@@ -58,7 +60,7 @@ def listed(shop: Shop, *options: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_import_without_request_sends_nothing(
+def test_purchase_import_without_solicit_sends_no_survey(
     shop: Shop, provider: Provider, tmp_path: Path
 ) -> None:
     path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
@@ -120,6 +122,15 @@ def test_json_lines_are_imported_and_later_line_wins(shop: Shop, tmp_path: Path)
     assert shown["customer"]["purchaseCount"] == 1
 
 
+def test_json_lines_are_read_from_standard_input(shop: Shop) -> None:
+    line = json.dumps(shop.definition(customer={"firstName": "Zoé"}))
+    result = CliRunner().invoke(
+        app, ["purchase", "import", "-", "--account", shop.account_id], input=f"{line}\n"
+    )
+    assert (result.exit_code, result.stdout.strip()) == (0, "Recorded: 1. Invalid: 0.")
+    assert purchase_count(shop) == 1
+
+
 def test_unavailable_database_stops_import(
     shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +152,7 @@ def test_unknown_file_type_is_rejected(shop: Shop, tmp_path: Path, name: str) ->
     assert (result.exit_code, ".csv, .jsonl, .ndjson" in result.stderr) == (1, True)
 
 
-def test_list_filters_and_has_all_properties(shop: Shop, time: Time) -> None:
+def test_solicitation_list_filters_and_prints_all_properties(shop: Shop, time: Time) -> None:
     for external_id in ("1", "2"):
         shop.record(externalId=external_id)
     shop.solicit()
@@ -169,7 +180,7 @@ def test_list_filters_and_has_all_properties(shop: Shop, time: Time) -> None:
     assert "ALREADY_SOLICITED" in table
 
 
-def test_explain_works_before_and_after_outcome(shop: Shop, time: Time) -> None:
+def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time) -> None:
     shop.record(externalId="1")
     before = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
     assert f"send survey {shop.survey_id} now through EMAIL" in before
@@ -185,7 +196,7 @@ def test_explain_works_before_and_after_outcome(shop: Shop, time: Time) -> None:
     assert run("solicitation", "explain", shop.account_id, "Site", "3").exit_code == 1
 
 
-def test_only_unknown_outcome_is_sent_again_after_confirmation(
+def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(
     shop: Shop, provider: Provider
 ) -> None:
     provider.reactions = [OutcomeUnknown("ReadTimeout")]

@@ -34,7 +34,7 @@ LISTED: Final = 8
 
 @pytest.fixture(autouse=True)
 def _test_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Blocks of three positions, without a pause and, because of moto, without threads.
+    # Use blocks of three positions, no pause for the indexes, and no threads (moto needs one).
     monkeypatch.setattr("chalicelib.domain.paging.BLOCK_SIZE", 3)
     monkeypatch.setattr("chalicelib.services.recount.positions.BLOCK_SIZE", 3)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
@@ -52,7 +52,7 @@ def listed(cloud: None) -> str:
 
 @pytest.fixture
 def seeded(account: str) -> SeededAccount:
-    """Create an account with one customer, three purchases and three processed feedbacks."""
+    """Create an account with a customer, three purchases and three processed feedback records."""
     seeded = seed_account()
     purchase = purchase_definition(seeded.store_id, customerId=seeded.customer_id)
     record_purchase(seeded.account_id, purchase)
@@ -91,7 +91,7 @@ def set_total(account_id: str, kind: str, total: int) -> None:
 
 
 def found(account_id: str, *, fix: bool = False) -> set[tuple[str, str, int | None, int | None]]:
-    """Return the differences without the repairs, with customers instead of their ids."""
+    """Return each difference as kind of record, name of the value, stored and expected value."""
     return {
         (difference.record.split()[0], difference.name, difference.stored, difference.expected)
         for difference in recount(account_id, fix=fix)
@@ -146,6 +146,8 @@ def change_submission_count(seeded: SeededAccount) -> None:
 def change_account_counts(seeded: SeededAccount) -> None:
     counters.correct_count(seeded.account_id, Counted.PURCHASES, 7)
     counters.correct_count(seeded.account_id, Counted.FEEDBACK, -2)
+    counters.correct_count(seeded.account_id, Counted.SENT, 1)
+    counters.correct_count(seeded.account_id, Counted.SKIPPED, -1)
 
 
 def key(seeded: SeededAccount) -> str:
@@ -188,6 +190,8 @@ WRONG_COUNTS: Final[dict[Callable[[SeededAccount], None], Differences]] = {
     change_account_counts: {
         ("account", "purchases", 10, 3),
         ("account", "feedback", 1, 3),
+        ("account", "solicitations-sent", 1, 0),
+        ("account", "solicitations-skipped", 2, 3),
     },
 }
 
@@ -266,6 +270,8 @@ def test_count_that_changes_during_check_is_not_repaired(
         ("submissions", False),
         ("purchases", False),
         ("feedback", False),
+        ("solicitations-sent", True),
+        ("solicitations-skipped", True),
     }
 
 

@@ -51,7 +51,7 @@ def test_status_counts_parked_work_by_kind() -> None:
     assert read()["parked"] == {**before, "import": int(str(before["import"])) + 1}
 
 
-def test_status_shows_newest_age_of_oldest_message() -> None:
+def test_status_shows_last_measured_age_of_oldest_message() -> None:
     cloudwatch = boto3.client("cloudwatch")
     for minutes, age in ((4, 900), (2, 61)):
         cloudwatch.put_metric_data(

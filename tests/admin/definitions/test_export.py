@@ -1,4 +1,4 @@
-"""Exported definitions of forms and workflows load again unchanged."""
+"""Test that loading an exported form or workflow again does not change it."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ SURVEY = {
 
 
 def content_of(definition: dict[str, Any]) -> dict[str, Any]:
-    """Return the definition as `load` passes it to the services, after it was written as YAML."""
+    """Write the definition as YAML, read it, and return it as `load` passes it to the services."""
     (read,) = read_yaml(write_yaml(definition))
     assert read == definition
     return {name: value for name, value in read.items() if name not in ("kind", "account")}
@@ -127,12 +127,12 @@ def test_exported_workflow_loads_unchanged(overrides: dict[str, Any]) -> None:
 
 
 @given(st.dictionaries(TEXTS, TEXTS | st.integers() | st.booleans() | st.lists(TEXTS)))
-def test_yaml_restores_values(value: dict[str, Any]) -> None:
+def test_values_written_as_yaml_are_read_unchanged(value: dict[str, Any]) -> None:
     assert list(read_yaml(write_yaml(value))) == [value]
 
 
 @pytest.mark.parametrize(
     "text", ["no", "1e3", "12:30", "0o7", "~", "<<", "2026-11-20", "", "=", "-1"]
 )
-def test_yaml_restores_text_that_looks_like_another_type(text: str) -> None:
+def test_yaml_text_that_looks_like_another_type_is_read_as_text(text: str) -> None:
     assert list(read_yaml(write_yaml([text, {text: text}]))) == [[text, {text: text}]]

@@ -1,4 +1,4 @@
-"""The feedback of the demo data: dates, distributions and customers. These tests write nothing."""
+"""Tests of the feedback of the demo data: dates, distributions and customers."""
 
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
@@ -57,7 +57,7 @@ def test_demo_ratings_differ_by_store() -> None:
     assert {rating for group in ratings.values() for rating in group} == set(range(11))
 
 
-def test_hotels_by_the_sea_have_most_guests_in_summer() -> None:
+def test_hotels_by_the_sea_get_most_feedback_in_summer() -> None:
     nice = [s for s in feedback() if s.store_id == demo_id("store nice")]
     by_season = Counter("summer" if s.submitted_at.month in (6, 7, 8) else "other" for s in nice)
     # Three of the fourteen months are summer months.
@@ -70,7 +70,7 @@ def test_demo_comments_are_in_four_languages() -> None:
     assert min(languages.values()) > 30
 
 
-def test_only_low_ratings_say_that_guests_do_not_come_again() -> None:
+def test_demo_respondents_with_low_rating_do_not_want_to_return() -> None:
     visits = [s for s in feedback() if "again" in s.answers]
     assert {s.answers["again"] == ["unsatisfied"] for s in visits if (nps(s) or 0) < 6} == {True}
     assert {s.answers["again"] == ["unsatisfied"] for s in visits if (nps(s) or 0) >= 6} == {False}

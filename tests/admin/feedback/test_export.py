@@ -1,4 +1,4 @@
-"""Exported files are safe to open in a spreadsheet, and decoding restores every value."""
+"""Test that exported files contain no formulas, and that decoding restores every value."""
 
 import csv
 import json
@@ -32,7 +32,7 @@ PARIS = ZoneInfo("Europe/Paris")
 @pytest.mark.parametrize(
     "text", ["+33 6 12 34 56 78", "+33612345678", "-12", "-12.5", "2026-11-20", "5", "a=b", "a-b"]
 )
-def test_number_phone_number_or_plain_text_is_unchanged(text: str) -> None:
+def test_cell_with_number_phone_number_or_plain_text_is_unchanged(text: str) -> None:
     assert encode_cell(text) == text
 
 
@@ -75,7 +75,7 @@ def test_split_restores_joined_values(values: list[str]) -> None:
 
 
 @given(st.integers().map(str) | st.floats(allow_nan=False).map(str) | st.text("0123456789.-e"))
-def test_number_cell_restores_text(text: str) -> None:
+def test_number_cell_is_converted_back_to_same_text(text: str) -> None:
     assert str(_number(text)) == text
 
 

@@ -1,4 +1,4 @@
-"""Read XLSX files: cells with their types, as docs/operating.md describes."""
+"""Read the typed cells of an XLSX file, and fail if the file contains a formula."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A filter selects feedback by form, place, rating, language and text."""
+"""Test that a filter selects feedback by form, place, rating, language and text."""
 
 from typing import Any
 
@@ -68,6 +68,6 @@ def test_rating_filter_rejects_feedback_without_rating() -> None:
     assert not FeedbackFilter(ratings=(0, 10)).matches(SURVEY)
 
 
-def test_filter_of_only_period_selects_all() -> None:
+def test_filter_with_only_period_selects_all_records() -> None:
     assert FeedbackFilter(since=NOW).selects_all
     assert not FeedbackFilter(since=NOW, text="x").selects_all

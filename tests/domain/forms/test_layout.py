@@ -1,4 +1,4 @@
-"""The order in which a page displays fields and groups."""
+"""Tests of the order in which a page displays fields and groups."""
 
 from typing import Any
 

@@ -102,7 +102,7 @@ def facts(**fields: Any) -> Facts:
 
 
 def with_contact(kind: str, **fields: Any) -> Recipient:
-    """Build a recipient one of whose contacts has these fields."""
+    """Build a recipient with one contact that has these fields."""
     person = recipient()
     return replace(person, **{kind: replace(getattr(person, kind), **fields)})
 

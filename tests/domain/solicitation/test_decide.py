@@ -1,4 +1,4 @@
-"""Every rule of the decision, at one second on either side of each limit."""
+"""Tests of each rule of the decision, one second before and after each limit."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -95,13 +95,13 @@ def test_survey_of_brand_is_sent_for_its_stores() -> None:
 
 
 @pytest.mark.parametrize("disabled", ["survey", "target"])
-def test_disabled_survey_gives_way_to_enabled_survey(disabled: str) -> None:
+def test_enabled_survey_is_chosen_instead_of_disabled_survey(disabled: str) -> None:
     first = _disabled(disabled)
     assert chosen_survey(first, survey(SECOND_SURVEY, target(BRAND, "BRAND"))) == SECOND_SURVEY
 
 
 @pytest.mark.parametrize("disabled", ["survey", "target"])
-def test_only_disabled_surveys_skip_purchase(disabled: str) -> None:
+def test_purchase_at_place_with_only_disabled_surveys_is_skipped(disabled: str) -> None:
     assert outcome(facts(surveys=[_disabled(disabled)])) == "DISABLED"
 
 
@@ -120,7 +120,7 @@ def test_purchase_at_deleted_store_is_skipped() -> None:
     assert outcome(facts(store=None)) == "NO_SURVEY"
 
 
-def test_survey_that_is_only_linked_is_never_sent() -> None:
+def test_survey_with_only_channel_link_is_never_sent() -> None:
     linked = survey(SURVEY, sendingChannels=["LINK"], publiclyAvailable=True)
     assert outcome(facts(surveys=[linked])) == "NO_CHANNEL"
     assert chosen_survey(linked, survey(SECOND_SURVEY)) == SECOND_SURVEY
@@ -137,7 +137,7 @@ def test_purchase_older_than_threshold_is_skipped(age: timedelta, expected: str)
     assert outcome(facts(purchase=purchase(date=NOW - age))) == expected
 
 
-def test_threshold_of_zero_is_no_limit() -> None:
+def test_threshold_of_zero_means_no_maximum_age() -> None:
     given = facts(
         purchase=purchase(date=NOW - 4000 * DAY), surveys=[survey(solicitationThreshold=0)]
     )
@@ -147,7 +147,9 @@ def test_threshold_of_zero_is_no_limit() -> None:
 @pytest.mark.parametrize(
     ("processed", "expected"), [(7 * DAY, "EMAIL"), (7 * DAY + SECOND, "TOO_OLD")]
 )
-def test_age_is_evaluated_at_first_processing(processed: timedelta, expected: str) -> None:
+def test_age_of_purchase_is_evaluated_only_at_first_processing(
+    processed: timedelta, expected: str
+) -> None:
     made_at = NOW - 30 * DAY
     given = facts(purchase=purchase(date=made_at), processed_at=made_at + processed)
     assert outcome(given) == expected
@@ -166,14 +168,14 @@ def test_age_is_evaluated_at_first_processing(processed: timedelta, expected: st
         (30 * DAY + SECOND, "EMAIL"),
     ],
 )
-def test_contact_within_resolicitation_delay_is_skipped(
+def test_purchase_within_resolicitation_delay_of_contact_is_skipped(
     contact: str, ago: timedelta, expected: str
 ) -> None:
     person = with_contact(contact, solicited=solicited("account", ago))
     assert outcome(facts(recipient=person)) == expected
 
 
-def test_claim_of_same_purchase_does_not_block_purchase() -> None:
+def test_earlier_claim_of_purchase_does_not_prevent_its_survey() -> None:
     person = with_contact("email", solicited=solicited("account", timedelta(), by=PURCHASE))
     assert outcome(facts(recipient=person)) == "EMAIL"
 
@@ -208,7 +210,7 @@ def test_delay_is_at_most_366_days(ago: timedelta, expected: str) -> None:
     assert outcome(given) == expected
 
 
-def test_delay_of_zero_never_skips() -> None:
+def test_resolicitation_delay_of_zero_never_skips_purchase() -> None:
     person = with_contact("record", solicited=solicited("account", timedelta()))
     given = facts(recipient=person, surveys=[survey(resolicitationDelay=0)])
     assert outcome(given) == "EMAIL"
@@ -263,7 +265,7 @@ def test_invalid_phone_number_receives_no_text_message() -> None:
     assert outcome(given) == "NO_CHANNEL"
 
 
-def test_reason_is_that_of_first_channel() -> None:
+def test_skip_reason_is_reason_of_first_channel() -> None:
     person = recipient(email_optin=False, sms_optin=False, phone_number=None)
     given = facts(recipient=person, surveys=[survey(sendingChannels=["SMS", "EMAIL"])])
     assert outcome(given) == "NO_CHANNEL"
@@ -280,7 +282,7 @@ WEEKDAYS = SendingHours.model_validate(
 
 
 def paris(day: int, at: time, month: int = 11) -> datetime:
-    """Return the time in UTC of a local time in Paris in 2026 (without ambiguity)."""
+    """Convert a local time in Paris in 2026 to UTC."""
     local = datetime.combine(date(2026, month, day), at, ZoneInfo("Europe/Paris"))
     return local.astimezone(UTC)
 

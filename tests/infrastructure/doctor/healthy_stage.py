@@ -1,7 +1,8 @@
 """Create the complete stage ``dev`` on moto, in the state that a deployment produces.
 
 Moto's CloudFormation ignores alarms, encryption, recovery and time to live, and Chalice does not
-run on moto. So each resource of the template and the manifest is created through its API.
+run on moto. Therefore this module creates each resource of the template and of the manifest
+with a request to the AWS service.
 """
 
 import io

@@ -110,7 +110,7 @@ BROKEN = {
     },
     "point-in-time recovery": {("feedback-dev-feedback", "Point-in-time recovery is off.")},
     "time to live": {
-        ("feedback-dev-imports", "Rows expire by the attribute None, expected expires_at.")
+        ("feedback-dev-imports", "The time-to-live attribute is None, expected expires_at.")
     },
     "queues": {("feedback-dev-feedback", "VisibilityTimeout is 30, expected 360.")},
     "dead-letter queues": {

@@ -1,4 +1,4 @@
-"""Customers are found by a part of their name, in all pages of the list."""
+"""Test that customers are found by a part of their name on all pages of the list."""
 
 import pytest
 

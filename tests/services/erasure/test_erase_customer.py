@@ -76,6 +76,15 @@ def test_pair_passes_to_next_oldest_customer(account: str) -> None:
         assert customers.find_by_pair(account, pair) == next_id
 
 
+def test_pair_of_phone_number_passes_in_any_notation(account: str) -> None:
+    first = create(account, phoneNumber="+33 (0)6 12 34 56 78")
+    second = create(account, phoneNumber="+330612345678")
+    pair = pair_of(None, "+330612345678")
+    assert pair
+    erase(account, first.id)
+    assert customers.find_by_pair(account, pair) == second.id
+
+
 def test_erasing_newer_customer_keeps_pair(account: str) -> None:
     first, second = create(account, **PAIR), create(account, **PAIR)
     erase(account, second.id)

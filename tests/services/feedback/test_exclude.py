@@ -1,4 +1,4 @@
-"""Marking feedback as a test and deleting it change the counts exactly once."""
+"""Test that marking feedback as a test, or deleting feedback, changes the counts exactly once."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def process(seeded: SeededAccount) -> None:
 
 
 def rated(seeded: SeededAccount, *ratings: str) -> list[Feedback]:
-    """Submit a processed response of the account's customer for each rating."""
+    """Submit and process one survey response with each rating, all from the same customer."""
     submitted = [answer_survey(seeded, seeded.tracker(), nps=rating) for rating in ratings]
     process(seeded)
     return submitted
@@ -37,7 +37,7 @@ def means(seeded: SeededAccount) -> tuple[int, str | None, str | None]:
     return customer.feedback_count, customer.average_feedback_rating, customer.type
 
 
-def test_delete_updates_submission_count_and_mean(seeded: SeededAccount) -> None:
+def test_delete_updates_submission_count_and_mean_rating(seeded: SeededAccount) -> None:
     low, high = rated(seeded, "2", "9")
     assert delete_feedback(low.id)
     assert seeded.counts == (0, 0, 1)

@@ -1,4 +1,4 @@
-"""Feedback is found by account and time through the index, and filtered by its properties."""
+"""Test that feedback is found by account, period and other properties."""
 
 from datetime import timedelta
 from typing import Any
@@ -62,7 +62,7 @@ def test_filter_and_limit_apply_across_groups(
     assert ids(account, wanted, at_most=1) == [stored[5].id]
 
 
-def test_first_page_sends_two_aws_requests(account: str) -> None:
+def test_first_100_records_are_found_with_two_aws_requests(account: str) -> None:
     store(account, 3)
     with counted_calls() as calls:
         ids(account, FeedbackFilter(), newest_first=True, at_most=2)

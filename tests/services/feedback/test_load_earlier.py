@@ -1,4 +1,4 @@
-"""Earlier submissions are stored with their own dates, exactly once, and processed at once."""
+"""Test that earlier submissions are stored once, with their original dates, and are processed."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""A provider of messages whose reactions a test sets."""
+"""A stub of a message provider. A test sets how the stub reacts to messages."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ Reaction = Callable[[SurveyInvitation], object] | BaseException
 
 @dataclass
 class Provider:
-    """Accept messages, or react to the next ones in the given order.
+    """Accept messages, or react to the next messages in the given order.
 
     Attributes:
         reactions: exceptions to raise instead of sending, or functions to call before sending.

@@ -1,19 +1,23 @@
-"""An account with a survey that is sent after purchases."""
+"""Create an account with a survey that is sent after purchases."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.save import save_survey
 from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
@@ -70,6 +74,14 @@ class Shop:
         """Deliver the account's messages. Return the messages that failed."""
         bodies = SOLICITATION_QUEUE.queued_messages(self.account_id)
         return SOLICITATION_QUEUE.deliver(bodies)
+
+    def contact_hash(self, email: str) -> str:
+        contact_hash = email_hash(self.account_id, email)
+        assert contact_hash
+        return contact_hash
+
+    def suppress(self, email: str, reason: SuppressionReason) -> None:
+        suppress_contact(self.account_id, self.contact_hash(email), Channel.EMAIL, reason)
 
     def advance(self, time: Time, ahead: timedelta) -> None:
         """Move the clock ahead, then sweep and deliver the due messages."""

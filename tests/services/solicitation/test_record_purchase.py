@@ -1,4 +1,4 @@
-"""A purchase is recorded exactly once, however often and from wherever it arrives."""
+"""Test that a purchase is recorded exactly once, even if it is received several times."""
 
 import json
 from datetime import timedelta
@@ -225,7 +225,7 @@ def test_purchase_without_customer_is_skipped(shop: Shop) -> None:
     assert outcome(purchase) == ("SKIPPED", "NO_CUSTOMER")
 
 
-def test_outcome_of_earlier_import_is_final(shop: Shop) -> None:
+def test_later_request_does_not_change_outcome_of_import(shop: Shop) -> None:
     definition = shop.definition(date=format_timestamp(clock.now()))
     record_purchase(shop.account_id, definition)
     purchase = shop.record(**{**definition, "metadata": {"a": 1}})

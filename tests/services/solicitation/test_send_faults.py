@@ -1,7 +1,8 @@
-"""Each AWS request of recording and sending fails once, with each kind of fault.
+"""Test recording and sending if one AWS request fails, for each request and kind of fault.
 
-After redelivery and sweeps the end state is the same: one purchase, one customer with the count 1,
-and at most one message. The outcome is UNKNOWN only if its own request, or the message, failed.
+After redeliveries and sweeps, the end state is always the same: one purchase, one customer with the
+count 1, and at most one message. The outcome is UNKNOWN only if sending the message, or storing the
+outcome, failed.
 """
 
 import json
@@ -119,7 +120,7 @@ def test_single_aws_fault_does_not_change_end_state(
 
 
 @pytest.mark.parametrize("after_sending", [False, True])
-def test_kill_while_sending_ends_as_unknown(
+def test_function_killed_while_sending_leads_to_outcome_unknown(
     shop: Shop, provider: Provider, time: Time, *, after_sending: bool
 ) -> None:
     provider.reactions = [Killed()]

@@ -1,23 +1,27 @@
-"""A survey is sent at most once, and its outcome is stored."""
+"""Test that a survey is sent at most once and that its outcome is stored."""
 
 from datetime import datetime, timedelta
 
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import ContactKind, SuppressionReason
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
     OutcomeUnknown,
 )
 from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
+from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation.find_tracker import find_tracker
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.manage import resend
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts
@@ -28,6 +32,7 @@ from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop, outcome, stored
+from tests.web.definitions import customer_definition
 
 SIX_MINUTES = timedelta(minutes=6)
 
@@ -54,7 +59,7 @@ def test_survey_is_sent_and_outcome_stored(shop: Shop, provider: Provider) -> No
     )
     message = find_message(solicitation.message_id or "")
     assert message
-    email = contact_key(shop.account_id, ContactKind.EMAIL, "ZOE@example.test")
+    email = contact_key(shop.contact_hash("ZOE@example.test"))
     assert (message.solicitation_id, message.contact_key) == (purchase.id, email)
 
 
@@ -112,10 +117,21 @@ def test_purchase_after_delay_is_sent(
     assert stored(purchase).state == expected
 
 
-def test_two_records_with_one_address_receive_one_survey(shop: Shop, provider: Provider) -> None:
+def test_two_customers_with_same_address_receive_one_survey(shop: Shop, provider: Provider) -> None:
     shop.record(customer={"email": "zoe@example.test", "emailOptin": True})
     other = {"email": "Zoe@example.test", "phoneNumber": "+33612345678", "emailOptin": True}
     shop.record(customer=other)
+    shop.solicit()
+    assert len(provider.sent) == 1
+
+
+def test_national_and_international_notation_identify_same_contact(
+    shop: Shop, provider: Provider
+) -> None:
+    change_account_settings(shop.account_id, {"defaultRegion": "FR"}, "operator")
+    clear_caches()
+    for number in ("06 12 34 56 78", "+33 (0)6 12 34 56 78", "+33612345678"):
+        shop.record(customer={"phoneNumber": number, "smsOptin": True})
     shop.solicit()
     assert len(provider.sent) == 1
 
@@ -137,10 +153,9 @@ def test_unsubscription_between_facts_and_claim_prevents_message(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purchase = shop.record()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
 
     def unsubscribe() -> None:
-        suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
 
     with before_request(monkeypatch, 2, unsubscribe):
         shop.solicit()
@@ -153,10 +168,10 @@ def test_unsubscription_turns_optin_off_with_two_requests(
 ) -> None:
     purchase = shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
+    key = contact_key(shop.contact_hash("zoe@example.test"))
     with inject_fault(monkeypatch) as requests:
-        suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
-    assert len(requests.operations) == 2
+        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    assert requests.operations == ["Query", "TransactWriteItems"]
     assert purchase.customer_id
     assert read_customer(shop.account_id, purchase.customer_id).email_optin is False
     assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
@@ -164,11 +179,42 @@ def test_unsubscription_turns_optin_off_with_two_requests(
     assert ContactRow.get(key).expires_at is None
 
 
+def test_unsubscription_changes_all_customers_with_address(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.storage.suppressions._MAX_CUSTOMERS", 2)
+    customer_ids = [
+        save_customer(shop.account_id, customer_definition(email=email, emailOptin=True)).id
+        for email in ("zoe@example.test", "Zoe@example.test", "ZOE@example.test", "b@example.test")
+    ]
+    shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    optins = [read_customer(shop.account_id, key).email_optin for key in customer_ids]
+    assert optins == [False, False, False, True]
+
+
+def test_unsubscription_skips_customer_whose_address_changes(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = (
+        customer_definition(email=email, emailOptin=True)
+        for email in ("zoe@example.test", "new@example.test")
+    )
+    changed = save_customer(shop.account_id, old)
+    unchanged = save_customer(shop.account_id, old | {"id": new_id()})
+
+    def change_address() -> None:
+        save_customer(shop.account_id, new | {"id": changed.id})
+
+    with before_request(monkeypatch, 1, change_address):
+        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    assert read_customer(shop.account_id, changed.id).email_optin
+    assert not read_customer(shop.account_id, unchanged.id).email_optin
+
+
 def test_bounce_marks_address_and_keeps_optin(shop: Shop) -> None:
     purchase = shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
-    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.BOUNCED)
+    shop.suppress("zoe@example.test", SuppressionReason.BOUNCED)
     assert purchase.customer_id
     customer = read_customer(shop.account_id, purchase.customer_id)
     assert (customer.email_bounced, customer.email_optin) == (True, True)
@@ -179,8 +225,7 @@ def test_purchase_does_not_turn_on_optin_of_suppressed_address(
 ) -> None:
     shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
-    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.UNSUBSCRIBED)
+    shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
     time.ahead += timedelta(days=40)
     purchase = shop.record()
     assert purchase.customer_id
@@ -213,7 +258,29 @@ def test_rejected_and_unknown_outcomes_are_final_and_keep_claim(
     assert provider.sent == []
 
 
-def test_defect_while_rendering_ends_as_unknown(shop: Shop, provider: Provider) -> None:
+def test_each_outcome_is_counted_once(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [MessageRejected("bad"), OutcomeUnknown("late")]
+    for address in ("a@example.test", "b@example.test", "c@example.test", "a@example.test"):
+        shop.record(customer={"email": address, "emailOptin": True})
+        bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+        for _ in range(2):
+            SOLICITATION_QUEUE.deliver(bodies)
+    stats = read_stats(shop.account_id)
+    counts = (stats.surveys_sent, stats.surveys_rejected, stats.surveys_unknown)
+    assert (*counts, stats.surveys_skipped) == (1, 1, 1, 1)
+
+
+def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [OutcomeUnknown("late")]
+    shop.record(externalId="1")
+    shop.solicit()
+    resend(shop.account_id, DataSource("Site"), "1")
+    shop.solicit()
+    stats = read_stats(shop.account_id)
+    assert (stats.surveys_sent, stats.surveys_unknown) == (1, 0)
+
+
+def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop, provider: Provider) -> None:
     provider.reactions = [TypeError("defect")]
     purchase = shop.record()
     shop.solicit()
@@ -258,8 +325,7 @@ def test_consent_is_checked_again_after_deferral(
     provider.reactions = [MessageNotSent("Throttling")]
     purchase = shop.record()
     shop.solicit()
-    key = contact_key(shop.account_id, ContactKind.EMAIL, "zoe@example.test")
-    suppress_contact(shop.account_id, key, Channel.EMAIL, SuppressionReason.COMPLAINT)
+    shop.suppress("zoe@example.test", SuppressionReason.COMPLAINT)
     shop.advance(time, SIX_MINUTES)
     assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
     assert provider.sent == []
@@ -345,7 +411,9 @@ def test_update_between_facts_and_claim_is_decided_again(
     assert provider.sent == []
 
 
-def test_message_of_other_account_is_ignored(shop: Shop, provider: Provider) -> None:
+def test_message_with_solicitation_of_other_account_is_ignored(
+    shop: Shop, provider: Provider
+) -> None:
     purchase = shop.record()
     (body,) = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     assert SOLICITATION_QUEUE.deliver([body.replace(shop.account_id, "other")]) == []

@@ -210,7 +210,7 @@ def test_timed_out_attempt_is_ambiguous_and_its_retry_is_a_repeat(
     ]
 
 
-def test_ambiguous_attempt_is_not_retried_if_one_attempt_is_allowed(
+def test_ambiguous_attempt_is_not_retried_if_only_one_attempt_is_allowed(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     add_workflow(seeded.account_id, action_definition(attempts=1))

@@ -77,6 +77,8 @@ def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> 
     commands = [
         (operation, page.curl(path, method, operation))
         for tag in document["tags"]
+        # Links in messages contain a tracker or a signed token, which no example can contain.
+        if tag["name"] != "Messages"
         for path, method, operation in page.operations(tag["name"])
     ]
     for _ in range(2):

@@ -7,6 +7,7 @@ import re
 import shlex
 from html.parser import HTMLParser
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -107,15 +108,16 @@ def test_docs_page_has_landmarks_headings_and_captions() -> None:
     [pytest.param(*operation, id=operation[2]["operationId"]) for operation in OPERATIONS],
 )
 def test_every_operation_in_docs_page_has_curl_command(
-    path: str, method: str, operation: dict[str, str]
+    path: str, method: str, operation: dict[str, Any]
 ) -> None:
     words = shlex.split(DOCS.curl(path, method, operation).replace("\\\n", ""))
+    in_path = {p["name"]: p["example"] for p in operation["parameters"] if p["in"] == "path"}
     assert words[0] == "curl"
-    assert words[2].startswith(f"$BASE_URL{path}")
+    assert words[2].startswith(f"$BASE_URL{path.format(**in_path)}")
     sent = {word.partition(":")[0] for word in words if ": " in word and word.startswith("X-")}
     assert sent == ({"X-API-KEY", "X-API-SECRET"} if "/partners/" in path else set())
     assert ("-d" in words) == (method == "post" and "/public/" not in path)
-    assert ("-F" in words) == (method == "post" and "/public/" in path)
+    assert ("-F" in words) == (method == "post" and path.endswith("/submit"))
 
 
 def test_html_in_descriptions_is_escaped() -> None:

@@ -1,4 +1,4 @@
-"""Cases that the server and the page's script must evaluate in the same way."""
+"""Load the cases that the server and the page's script must evaluate in the same way."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ CASES: Final[dict[str, list[Any]]] = json.loads(Path(__file__).with_name("cases.
 
 
 def submitted(questionnaire: Questionnaire, *values: list[str]) -> list[SubmittedAnswer]:
-    """Return answers as a browser submits them, with CR LF as line break."""
+    """Return the answers as a browser submits them, with CR LF as the line break."""
     return [
         SubmittedAnswer.model_validate(
             {"id": field_id, "values": [text.replace("\n", "\r\n") for text in texts]}

@@ -1,4 +1,4 @@
-"""The server's results for the cases that the page's script must evaluate in the same way."""
+"""Test the server with the cases that the page's script must evaluate in the same way."""
 
 from typing import Any
 

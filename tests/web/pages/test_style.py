@@ -1,4 +1,4 @@
-"""The style of a form as CSS: colours, radii, fonts and the sources that a page loads."""
+"""Tests of the style of a form as CSS: colours, radii, fonts, and the hosts of images and fonts."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def style(font: Font | None = None, **definition: Any) -> PageStyle:
     return style_of(view, general.model_copy(update={"font": font}) if font else general)
 
 
-def test_every_colour_of_definition_becomes_a_property() -> None:
+def test_every_colour_of_definition_becomes_a_css_property() -> None:
     fields = type(saved_survey().general_style).model_fields
     colours = {
         name: f"#0000{number:02x}"
@@ -31,7 +31,7 @@ def test_every_colour_of_definition_becomes_a_property() -> None:
         assert f"--{name.removesuffix('_color').replace('_', '-')}:{colour};" in css
 
 
-def test_radii_become_properties() -> None:
+def test_radii_become_css_properties() -> None:
     css = style(
         generalStyle={
             "fieldRadius": "SHARP",
@@ -73,7 +73,7 @@ def test_only_https_font_file_is_loaded(url: str, source: str) -> None:
     assert ("@font-face" in result.css) == bool(source)
 
 
-def test_font_cannot_leave_its_declaration() -> None:
+def test_font_name_and_url_cannot_end_their_css_declaration() -> None:
     font = Font(name='"}body{}', url='https://cdn.example.com/")}</style>\\.woff2')
     css = style(font).css
     assert "</style>" not in css
@@ -88,7 +88,7 @@ def test_image_with_unsafe_url_is_not_displayed(url: str) -> None:
     assert image_url(Image(url=url)) == ""
 
 
-def test_sources_of_images_are_listed_once() -> None:
+def test_each_image_host_is_listed_once() -> None:
     image = {"url": "https://cdn.example.com/x.png"}
     other = {"url": "https://img.example.com:8443/x.png"}
     assert style(logo=image, cover=image, footerLogo=other).image_sources == (

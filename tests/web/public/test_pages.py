@@ -1,4 +1,4 @@
-"""Pages of contact forms and surveys: content, conditions, submission without script, errors."""
+"""Tests of form pages: content, conditions, submission without script, and errors."""
 
 import gzip
 import re
@@ -91,13 +91,24 @@ def test_page_sends_aws_requests_of_its_view(seeded: SeededAccount) -> None:
         assert calls.total() == expected
 
 
-def test_page_of_tracker_contains_tracker(seeded: SeededAccount) -> None:
+def test_survey_page_contains_tracker_of_request(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     form = HtmlForm(open_survey(seeded, f"&tracker={tracker}", seeded.private_survey_id).body)
     assert form.value("tracker") == [tracker]
 
 
-def test_page_language_sets_direction_and_action(fresh: SeededAccount) -> None:
+def test_page_opened_by_short_link_shows_survey_of_tracker(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker()
+    page = f"{SURVEY}/page?tracker="
+    form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    assert form.value("tracker") == [tracker]
+    assert form.value("id") == [seeded.private_survey_id]
+    unknown = CLIENT.get(f"{page}{new_id()}", BROWSER)
+    assert unknown.status == 404
+    assert CLIENT.get(f"{page}x", BROWSER).status == 400
+
+
+def test_page_language_sets_text_direction_and_form_action(fresh: SeededAccount) -> None:
     fresh.contact_form(autoTranslate=True, translations={"he": {"header": {"title": "שלום"}}})
     page = open_contact_form(fresh, "&language=he").body
     assert '<html lang="he" dir="rtl"' in page
@@ -112,7 +123,7 @@ def test_definition_texts_are_escaped(fresh: SeededAccount) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_policy_allows_only_own_files_and_images_of_form(fresh: SeededAccount) -> None:
+def test_policy_allows_only_files_of_service_and_images_of_form(fresh: SeededAccount) -> None:
     fresh.contact_form(
         cover={"url": "https://cdn.example.com/a.png"},
         generalStyle={
@@ -156,7 +167,7 @@ def test_invalid_preselected_answer_is_ignored(seeded: SeededAccount, value: str
     assert contact_form(seeded, f"&a.nps={value}").value(f"fields[{NPS}][values][]") == []
 
 
-def test_opening_all_score_links_stores_nothing(seeded: SeededAccount) -> None:
+def test_opening_links_with_preselected_scores_stores_nothing(seeded: SeededAccount) -> None:
     before = seeded.counts
     for score in range(11):
         assert open_survey(seeded, f"&a.nps={score}").status == 200
@@ -177,7 +188,7 @@ def test_browser_gets_thank_you_page(fresh: SeededAccount) -> None:
 
 
 @pytest.mark.parametrize(("score", "is_redirected"), [("7", False), ("8", True)])
-def test_thank_you_page_links_to_review_page(
+def test_thank_you_page_links_to_review_page_only_after_high_rating(
     seeded: SeededAccount, score: str, is_redirected: bool
 ) -> None:
     form = HtmlForm(open_survey(seeded, f"&store={seeded.store_id}").body)
@@ -202,7 +213,7 @@ def test_repeated_submission_of_one_page_view_stores_one_feedback(
     assert len(created) == 1
 
 
-def test_used_tracker_gets_thanks_again_only_with_same_key(seeded: SeededAccount) -> None:
+def test_resubmission_with_used_tracker_succeeds_only_with_same_key(seeded: SeededAccount) -> None:
     query = f"&tracker={seeded.tracker()}"
     form = HtmlForm(open_survey(seeded, query, seeded.private_survey_id).body)
     form.answer(WHAT, "Food")
@@ -231,7 +242,7 @@ def test_invalid_submission_shows_form_with_answers_and_linked_errors(
     assert "<title>Please check your answers" in response.body
 
 
-def test_step_check_shows_conditional_field_and_stores_nothing(fresh: SeededAccount) -> None:
+def test_check_of_conditions_shows_field_and_stores_nothing(fresh: SeededAccount) -> None:
     fresh.contact_form(
         fields=[
             select("more", "Yes", "No", required=True),
@@ -257,7 +268,7 @@ def test_step_check_shows_conditional_field_and_stores_nothing(fresh: SeededAcco
     assert hidden.submit(CLIENT, CONTACT).status == 200
 
 
-def test_step_part_is_unknown_without_html(seeded: SeededAccount) -> None:
+def test_step_part_is_rejected_if_client_does_not_accept_html(seeded: SeededAccount) -> None:
     form = contact_form(seeded)
     response = form.submit(CLIENT, CONTACT, {"accept": "*/*"}, step="check")
     assert (response.status, response.json["errors"][-1]["code"]) == (400, "unknown_key")
@@ -271,7 +282,7 @@ def test_client_without_html_gets_json_responses(seeded: SeededAccount) -> None:
     assert (response.status, response.body) == (204, "")
 
 
-def test_own_answer_is_kept_when_form_is_shown_again(fresh: SeededAccount) -> None:
+def test_custom_answer_is_kept_when_form_is_shown_again(fresh: SeededAccount) -> None:
     fresh.contact_form(
         fields=[select("what", "Food", "Price", allowCustomValue=True), field("n", required=True)]
     )
@@ -290,7 +301,9 @@ def test_filled_honeypot_gets_thanks_and_stores_nothing(seeded: SeededAccount) -
     assert calls.total() == 1  # the lookup of the idempotency key
 
 
-def test_rejected_rate_keeps_answers(fresh: SeededAccount, limit_of_two: None) -> None:
+def test_page_after_exceeded_rate_limit_keeps_answers(
+    fresh: SeededAccount, limit_of_two: None
+) -> None:
     form = contact_form(fresh)
     form.answer(WHAT, "Food")
     client = PublicClient(address="203.0.113.99")
@@ -320,7 +333,7 @@ def test_respondent_selects_store_unless_link_contains_it(fresh: SeededAccount) 
 # --- the question before a survey
 
 
-def test_question_comes_before_survey(fresh: SeededAccount) -> None:
+def test_pre_redirect_question_is_displayed_before_survey(fresh: SeededAccount) -> None:
     fresh.survey(**PRE_REDIRECT)
     form = HtmlForm(open_survey(fresh, "&a.what=Food").body)
     assert form.action == "page"
@@ -329,7 +342,7 @@ def test_question_comes_before_survey(fresh: SeededAccount) -> None:
 
 
 @pytest.mark.parametrize(("score", "is_offered"), [("8", False), ("9", True), ("10", True)])
-def test_answer_at_threshold_is_offered_external_page(
+def test_survey_page_offers_review_page_if_answer_reaches_threshold(
     fresh: SeededAccount, score: str, is_offered: bool
 ) -> None:
     fresh.survey(**PRE_REDIRECT)
@@ -347,7 +360,7 @@ def test_answer_at_threshold_is_offered_external_page(
         ("BINARY", ["satisfied", "unsatisfied"]),
     ],
 )
-def test_question_of_each_type_has_its_options(
+def test_pre_redirect_question_has_options_of_its_type(
     fresh: SeededAccount, kind: str, options: list[str]
 ) -> None:
     config = {
@@ -389,7 +402,7 @@ def test_malformed_submission_of_browser_gets_error_page(seeded: SeededAccount) 
 # --- assets and sizes
 
 
-def test_assets_are_immutable_at_their_hash(client: Client) -> None:
+def test_assets_are_cached_as_immutable_under_their_hash(client: Client) -> None:
     for name in assets.MEDIA_TYPES:
         path = f"/public/assets/{assets.asset_hash(name)}/{name}"
         with counted_calls() as calls:
@@ -401,7 +414,7 @@ def test_assets_are_immutable_at_their_hash(client: Client) -> None:
     assert client.http.get("/public/assets/0000/other.js").status_code == 404
 
 
-def test_script_and_style_fit_their_budget() -> None:
+def test_script_and_style_sheet_stay_within_size_limit() -> None:
     texts = [assets.asset_text(name) for name in assets.MEDIA_TYPES]
     assert sum(len(gzip.compress(text.encode())) for text in texts) <= 15 * 1024
 

@@ -354,7 +354,7 @@ def test_invalid_idempotency_key_is_rejected(seeded: SeededAccount, key: str) ->
     assert response.errors == [("Idempotency-Key", "invalid")]
 
 
-def test_idempotency_key_in_part_equals_key_in_header(fresh: SeededAccount) -> None:
+def test_idempotency_key_in_part_has_same_effect_as_in_header(fresh: SeededAccount) -> None:
     first = submit_survey(fresh, idempotencyKey="k1", store=fresh.store_id)
     with counted_calls() as calls:
         again = submit_survey(fresh, headers=KEY, store=fresh.store_id)

@@ -1,0 +1,111 @@
+"""The command ``support-email``: register and check the addresses from which surveys are sent."""
+
+from typing import Annotated
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from admin.commands.account import AccountArgument, id_argument
+from admin.options import example
+from admin.terminal import notices, show_table
+from chalicelib.domain.forms.survey import SupportEmail
+from chalicelib.domain.schema import Email
+from chalicelib.domain.solicitation.mail_domain import MailDomain
+from chalicelib.services.solicitation import support_email as service
+
+app = typer.Typer(
+    help="Register and check the addresses from which surveys are sent.", no_args_is_help=True
+)
+sender_app = typer.Typer(
+    help="Register and check the sender of surveys without a verified support address.",
+    no_args_is_help=True,
+)
+
+
+def _email(text: str) -> str:
+    try:
+        return TypeAdapter[str](Email).validate_python(text)
+    except ValidationError:
+        raise typer.BadParameter("Must be an e-mail address.") from None
+
+
+EmailArgument = Annotated[
+    str, typer.Argument(metavar="EMAIL", help="The e-mail address.", parser=_email)
+]
+
+
+@app.command(epilog=example("support-email create ACCOUNT help@shop.example --survey SURVEY"))
+def create(
+    account: AccountArgument,
+    email: EmailArgument,
+    survey: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SURVEY",
+            help="The id of a survey that will use the address. Repeatable.",
+            parser=id_argument,
+        ),
+    ] = None,
+) -> None:
+    """Register the domain of a support address, and print the DNS records to publish.
+
+    You can safely repeat the command.
+    """
+    domain, names = service.create_support_email(account, email, survey or ())
+    _show(domain)
+    notices().print(f"Surveys that use the address: {', '.join(names) or 'none'}.")
+
+
+@app.command(epilog=example("support-email check ACCOUNT help@shop.example"))
+def check(account: AccountArgument, email: EmailArgument) -> None:
+    """Read the state of a support address from SES, and store it in the surveys that use it."""
+    domain, names = service.check_support_email(account, email)
+    _show(domain)
+    notices().print(f"Updated surveys: {', '.join(names) or 'none'}.")
+
+
+@app.command("list", epilog=example("support-email list ACCOUNT"))
+def list_addresses(account: AccountArgument) -> None:
+    """List the support addresses of an account with their last checked states."""
+    show_table(
+        ["Address", "DKIM", "Return path", "Sender", "Surveys"],
+        [_row(used) for used in service.list_support_emails(account)],
+    )
+
+
+@sender_app.command("create", epilog=example("mail-sender create surveys@feedback.example"))
+def create_sender(email: EmailArgument) -> None:
+    """Register the domain of the sender of a stage, and print the DNS records to publish."""
+    _show(service.register_mail_domain(email))
+
+
+@sender_app.command("check", epilog=example("mail-sender check surveys@feedback.example"))
+def check_sender(email: EmailArgument) -> None:
+    """Read the state of the sender of a stage from SES."""
+    _show(service.require_mail_domain(email))
+
+
+def _row(used: service.UsedSupportEmail) -> list[str]:
+    address: SupportEmail = used.support_email
+    verified = address.dkim_verified and address.return_path_verified
+    return [
+        address.email,
+        "verified" if address.dkim_verified else "not verified",
+        "verified" if address.return_path_verified else "not verified",
+        address.email if verified else "the service's sender",
+        ", ".join(used.survey_names),
+    ]
+
+
+def _show(domain: MailDomain) -> None:
+    show_table(
+        ["Host", "Type", "Value", "State"],
+        [
+            [record.host, record.type, record.value, state]
+            for records, state in (
+                (domain.dkim_records, domain.dkim_status),
+                (domain.return_path_records, domain.mail_from_status),
+            )
+            for record in records
+        ],
+    )

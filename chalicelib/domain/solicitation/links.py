@@ -1,0 +1,68 @@
+"""Build the links of an invitation, and parse their tracker ids when the links are opened.
+
+No GET request for these links changes anything, because mail scanners open every link.
+"""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Final
+from urllib.parse import quote, urlencode
+from uuid import UUID
+
+from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+
+DEFAULT_SURVEY_LINK: Final = "{base_url}/public/survey/page?survey={survey}&tracker={tracker}"
+"""The template of links to the survey page of the service."""
+
+# The last character encodes two bits, so only four of the 64 characters are canonical.
+_SHORT_TRACKER: Final = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
+
+
+def survey_link(
+    template: str,
+    *,
+    base_url: str,
+    survey_id: str,
+    tracker_id: str,
+    prefilled: tuple[str, str] | None = None,
+) -> str:
+    """Return the link to the page on which the customer answers the survey.
+
+    Args:
+        template: a URL with the placeholders ``{survey}`` and ``{tracker}``, and optionally
+            ``{base_url}``.
+        prefilled: the key of a field and the answer that the page preselects.
+    """
+    link = (
+        template.replace("{base_url}", base_url)
+        .replace("{survey}", quote(survey_id, safe=""))
+        .replace("{tracker}", quote(tracker_id, safe=""))
+    )
+    if prefilled is None:
+        return link
+    key, value = prefilled
+    page, hash_sign, fragment = link.partition("#")
+    separator = "&" if "?" in page else "?"
+    return f"{page}{separator}{urlencode({f'a.{key}': value})}{hash_sign}{fragment}"
+
+
+def short_link(base_url: str, tracker_id: str) -> str:
+    """Return the short link to the survey page of the service, for text messages."""
+    return f"{base_url}/s/{short_tracker(tracker_id)}"
+
+
+def unsubscribe_link(base_url: str, token: UnsubscribeToken, secret: bytes) -> str:
+    """Return the link that opens the unsubscribe page. A POST request to the link unsubscribes."""
+    return f"{base_url}/public/unsubscribe?token={token.signed(secret)}"
+
+
+def short_tracker(tracker_id: str) -> str:
+    """Return the id of a tracker as 22 base64url characters."""
+    return urlsafe_b64encode(UUID(tracker_id).bytes).decode().rstrip("=")
+
+
+def parse_short_tracker(text: str) -> str | None:
+    """Return the tracker id that `short_tracker` encoded, or None if the text is invalid."""
+    if not _SHORT_TRACKER.fullmatch(text):
+        return None
+    return str(UUID(bytes=urlsafe_b64decode(text + "==")))

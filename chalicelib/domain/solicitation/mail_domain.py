@@ -1,0 +1,84 @@
+"""Domains from which e-mails are sent: the DNS records to publish, and their verification."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from chalicelib.domain.forms.survey import DnsRecord, ExternalDnsConfig, SupportEmail
+
+VERIFIED: Final = "Success"
+
+
+@dataclass(frozen=True)
+class MailDomain:
+    """A domain that SES knows.
+
+    Attributes:
+        region: the AWS region of SES, which receives the bounces.
+        dkim_tokens: the tokens of the DKIM records.
+        dkim_status, mail_from_status: the states that SES reported last, such as ``Pending``,
+            ``Success`` or ``Failed``.
+    """
+
+    domain: str
+    region: str
+    dkim_tokens: tuple[str, ...]
+    dkim_status: str
+    mail_from_status: str
+
+    @property
+    def mail_from(self) -> str:
+        """The subdomain of the return path, which receives bounces."""
+        return mail_from_of(self.domain)
+
+    @property
+    def dkim_records(self) -> tuple[DnsRecord, ...]:
+        """The DNS records with the keys that verify the signatures of e-mails."""
+        return tuple(
+            DnsRecord(
+                host=f"{token}._domainkey.{self.domain}",
+                type="CNAME",
+                value=f"{token}.dkim.amazonses.com",
+            )
+            for token in self.dkim_tokens
+        )
+
+    @property
+    def return_path_records(self) -> tuple[DnsRecord, ...]:
+        """The DNS records of the return path: the mail server and the allowed senders (SPF)."""
+        server = f"10 feedback-smtp.{self.region}.amazonses.com"
+        return (
+            DnsRecord(host=self.mail_from, type="MX", value=server),
+            DnsRecord(host=self.mail_from, type="TXT", value="v=spf1 include:amazonses.com ~all"),
+        )
+
+    def describe(self, support_email: SupportEmail) -> SupportEmail:
+        """Return the support address with the records and states of its domain."""
+        return support_email.model_copy(
+            update={
+                "domain": self.domain,
+                "external_dns_config": ExternalDnsConfig(
+                    dkim=_joined(self.dkim_records), return_path=_joined(self.return_path_records)
+                ),
+                "dkim_verified": self.dkim_status == VERIFIED,
+                "return_path_verified": self.mail_from_status == VERIFIED,
+            }
+        )
+
+
+def domain_of(email: str) -> str:
+    """Return the domain of an e-mail address in lower case."""
+    return email.rpartition("@")[2].lower()
+
+
+def mail_from_of(domain: str) -> str:
+    """Return the subdomain that is the return path of a domain."""
+    return f"bounce.{domain}"
+
+
+def _joined(records: tuple[DnsRecord, ...]) -> DnsRecord:
+    """Join the records into one record, whose properties have one line per record."""
+    return DnsRecord(
+        host="\n".join(record.host for record in records),
+        type="\n".join(record.type for record in records),
+        value="\n".join(record.value for record in records),
+    )

@@ -1,0 +1,66 @@
+"""Parse the notifications of SES about sent e-mails: permanent bounces and complaints.
+
+SES sends two formats: identity notifications, with `notificationType`, and events of configuration
+sets, with `eventType`.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from email.utils import parseaddr
+from typing import Any
+
+from chalicelib.domain.solicitation.contact import SuppressionReason
+
+_NO_COMPLAINT = "not-spam"
+"""The complaint type that reports that the recipient moved the message out of the spam folder."""
+
+
+@dataclass(frozen=True)
+class MessageEvent:
+    """A permanent bounce of a message, or a complaint about it.
+
+    Attributes:
+        message_id: the provider's id of the message.
+        reason: why the recipients receive no more messages.
+        recipients: the e-mail addresses of the recipients that the event concerns.
+    """
+
+    message_id: str
+    reason: SuppressionReason
+    recipients: tuple[str, ...]
+
+
+def parse_message_event(body: str) -> MessageEvent | None:
+    """Return the event in a queue message. Return None for events that need no processing.
+
+    Deliveries, transient bounces and other kinds of events need no processing.
+
+    Raises:
+        ValueError: the body is not a notification of SES.
+    """
+    try:
+        document = json.loads(body)
+        if document.get("Type") == "Notification":
+            # The subscription of the queue does not use raw message delivery.
+            document = json.loads(document["Message"])
+        kind = document.get("notificationType") or document["eventType"]
+        if kind == "Bounce" and document["bounce"]["bounceType"] == "Permanent":
+            recipients = document["bounce"]["bouncedRecipients"]
+            return _event(document, SuppressionReason.BOUNCED, recipients)
+        if kind == "Complaint" and not _is_no_complaint(document["complaint"]):
+            recipients = document["complaint"]["complainedRecipients"]
+            return _event(document, SuppressionReason.COMPLAINT, recipients)
+    except (AttributeError, KeyError, RecursionError, TypeError) as error:
+        raise ValueError(f"Invalid message event: {type(error).__name__}.") from error
+    return None
+
+
+def _event(document: Any, reason: SuppressionReason, recipients: Iterable[Any]) -> MessageEvent:
+    addresses = (parseaddr(recipient["emailAddress"])[1] for recipient in recipients)
+    unique = dict.fromkeys(address for address in addresses if address)
+    return MessageEvent(str(document["mail"]["messageId"]), reason, tuple(unique))
+
+
+def _is_no_complaint(complaint: Any) -> bool:
+    return bool(complaint.get("complaintFeedbackType") == _NO_COMPLAINT)

@@ -1,0 +1,115 @@
+"""Send e-mails through SES.
+
+The API is `SendRawEmail` of version 1, because it sends every header unchanged.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from email.errors import MessageError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from typing import Final
+
+from chalicelib.domain.solicitation.sending_errors import MessageRejected
+from chalicelib.outbound.providers import provider_client, sending_errors
+
+# Other characters would need 8-bit transport, which not every mail server has.
+_POLICY: Final = SMTP.clone(cte_type="7bit")
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_URL: Final = re.compile(r"https?://[!-;=?-~]+")
+_MAX_NAME: Final = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mail:
+    """One e-mail to one recipient.
+
+    Attributes:
+        sender_name: the name that the recipient sees as the sender.
+        sender: the address of the sender; SES must have verified it or its domain.
+        reply_to: the address that receives replies; ``""`` for the sender.
+        unsubscribe_link: unsubscribes the recipient after one POST request (RFC 8058); ``""`` if
+            there is none.
+    """
+
+    sender_name: str
+    sender: str
+    reply_to: str
+    to: str
+    subject: str
+    text: str
+    html: str
+    unsubscribe_link: str
+    date: datetime
+
+
+def send_mail(mail: Mail) -> str:
+    """Send an e-mail in one attempt and return its SES message id. One AWS request.
+
+    Raises:
+        MessageRejected: an address is invalid, or SES rejected the message.
+        MessageNotSent: nothing was sent; the message can be sent later.
+        OutcomeUnknown: the message may have been sent.
+    """
+    sender, recipient = _address(mail.sender), _address(mail.to)
+    content = mime(mail)
+    with sending_errors():
+        response = provider_client("ses").send_raw_email(
+            Source=sender.addr_spec,
+            Destinations=[recipient.addr_spec],
+            RawMessage={"Data": content},
+        )
+        return str(response["MessageId"])
+
+
+def mime(mail: Mail) -> bytes:
+    """Return the message with a text part and an HTML part, or only with a text part.
+
+    Raises:
+        MessageRejected: an address is invalid.
+        ValueError: the unsubscribe link contains characters that a header must not contain.
+    """
+    message = EmailMessage(policy=_POLICY)
+    message["From"] = _address(mail.sender, mail.sender_name)
+    message["To"] = _address(mail.to)
+    if mail.reply_to:
+        message["Reply-To"] = _address(mail.reply_to)
+    message["Subject"] = _CONTROLS.sub(" ", mail.subject).strip()
+    message["Date"] = mail.date
+    message["Auto-Submitted"] = "auto-generated"
+    message["X-Auto-Response-Suppress"] = "All"
+    message.set_content(mail.text)
+    if mail.html:
+        message.add_alternative(mail.html, subtype="html")
+    return _unsubscribe_headers(mail.unsubscribe_link) + message.as_bytes()
+
+
+def _unsubscribe_headers(link: str) -> bytes:
+    """Return the headers of RFC 8058. The standard library would encode and break a long link."""
+    if not link:
+        return b""
+    if not _URL.fullmatch(link):
+        raise ValueError("Invalid unsubscribe link.")
+    return (
+        f"List-Unsubscribe: <{link}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"
+    ).encode("ascii")
+
+
+def _address(address: str, name: str = "") -> Address:
+    """Return an address for a header. Convert an international domain to ASCII."""
+    import idna
+
+    local, _, domain = address.rpartition("@")
+    try:
+        ascii_domain = domain if domain.isascii() else idna.encode(domain, uts46=True).decode()
+        parsed = Address(
+            display_name=_CONTROLS.sub(" ", name).strip()[:_MAX_NAME],
+            addr_spec=f"{local}@{ascii_domain}",
+        )
+    except (MessageError, ValueError, IndexError, idna.IDNAError) as error:
+        raise MessageRejected("invalid address") from error
+    if not parsed.addr_spec.isascii() or not parsed.domain:
+        raise MessageRejected("invalid address")
+    return parsed

@@ -1,0 +1,149 @@
+"""Clients that send messages through SES and SNS, and the meaning of their errors.
+
+A message must never be sent twice, so a client makes one attempt. An error means that the provider
+rejected the message, that nothing was sent, or that the outcome is unknown.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Final
+
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    IncompleteReadError,
+    SSLError,
+)
+from botocore.session import get_session
+
+from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.domain.solicitation.sending_errors import (
+    MessageNotSent,
+    MessageRejected,
+    OutcomeUnknown,
+    SendingError,
+)
+from chalicelib.settings import settings
+from chalicelib.time_limits import CONNECT_TIMEOUT_S
+
+READ_TIMEOUT_S: Final = 10.0
+"""The time-out is longer than for other AWS requests, because a time-out has an unknown outcome."""
+MAX_SEND_S: Final = CONNECT_TIMEOUT_S + READ_TIMEOUT_S
+"""The maximum time in seconds to send one message."""
+
+_MAX_IDLE_S: Final = 5.0
+"""The idle time after which connections are closed.
+
+A connection can go stale while Lambda freezes the process. A request on a stale connection fails,
+and it is unknown whether the provider received the request.
+"""
+
+_NOT_SENT_CODES: Final = frozenset(
+    {
+        # Exceeded rates and quotas.
+        "LimitExceeded",
+        "LimitExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "SlowDown",
+        "Throttled",
+        "ThrottledException",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+        # Errors of the stage's configuration: the message is sent after an operator corrects it.
+        "AccessDenied",
+        "AccessDeniedException",
+        "AccountSendingPausedException",
+        "AuthorizationError",
+        "AuthorizationErrorException",
+        "ConfigurationSetDoesNotExist",
+        "ConfigurationSetSendingPausedException",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "InvalidSecurity",
+        "InvalidSecurityException",
+        "MailFromDomainNotVerifiedException",
+        "MissingAuthenticationToken",
+        "OptInRequired",
+        "RequestExpired",
+        "RequestTimeTooSkewed",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
+_AMBIGUOUS_ERRORS: Final = (HTTPClientError, IncompleteReadError, SSLError)
+"""Errors of a connection that was open, so the request may have reached the provider.
+
+Errors that prevent a connection or a request are other subclasses of `BotoCoreError`.
+"""
+
+_last_use: Final[dict[str, float]] = {}
+
+
+@contextmanager
+def sending_errors() -> Iterator[None]:
+    """Convert each error of the block into one of the three errors of `SendingError`."""
+    try:
+        yield
+    except SendingError:
+        raise
+    except Exception as error:
+        raise sending_error(error) from error
+
+
+def sending_error(error: Exception) -> SendingError:
+    """Return the `SendingError` for an error of a client."""
+    if isinstance(error, ClientError):
+        return _response_error(error)
+    name = type(error).__name__
+    if isinstance(error, BotoCoreError) and not isinstance(error, _AMBIGUOUS_ERRORS):
+        return MessageNotSent(name)
+    return OutcomeUnknown(name)
+
+
+def provider_client(service: str) -> Any:
+    """Return the client of a service, without connections that may have gone stale."""
+    client, now = _client(service), time.time()
+    if not 0 <= now - _last_use.get(service, now) <= _MAX_IDLE_S:
+        client.close()
+    _last_use[service] = now
+    return client
+
+
+def forget_clients() -> None:
+    """Discard the cached clients. Tests use this to replace the AWS endpoint."""
+    _client.cache_clear()
+    _last_use.clear()
+
+
+def _response_error(error: ClientError) -> SendingError:
+    # The message of the error can contain an address, so the reason is only the code.
+    code = str(error.response.get("Error", {}).get("Code", ""))
+    status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500))
+    if code in _NOT_SENT_CODES or status == 429:
+        return MessageNotSent(code)
+    if 400 <= status < 500 and code != "RequestTimeout":
+        return MessageRejected(code)
+    return OutcomeUnknown(code or str(status))
+
+
+@cache
+def _client(service: str) -> Any:
+    config = client_config()
+    one_attempt = Config(
+        retries={"mode": "standard", "total_max_attempts": 1},
+        read_timeout=max(READ_TIMEOUT_S, config.read_timeout),  # type: ignore[attr-defined]
+    )
+    client = get_session().create_client(
+        service, region_name=settings().region, config=config.merge(one_attempt)
+    )
+    count_calls_of(client)
+    return client

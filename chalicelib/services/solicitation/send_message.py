@@ -1,0 +1,173 @@
+"""Render and send the message of one survey invitation, by e-mail or by SMS."""
+
+from typing import Final, NamedTuple
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.links import (
+    DEFAULT_SURVEY_LINK,
+    short_link,
+    survey_link,
+    unsubscribe_link,
+)
+from chalicelib.domain.solicitation.mail_content import (
+    MailLinks,
+    invitation_language,
+    mail_content,
+    shortened,
+)
+from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
+from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
+from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.words import words_in
+from chalicelib.outbound.mail import Mail, send_mail
+from chalicelib.outbound.text_messages import send_text_message
+from chalicelib.services.solicitation.contact_keys import valid_number
+from chalicelib.services.solicitation.render_mail import render_html, render_text
+from chalicelib.settings import settings
+from chalicelib.storage.public_address import public_base_url
+from chalicelib.storage.stage_secret import stage_secret
+
+_MAX_PLACE: Final = 60
+
+
+class _TextMessage(NamedTuple):
+    number: str
+    text: str
+
+
+def send_message(invitation: SurveyInvitation) -> str:
+    """Send the message of an invitation in one attempt. Return the provider's message id.
+
+    One AWS request if the stage's secret and base URL and the account's settings are cached.
+
+    Raises:
+        MessageRejected: the message cannot be sent, or the provider rejected it.
+        MessageNotSent: nothing was sent; the message can be sent later.
+        OutcomeUnknown: the message may have been sent.
+    """
+    try:
+        message = _message(invitation)
+    except Unavailable as error:
+        raise MessageNotSent("database unavailable") from error
+    if isinstance(message, Mail):
+        return send_mail(message)
+    return send_text_message(message.number, message.text, settings().sms_sender_id)
+
+
+def invitation_mail(invitation: SurveyInvitation) -> Mail:
+    """Return the e-mail of an invitation.
+
+    The sender is the survey's support address if its domain is verified. Otherwise the sender is
+    the sender of the stage, and the support address receives the replies.
+
+    Raises:
+        MessageNotSent: the stage has no sender.
+        MessageRejected: the customer has no e-mail address.
+    """
+    if not invitation.customer.email:
+        raise MessageRejected("no address")
+    content = mail_content(invitation, _mail_links(invitation))
+    support = invitation.survey.support_email
+    is_verified = bool(support and support.dkim_verified and support.return_path_verified)
+    return Mail(
+        sender_name=content.place,
+        sender=support.email if support and is_verified else _service_sender(),
+        reply_to=support.email if support and not is_verified else "",
+        to=settings().sandbox_email or invitation.customer.email,
+        subject=content.subject,
+        text=render_text(content),
+        html=render_html(content),
+        unsubscribe_link=content.links.unsubscribe,
+        date=clock.now(),
+    )
+
+
+def invitation_text(invitation: SurveyInvitation) -> str:
+    """Return the text message of an invitation.
+
+    Raises:
+        MessageRejected: the text has more segments than the stage allows.
+    """
+    language = invitation_language(invitation.survey, invitation.customer.language)
+    place = shortened(invitation.place_name, _MAX_PLACE)
+    text = words_in(language).sms.format(place=place, link=_text_link(invitation))
+    size = size_of(text)
+    if size.segments > settings().sms_segments:
+        raise MessageRejected(describe_size(size))
+    return text
+
+
+def describe_size(size: TextSize) -> str:
+    """Describe the size of a text message for operators: ``2 segments (UCS-2 because of ç)``."""
+    because = f" because of {' '.join(size.ucs2_characters[:5])}" if size.ucs2_characters else ""
+    return f"{size.segments} segment{'s'[: size.segments > 1]} ({size.encoding}{because})"
+
+
+def recipient_number(invitation: SurveyInvitation) -> str:
+    """Return the customer's phone number in the format E.164.
+
+    Raises:
+        MessageRejected: the number is missing or invalid.
+    """
+    number = valid_number(invitation.account_id, invitation.customer.phone_number)
+    if number is None:
+        raise MessageRejected("invalid phone number")
+    return number
+
+
+def _message(invitation: SurveyInvitation) -> Mail | _TextMessage:
+    if invitation.channel is Channel.EMAIL:
+        return invitation_mail(invitation)
+    message = _TextMessage(recipient_number(invitation), invitation_text(invitation))
+    return _sandbox_mail(message) if settings().sandbox_email else message
+
+
+def _mail_links(invitation: SurveyInvitation) -> MailLinks:
+    contact_hash = email_hash(invitation.account_id, invitation.customer.email)
+    assert contact_hash  # noqa: S101 - the caller checks the address
+    token = UnsubscribeToken(invitation.account_id, contact_hash, Channel.EMAIL)
+    return MailLinks(
+        survey=_survey_link(invitation),
+        unsubscribe=unsubscribe_link(public_base_url(), token, stage_secret()),
+        prefilled=lambda field, answer: _survey_link(invitation, (field, answer)),
+    )
+
+
+def _survey_link(invitation: SurveyInvitation, prefilled: tuple[str, str] | None = None) -> str:
+    return survey_link(
+        settings().survey_link_template or DEFAULT_SURVEY_LINK,
+        base_url=public_base_url(),
+        survey_id=invitation.survey.id,
+        tracker_id=invitation.tracker_id,
+        prefilled=prefilled,
+    )
+
+
+def _text_link(invitation: SurveyInvitation) -> str:
+    if settings().survey_link_template:
+        return _survey_link(invitation)
+    return short_link(public_base_url(), invitation.tracker_id)
+
+
+def _service_sender() -> str:
+    if not settings().mail_sender:
+        raise MessageNotSent("MAIL_SENDER is not set")
+    return settings().mail_sender
+
+
+def _sandbox_mail(message: _TextMessage) -> Mail:
+    return Mail(
+        sender_name="SMS",
+        sender=_service_sender(),
+        reply_to="",
+        to=settings().sandbox_email,
+        subject=f"SMS to {message.number}",
+        text=message.text,
+        html="",
+        unsubscribe_link="",
+        date=clock.now(),
+    )

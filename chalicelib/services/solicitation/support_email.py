@@ -1,0 +1,122 @@
+"""Register the domains of support addresses, and store their state in the surveys that use them."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from chalicelib.domain import clock
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.mail_domain import MailDomain, domain_of
+from chalicelib.outbound import mail_domains
+from chalicelib.services.accounts.manage import require_account
+from chalicelib.storage.surveys import surveys
+
+
+@dataclass(frozen=True)
+class UsedSupportEmail:
+    """A support address and the names of the surveys that use it."""
+
+    support_email: SupportEmail
+    survey_names: tuple[str, ...]
+
+
+def register_mail_domain(email: str) -> MailDomain:
+    """Register the domain of a sender address with SES. A repeated call changes nothing."""
+    return mail_domains.register(domain_of(email))
+
+
+def require_mail_domain(email: str) -> MailDomain:
+    """Return the domain of a sender address with its current state.
+
+    Raises:
+        NotFound: the domain is not registered.
+    """
+    domain = mail_domains.find(domain_of(email))
+    if domain is None:
+        raise NotFound("registered mail domain")
+    return domain
+
+
+def create_support_email(
+    account_id: str, email: str, survey_ids: Collection[str] = ()
+) -> tuple[MailDomain, list[str]]:
+    """Register the domain of a support address, and use the address in these surveys.
+
+    Also update the surveys that already use the address. Return the domain, and the names of all
+    changed surveys.
+
+    Raises:
+        NotFound: the account does not exist, or it has no survey with one of the ids.
+    """
+    require_account(account_id)
+    saved = list(_surveys(account_id))
+    if not {survey.id for survey in saved}.issuperset(survey_ids):
+        raise NotFound("survey")
+    domain = register_mail_domain(email)
+    chosen = [survey for survey in saved if survey.id in survey_ids or _uses(survey, email)]
+    return domain, _store(account_id, chosen, email, domain)
+
+
+def check_support_email(account_id: str, email: str) -> tuple[MailDomain, list[str]]:
+    """Read the state of a support address from SES, and store it in the surveys that use it.
+
+    Return the domain, and the names of these surveys.
+
+    Raises:
+        NotFound: the account does not exist, or the domain is not registered.
+    """
+    require_account(account_id)
+    domain = require_mail_domain(email)
+    chosen = [survey for survey in _surveys(account_id) if _uses(survey, email)]
+    return domain, _store(account_id, chosen, email, domain)
+
+
+def list_support_emails(account_id: str) -> list[UsedSupportEmail]:
+    """Return the support addresses of the account's surveys, sorted by address.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    addresses: dict[str, SupportEmail] = {}
+    names: dict[str, list[str]] = {}
+    for survey in _surveys(account_id):
+        if support_email := survey.support_email:
+            addresses.setdefault(support_email.email, support_email)
+            names.setdefault(support_email.email, []).append(survey.name)
+    return [UsedSupportEmail(addresses[email], tuple(names[email])) for email in sorted(addresses)]
+
+
+def _surveys(account_id: str) -> Iterator[SavedSurvey]:
+    page, total = 1, 1
+    while (page - 1) * MAX_LIMIT < total:
+        stored, total = surveys.page(account_id, PageRequest(limit=MAX_LIMIT, page=page))
+        yield from (SavedSurvey.model_validate_json(survey.document) for survey in stored)
+        page += 1
+
+
+def _uses(survey: SavedSurvey, email: str) -> bool:
+    return survey.support_email is not None and survey.support_email.email == email
+
+
+def _store(account_id: str, chosen: list[SavedSurvey], email: str, domain: MailDomain) -> list[str]:
+    for survey in chosen:
+        now = format_timestamp(clock.now())
+        before = survey.support_email
+        if before is None or before.email != email:
+            before = SupportEmail(
+                id=derived_id(survey.id, "support email", email),
+                created_at=now,
+                updated_at=now,
+                email=email,
+            )
+        described = domain.describe(before)
+        if described != survey.support_email:
+            changed = survey.model_copy(
+                update={"support_email": described.model_copy(update={"updated_at": now})}
+            )
+            surveys.save(account_id, survey.id, changed.model_dump_json().encode())
+    return [survey.name for survey in chosen]

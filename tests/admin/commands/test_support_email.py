@@ -1,0 +1,147 @@
+"""Tests of the commands ``support-email`` and ``mail-sender``."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.ses.models import ses_backends
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.ids import new_id
+from chalicelib.outbound import mail_domains
+from chalicelib.services.forms.save import save_survey
+from chalicelib.storage.surveys import surveys
+from tests.admin.command import new_account, run
+from tests.domain.forms.factories import survey
+
+pytestmark = pytest.mark.usefixtures("cloud")
+TOPIC = f"arn:aws:sns:eu-west-1:{DEFAULT_ACCOUNT_ID}:feedback-test-message-events"
+ADDRESS = "help@Shop.example"
+
+
+@pytest.fixture(autouse=True)
+def fresh_clients() -> Iterator[None]:
+    mail_domains.forget_clients()
+    yield
+    mail_domains.forget_clients()
+
+
+def add_survey(account: str, name: str, support_email: str = "") -> str:
+    extra = {"supportEmail": {"email": support_email}} if support_email else {}
+    saved = save_survey(account, survey(id=new_id(), name=name, **extra))
+    return saved.id
+
+
+def support_email_of(survey_id: str) -> Any:
+    stored = surveys.find(survey_id, consistent=True)
+    assert stored
+    return json.loads(stored.document)["supportEmail"]
+
+
+def set_state(monkeypatch: pytest.MonkeyPatch, dkim: str, mail_from: str) -> None:
+    """Make SES report these states."""
+    find = mail_domains.find
+
+    def find_with_state(domain: str) -> Any:
+        found = find(domain)
+        return found and replace(found, dkim_status=dkim, mail_from_status=mail_from)
+
+    monkeypatch.setattr(mail_domains, "find", find_with_state)
+
+
+def test_create_registers_domain_and_prints_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_state(monkeypatch, "Pending", "Pending")
+    account = new_account()
+    chosen, other = add_survey(account, "Visit"), add_survey(account, "Stay")
+    using = add_survey(account, "Bill", ADDRESS)
+    result = run("support-email", "create", account, ADDRESS, "--survey", chosen)
+    assert result.exit_code == 0, result.stderr
+    assert "Surveys that use the address: Visit, Bill." in result.stderr
+    rows = [line.split() for line in result.stdout.splitlines()[1:]]
+    assert [row[1] for row in rows] == ["CNAME", "CNAME", "CNAME", "MX", "TXT"]
+    assert all(row[0].endswith("._domainkey.shop.example") for row in rows[:3])
+    assert rows[3][0] == rows[4][0] == "bounce.shop.example"
+    assert support_email_of(other) is None
+    for survey_id in (chosen, using):
+        stored = support_email_of(survey_id)
+        assert (stored["email"], stored["domain"]) == (ADDRESS, "shop.example")
+        assert stored["externalDnsConfig"]["dkim"]["host"] == "\n".join(r[0] for r in rows[:3])
+        assert stored["externalDnsConfig"]["returnPath"] == {
+            "host": "bounce.shop.example\nbounce.shop.example",
+            "type": "MX\nTXT",
+            "value": "10 feedback-smtp.eu-west-1.amazonses.com\nv=spf1 include:amazonses.com ~all",
+        }
+        assert (stored["dkimVerified"], stored["returnPathVerified"]) == (False, False)
+
+
+def test_create_routes_bounces_and_complaints_to_topic() -> None:
+    with counted_calls() as calls:
+        assert run("mail-sender", "create", "surveys@send.example").exit_code == 0
+    assert sum(calls.values()) == 8
+    backend = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"]
+    assert backend.sns_topics["send.example"] == {
+        "Bounce": TOPIC,
+        "Complaint": TOPIC,
+        "feedback_forwarding_enabled": False,
+    }
+
+
+def test_check_stores_state_in_surveys_that_use_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = new_account()
+    using = add_survey(account, "Bill", ADDRESS)
+    assert run("support-email", "check", account, "help@unknown.example").exit_code == 1
+    set_state(monkeypatch, "Pending", "Pending")
+    run("support-email", "create", account, ADDRESS)
+    listed = run("support-email", "list", account).stdout
+    assert "the service's sender" in listed
+    set_state(monkeypatch, "Success", "Success")
+    result = run("support-email", "check", account, ADDRESS)
+    assert result.exit_code == 0, result.stderr
+    assert "Updated surveys: Bill." in result.stderr
+    stored = support_email_of(using)
+    assert (stored["dkimVerified"], stored["returnPathVerified"]) == (True, True)
+    listed = run("support-email", "list", account).stdout
+    assert "not verified" not in listed
+    assert ADDRESS in listed
+    set_state(monkeypatch, "Failed", "Success")
+    run("support-email", "check", account, ADDRESS)
+    assert support_email_of(using)["dkimVerified"] is False
+
+
+def test_unchanged_state_changes_no_survey(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = new_account()
+    using = add_survey(account, "Bill", ADDRESS)
+    set_state(monkeypatch, "Success", "Success")
+    run("support-email", "create", account, ADDRESS)
+    before = support_email_of(using)
+    run("support-email", "check", account, ADDRESS)
+    assert support_email_of(using) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("create", new_id(), ADDRESS), 1, "There is no account"),
+        (("check", new_id(), ADDRESS), 1, "There is no account"),
+        (("list", new_id()), 1, "There is no account"),
+        (("create", new_id(), "no address"), 2, "Must be an e-mail address."),
+        (("create", "x", ADDRESS), 2, "Must be a UUID"),
+    ],
+)
+def test_invalid_input_is_reported_in_one_line(
+    arguments: tuple[str, ...], status: int, message: str
+) -> None:
+    result = run("support-email", *arguments)
+    assert result.exit_code == status
+    assert message in result.stderr
+
+
+def test_survey_of_another_account_is_unknown() -> None:
+    foreign = add_survey(new_account(), "Foreign")
+    result = run("support-email", "create", new_account(), ADDRESS, "--survey", foreign)
+    assert result.exit_code == 1
+    assert "There is no survey with this id." in result.stderr
+    assert support_email_of(foreign) is None

@@ -1,0 +1,186 @@
+"""Tests of the content of mails: language, texts, options of a question, images and colours."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.image import Image
+from chalicelib.domain.language import Language
+from chalicelib.domain.solicitation.mail_content import MailImage, mail_content, shortened
+from chalicelib.domain.solicitation.words import WORDS
+from tests.domain.forms.factories import IMAGE, depends, field, select
+from tests.domain.solicitation.factories import content, invitation, links_of
+
+TRANSLATED = {
+    "autoTranslate": True,
+    "header": {"title": "Your visit?", "subtitle": "One minute."},
+    "fields": [field("nps", "NPS", label="Recommend us?")],
+    "translations": {
+        "fr": {
+            "header": {"title": "Votre visite ?"},
+            "fields": {"nps": {"label": "Nous recommander ?"}},
+        },
+        "ar": {"header": {"title": "زيارتك؟"}},
+    },
+}
+
+
+def test_mail_uses_language_of_customer() -> None:
+    mail = content(customer={"language": "fr"}, **TRANSLATED)
+    assert (mail.language, mail.direction) == ("fr", "ltr")
+    assert (mail.title, mail.intro) == ("Votre visite ?", "One minute.")
+    assert mail.question == "Nous recommander ?"
+    assert mail.words.button == "Répondre au questionnaire"
+    assert mail.greeting == "Bonjour Zoé,"
+
+
+def test_mail_of_right_to_left_language_has_its_direction() -> None:
+    mail = content(customer={"language": "ar"}, **TRANSLATED)
+    assert (mail.language, mail.direction) == ("ar", "rtl")
+
+
+@pytest.mark.parametrize(
+    ("language", "properties"),
+    [
+        ("de", TRANSLATED),
+        ("fr", TRANSLATED | {"autoTranslate": False}),
+        (None, TRANSLATED),
+    ],
+)
+def test_mail_uses_language_of_survey_without_translation(
+    language: str | None, properties: dict[str, Any]
+) -> None:
+    assert content(customer={"language": language}, **properties).language == "en"
+
+
+def test_words_of_unsupported_language_are_english() -> None:
+    mail = content(language="pl", header={"title": "Jak było?"})
+    assert (mail.language, mail.title) == ("pl", "Jak było?")
+    assert mail.words is WORDS[Language("en")]
+
+
+def test_mail_of_survey_without_texts_uses_default_words_and_brand() -> None:
+    mail = content()
+    assert mail.subject == mail.title == "How was your visit to Maison Lumen?"
+    assert mail.intro == mail.words.intro
+    assert mail.reason == "You receive this message because of your purchase at Maison Lumen."
+    assert mail.footer == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "greeting"),
+    [
+        ("Zoé", "Hello Zoé,"),
+        ("Anne-Marie d’Arc", "Hello Anne-Marie d’Arc,"),
+        ("عمر", "Hello عمر,"),
+        ("  ", ""),
+        (None, ""),
+        ("Win at evil.example", ""),
+        ("https://evil", ""),
+        ("<b>", ""),
+        ("x" * 61, ""),
+    ],
+)
+def test_greeting_is_omitted_if_name_is_missing_or_could_contain_link(
+    name: str | None, greeting: str
+) -> None:
+    assert content(customer={"first_name": name}).greeting == greeting
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "answers"),
+    [
+        ("NPS", [str(n) for n in range(11)], [str(n) for n in range(11)]),
+        ("RATING", [str(n) for n in range(11)], [str(n) for n in range(11)]),
+        ("CSAT_STAR", ["1 ★", "2 ★", "3 ★", "4 ★", "5 ★"], list("12345")),
+        ("CSAT_SMILEY", ["1 😞", "2 🙁", "3 😐", "4 🙂", "5 😀"], list("12345")),
+        ("BINARY", ["👍 Satisfied", "👎 Not satisfied"], ["satisfied", "unsatisfied"]),
+    ],
+)
+def test_options_of_first_question_preselect_answers(
+    kind: str, labels: list[str], answers: list[str]
+) -> None:
+    mail = content(fields=[field("q", kind, label="Well?")])
+    assert mail.question == "Well?"
+    assert [option.label for option in mail.options] == labels
+    assert [option.link.rpartition("&a.q=")[2] for option in mail.options] == answers
+    assert all(option in FieldType(kind).rules.options for option in answers)
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {},
+        {"fields": [field("t"), field("q", "NPS")]},
+        {"fields": [select("s", verticalIndex=1), field("q", "NPS", verticalIndex=2)]},
+        {
+            "fields": [field("q", "NPS"), select("s")],
+            "fieldDependencies": [depends("q", "s")],
+        },
+        {
+            "fields": [field("q", "NPS")],
+            "preRedirect": True,
+            "preRedirectConfig": {"type": "NPS", "threshold": 9},
+        },
+    ],
+    ids=["no field", "text first", "select first", "conditional", "pre-redirect question"],
+)
+def test_mail_shows_no_options_if_first_question_is_no_rating(properties: dict[str, Any]) -> None:
+    mail = content(**properties)
+    assert (mail.question, mail.options) == ("", ())
+
+
+def test_first_question_is_the_first_in_display_order() -> None:
+    fields = [
+        field("later", "BINARY", verticalIndex=1, horizontalIndex=1),
+        field("first", "NPS", verticalIndex=1, horizontalIndex=0),
+    ]
+    assert len(content(fields=fields).options) == 11
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        (IMAGE, MailImage(IMAGE["url"], 200)),
+        (IMAGE | {"width": 100, "height": 192}, MailImage(IMAGE["url"], 50)),
+        (IMAGE | {"width": 0, "height": 0}, MailImage(IMAGE["url"], 0)),
+        (IMAGE | {"url": "http://cdn.example.com/logo.png"}, None),
+        (IMAGE | {"url": "https://cdn.example.com/" + "x" * 1000}, None),
+    ],
+)
+def test_logo_is_scaled_and_loaded_only_over_https(
+    image: dict[str, Any], expected: MailImage | None
+) -> None:
+    sent = invitation(logo=IMAGE | {"width": 1})
+    # A survey that was saved before URLs were checked can contain such a URL.
+    survey = sent.survey.model_copy(update={"email_logo": Image.model_validate(image)})
+    assert mail_content(replace(sent, survey=survey), links_of(sent)).logo == expected
+
+
+def test_mail_images_fall_back_to_images_of_page() -> None:
+    mail = content(logo=IMAGE, cover=IMAGE)
+    assert mail.logo == MailImage(IMAGE["url"], 200)
+    assert mail.cover == MailImage(IMAGE["url"], 600)
+
+
+def test_colours_have_six_digits() -> None:
+    mail = content(
+        generalStyle={"textColor": "#ABC", "titleColor": "#12345678", "accentColor": "#0b7285"}
+    )
+    assert (mail.style.text, mail.style.title) == ("#aabbcc", "#123456")
+    assert (mail.style.button, mail.style.button_text) == ("#0b7285", "#ffffff")
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "expected"),
+    [
+        (" a\r\n\tb\x00c\u202ed ", 9, "a b c d"),
+        ("abcdef", 6, "abcdef"),
+        ("abcdefg", 6, "abcde…"),
+        ("abcd efg", 6, "abcd…"),
+    ],
+)
+def test_text_is_shortened_to_one_line(text: str, length: int, expected: str) -> None:
+    assert shortened(text, length) == expected

@@ -1,0 +1,164 @@
+"""Tests of e-mails: MIME structure, headers, and header injection."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+
+import boto3
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from moto import mock_aws
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.ses.models import ses_backends
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.solicitation.sending_errors import MessageRejected
+from chalicelib.outbound.mail import Mail, mime, send_mail
+from chalicelib.outbound.providers import forget_clients
+
+MAIL = Mail(
+    sender_name="Maison Lumen",
+    sender="surveys@lumen.example.com",
+    reply_to="avis@lumen.example.com",
+    to="zoe@example.com",
+    subject="Votre visite ?",
+    text="Bonjour Zoé,\n",
+    html="<p>Bonjour Zoé,</p>\n",
+    unsubscribe_link="https://api.example.com/prod/public/unsubscribe?token=" + "t" * 200,
+    date=datetime(2026, 11, 20, 10, tzinfo=UTC),
+)
+CONTROLS = "\r\n\x00\x85\u2028"
+EXPECTED_HEADERS = {
+    "List-Unsubscribe",
+    "List-Unsubscribe-Post",
+    "From",
+    "To",
+    "Reply-To",
+    "Subject",
+    "Date",
+    "Auto-Submitted",
+    "X-Auto-Response-Suppress",
+    "MIME-Version",
+    "Content-Type",
+}
+
+
+@pytest.fixture
+def ses() -> Iterator[None]:
+    with mock_aws():
+        forget_clients()
+        yield
+    forget_clients()
+
+
+def parsed(mail: Mail) -> EmailMessage:
+    message = message_from_bytes(mime(mail), policy=default)
+    assert isinstance(message, EmailMessage)
+    return message
+
+
+def test_mail_has_all_headers_and_both_parts() -> None:
+    message = parsed(MAIL)
+    assert dict(message.items()) | {"Content-Type": ""} == {
+        "List-Unsubscribe": f"<{MAIL.unsubscribe_link}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "From": "Maison Lumen <surveys@lumen.example.com>",
+        "To": "zoe@example.com",
+        "Reply-To": "avis@lumen.example.com",
+        "Subject": "Votre visite ?",
+        "Date": "Fri, 20 Nov 2026 10:00:00 +0000",
+        "Auto-Submitted": "auto-generated",
+        "X-Auto-Response-Suppress": "All",
+        "MIME-Version": "1.0",
+        "Content-Type": "",
+    }
+    text, html = message.iter_parts()
+    assert message.get_content_type() == "multipart/alternative"
+    assert text.get_content_type() == "text/plain"
+    assert text.get_content().splitlines() == MAIL.text.splitlines()
+    assert html.get_content_type() == "text/html"
+    assert html.get_content().splitlines() == MAIL.html.splitlines()
+
+
+def test_optional_parts_are_omitted() -> None:
+    message = parsed(replace(MAIL, reply_to="", unsubscribe_link="", html=""))
+    assert set(message.keys()) == {
+        *(EXPECTED_HEADERS - {"Reply-To", "List-Unsubscribe", "List-Unsubscribe-Post"}),
+        "Content-Transfer-Encoding",
+    }
+    assert message.get_content_type() == "text/plain"
+
+
+@given(name=st.text(max_size=150), subject=st.text(max_size=250), text=st.text(max_size=50))
+def test_arbitrary_text_adds_no_header_or_address(name: str, subject: str, text: str) -> None:
+    mail = replace(MAIL, sender_name=name, subject=subject, text=text.replace("\r", ""))
+    content = mime(mail)
+    assert content.isascii()
+    assert all(len(line) <= 998 for line in content.split(b"\r\n"))
+    message = message_from_bytes(content, policy=default)
+    assert set(message.keys()) == EXPECTED_HEADERS
+    assert len(message.items()) == len(EXPECTED_HEADERS)
+    (sender,) = message["From"].addresses
+    assert sender.addr_spec == MAIL.sender
+    (recipient,) = message["To"].addresses
+    assert recipient.addr_spec == MAIL.to
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\r\nBcc: x@evil.example", "\nBcc: x@evil.example", "\r", "\x00", "\u2028", "\x85"]
+)
+def test_line_breaks_in_headers_become_spaces(hostile: str) -> None:
+    message = parsed(replace(MAIL, sender_name=f"Lumen{hostile}", subject=f"Visit{hostile}"))
+    assert "Bcc" not in message
+    assert message["Subject"] == f"Visit {hostile.strip(CONTROLS)}".strip()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "zoe@example.com\r\nBcc: x@evil.example",
+        "zoe@example.com, x@evil.example",
+        "zoe",
+        "zoe@",
+        "@example.com",
+        "zoë@example.com",
+        "",
+        "a b@example.com",
+        "zoe@exam\u2028ple.com",
+    ],
+)
+def test_invalid_address_is_rejected(address: str) -> None:
+    with pytest.raises(MessageRejected, match="invalid address"):
+        mime(replace(MAIL, to=address))
+
+
+def test_international_domain_is_converted_to_ascii() -> None:
+    assert parsed(replace(MAIL, to="zoe@bücher.example"))["To"] == "zoe@xn--bcher-kva.example"
+
+
+@pytest.mark.parametrize("link", ["https://x.example/a b", "https://x.example/\r\nBcc: a", "ftp:x"])
+def test_invalid_unsubscribe_link_raises_value_error(link: str) -> None:
+    with pytest.raises(ValueError, match="unsubscribe link"):
+        mime(replace(MAIL, unsubscribe_link=link))
+
+
+@pytest.mark.usefixtures("ses")
+def test_mail_is_sent_in_one_request() -> None:
+    boto3.client("ses").verify_domain_identity(Domain="lumen.example.com")
+    with counted_calls() as calls:
+        message_id = send_mail(MAIL)
+    assert calls == {"ses.SendRawEmail": 1}
+    (sent,) = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].sent_messages
+    assert sent.id == message_id
+    assert sent.source == MAIL.sender
+    assert set(sent.destinations) == {MAIL.to}
+
+
+@pytest.mark.usefixtures("ses")
+def test_mail_from_unverified_domain_is_rejected() -> None:
+    with pytest.raises(MessageRejected, match="MessageRejected"):
+        send_mail(MAIL)

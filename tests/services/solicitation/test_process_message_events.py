@@ -1,0 +1,147 @@
+"""Tests of the function that processes bounces and complaints of sent e-mails."""
+
+import json
+from typing import Any
+
+import pytest
+from chalice.app import SQSEvent
+
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.functions.process_message_events import process_message_events
+from chalicelib.queues import MAX_RECEIVES
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.solicitation import process_message_event
+from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.storage import contacts
+from tests.policies import allowed
+from tests.services.solicitation.soliciting import CUSTOMER, Shop, stored
+
+EMAIL = CUSTOMER["email"]
+
+
+@pytest.fixture
+def sent(shop: Shop) -> tuple[Shop, str, str]:
+    """Send a survey. Return the shop, the customer and the id of the message."""
+    purchase = shop.record()
+    shop.solicit()
+    message_id = stored(purchase).message_id
+    assert purchase.customer_id
+    assert message_id
+    return shop, purchase.customer_id, message_id
+
+
+def event(message_id: str, kind: str = "Bounce", *addresses: str) -> str:
+    recipients = [{"emailAddress": address} for address in addresses or (EMAIL,)]
+    return json.dumps(
+        {
+            "notificationType": kind,
+            "mail": {"messageId": message_id},
+            "bounce": {"bounceType": "Permanent", "bouncedRecipients": recipients},
+            "complaint": {"complainedRecipients": recipients},
+        }
+    )
+
+
+def process(*bodies: str, receive_count: int = 1, seconds_left: int = 30) -> list[str]:
+    """Deliver messages to the function and return the bodies of those that failed."""
+
+    class Context:
+        def get_remaining_time_in_millis(self) -> int:
+            return seconds_left * 1000
+
+    records = [
+        {
+            "messageId": body,
+            "body": body,
+            "receiptHandle": "r",
+            "attributes": {"ApproximateReceiveCount": str(receive_count)},
+        }
+        for body in bodies
+    ]
+    with allowed("process_message_events"):
+        response = process_message_events(SQSEvent({"Records": records}, Context()))
+    return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
+
+
+def state(shop: Shop, customer_id: str) -> tuple[bool, bool]:
+    customer: Any = read_customer(shop.account_id, customer_id)
+    return customer.email_bounced, customer.email_optin
+
+
+def test_bounce_marks_address_of_customer(sent: tuple[Shop, str, str]) -> None:
+    shop, customer_id, message_id = sent
+    assert state(shop, customer_id) == (False, True)
+    for _ in range(2):
+        assert process(event(message_id)) == []
+        assert state(shop, customer_id) == (True, True)
+
+
+def test_complaint_turns_opt_in_off(sent: tuple[Shop, str, str]) -> None:
+    shop, customer_id, message_id = sent
+    body = event(message_id, "Complaint", "ZOE@example.test")
+    assert process(body, body) == []
+    assert state(shop, customer_id) == (False, False)
+
+
+def test_every_recipient_of_event_is_suppressed(sent: tuple[Shop, str, str]) -> None:
+    shop, _, message_id = sent
+    assert process(event(message_id, "Bounce", "a@example.test", EMAIL)) == []
+    for address in ("a@example.test", EMAIL):
+        key = email_key(shop.account_id, address)
+        assert key
+        assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
+
+
+def test_event_for_international_domain_suppresses_stored_address(shop: Shop) -> None:
+    purchase = shop.record(customer=CUSTOMER | {"email": "zoe@bücher.example"})
+    shop.solicit()
+    message_id = stored(purchase).message_id
+    assert message_id
+    assert process(event(message_id, "Bounce", "zoe@xn--bcher-kva.example")) == []
+    assert purchase.customer_id
+    assert state(shop, purchase.customer_id) == (True, True)
+
+
+def test_event_of_unknown_message_stays_on_queue_until_it_expires(account: str) -> None:
+    unknown = event(new_id())
+    assert process(unknown) == [unknown]
+    assert process(unknown, receive_count=MAX_RECEIVES - 1) == [unknown]
+    assert process(unknown, receive_count=MAX_RECEIVES) == []
+
+
+def test_late_event_is_processed_when_message_is_known(sent: tuple[Shop, str, str]) -> None:
+    shop, customer_id, message_id = sent
+    unknown, known = event(new_id()), event(message_id)
+    assert process(unknown, known, receive_count=3) == [unknown]
+    assert state(shop, customer_id) == (True, True)
+
+
+def test_invalid_message_fails_even_at_last_receive(account: str) -> None:
+    assert process("x", receive_count=MAX_RECEIVES) == ["x"]
+
+
+def test_ignored_events_send_no_aws_requests(account: str) -> None:
+    assert process(json.dumps({"notificationType": "Delivery"})) == []
+
+
+def test_failed_message_does_not_block_others(
+    sent: tuple[Shop, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, customer_id, message_id = sent
+    find = process_message_event.find_message
+
+    def fail_for_unknown(wanted: str) -> Any:
+        if wanted != message_id:
+            raise RuntimeError("failed")
+        return find(wanted)
+
+    monkeypatch.setattr(process_message_event, "find_message", fail_for_unknown)
+    failing = event(new_id())
+    assert process(failing, event(message_id), receive_count=MAX_RECEIVES) == [failing]
+    assert state(shop, customer_id) == (True, True)
+
+
+def test_messages_fail_if_too_little_time_is_left(sent: tuple[Shop, str, str]) -> None:
+    body = event(sent[2])
+    assert process(body, seconds_left=5) == [body]

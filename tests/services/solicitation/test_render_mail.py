@@ -1,0 +1,123 @@
+"""Tests of the HTML part and the text part of mails: content, escaping and size."""
+
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.solicitation.mail_content import MAX_HTML_BYTES, MailContent
+from chalicelib.services.solicitation.render_mail import render_html, render_text
+from tests.domain.forms.factories import IMAGE, field
+from tests.domain.solicitation.factories import content
+
+QUESTION = {"fields": [field("nps", "NPS", label="Recommend us?")]}
+HOSTILE = "</title><script>alert(1)</script>\"'&"
+
+
+class Elements(HTMLParser):
+    """Collect the elements and the text of a document, and check that tags are balanced."""
+
+    VOID = ("img", "br", "meta")
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def both_parts(mail: MailContent) -> tuple[Elements, str]:
+    return Elements(render_html(mail)), render_text(mail)
+
+
+def test_both_parts_contain_texts_and_links() -> None:
+    mail = content(
+        header={"title": "Your visit?", "subtitle": "One minute."},
+        footer={"display": True, "text": "12 rue des Tanneurs, Lyon"},
+        **QUESTION,
+    )
+    html, text = both_parts(mail)
+    for part in (html.text, text):
+        for expected in ("Your visit?", "Hello Zoé,", "One minute.", "Tanneurs", mail.reason):
+            assert expected in part
+    hrefs = [link["href"] for link in html.all("a")]
+    assert hrefs == [
+        *(option.link for option in mail.options),
+        mail.links.survey,
+        mail.links.survey,
+        mail.links.unsubscribe,
+    ]
+    assert mail.links.survey in text
+    assert mail.links.unsubscribe in text
+    assert all(line == line.strip() or line == "-- " for line in text.split("\n"))
+
+
+def test_html_has_language_and_direction() -> None:
+    html, _ = both_parts(content(language="ar"))
+    assert html.all("html") == [{"lang": "ar", "dir": "rtl"}]
+    assert all(table["dir"] == "rtl" for table in html.all("table") if "dir" in table)
+    assert not [cell for cell in html.all("td") if cell.get("align") == "left"]
+
+
+def test_mail_without_images_names_the_brand() -> None:
+    html, _ = both_parts(content(logo=IMAGE, cover=IMAGE))
+    assert [image["alt"] for image in html.all("img")] == ["", "Maison Lumen"]
+    html, _ = both_parts(content())
+    assert html.all("img") == []
+    assert "Maison Lumen" in html.text
+
+
+def test_texts_are_escaped_in_html_and_plain_in_text() -> None:
+    mail = content(
+        place=HOSTILE,
+        header={"title": HOSTILE, "subtitle": HOSTILE},
+        footer={"display": True, "text": HOSTILE},
+        fields=[field("nps", "NPS", label=HOSTILE)],
+        logo=IMAGE | {"url": 'https://x.example/"onerror="alert(1)'},
+    )
+    html, text = both_parts(mail)
+    assert html.all("script") == []
+    assert not [attributes for _, attributes in html.elements if "onerror" in attributes]
+    assert HOSTILE in html.text
+    assert HOSTILE in text
+    assert "&#" not in text
+
+
+@pytest.mark.parametrize("character", ["&", '"', "😀", "ש"])
+def test_longest_mail_stays_below_limit_of_mail_clients(character: str) -> None:
+    long = character * 1_100
+    url = "https://x.example/" + "&" * 982
+    image: dict[str, Any] = IMAGE | {"url": url}
+    mail = content(
+        place=long,
+        header={"title": long, "subtitle": long},
+        footer={"display": True, "text": long},
+        fields=[field("k" * 100, "NPS", label=long)],
+        logo=image,
+        cover=image,
+        generalStyle=dict.fromkeys(("textColor", "titleColor", "accentColor"), "#123456"),
+    )
+    assert mail.logo
+    assert mail.cover
+    assert len(render_html(mail).encode()) <= MAX_HTML_BYTES
+
+
+def test_typical_mail_stays_below_size_limit() -> None:
+    assert len(render_html(content(logo=IMAGE, cover=IMAGE, **QUESTION)).encode()) <= 12_000

@@ -1,0 +1,179 @@
+"""Tests of the unsubscribe page and of the short link to a survey."""
+
+import re
+from typing import Any
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.links import short_tracker
+from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.storage import contacts, customers
+from chalicelib.storage.stage_secret import stage_secret
+from tests.policies import allowed
+from tests.web.definitions import customer_definition
+from tests.web.partner_client import Partner
+
+pytestmark = pytest.mark.usefixtures("client")
+TRACKER = "7ac00000-0000-4000-8000-000000000001"
+ONE_CLICK = b"List-Unsubscribe=One-Click"
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture(autouse=True)
+def warm_secret(client: Any) -> None:
+    """Cache the secret of the stage."""
+    stage_secret()
+
+
+@pytest.fixture
+def subscriber(known: Partner) -> tuple[str, str, str]:
+    """Create a customer who accepts messages. Return account, customer and unsubscribe token."""
+    email = f"{new_id()}@example.com"
+    definition = customer_definition(email=email, emailOptin=True, smsOptin=True)
+    customer = save_customer(known.account_id, definition)
+    contact_hash = email_hash(known.account_id, email)
+    assert contact_hash
+    token = UnsubscribeToken(known.account_id, contact_hash, Channel.EMAIL).signed(stage_secret())
+    return known.account_id, customer.id, token
+
+
+def send(client: Any, method: str, path: str, *, body: bytes = b"", **headers: str) -> Any:
+    with allowed("api_handler"):
+        return client.http.request(method, path, headers=headers, body=body)
+
+
+def optins(account_id: str, customer_id: str) -> tuple[bool, bool]:
+    customer = customers.find(account_id, customer_id)
+    assert customer
+    return customer.email_optin, customer.sms_optin
+
+
+def test_one_click_unsubscribe_turns_opt_in_off(
+    client: Any, subscriber: tuple[str, str, str]
+) -> None:
+    account_id, customer_id, token = subscriber
+    for _ in range(2):
+        response = send(
+            client, "POST", f"/public/unsubscribe?token={token}", body=ONE_CLICK, **FORM
+        )
+        assert response.status_code == 200
+        assert "You are unsubscribed." in response.body.decode()
+        assert optins(account_id, customer_id) == (False, True)
+    key = email_key(account_id, _email(account_id, customer_id))
+    assert key
+    assert contacts.is_suppressed(account_id, key, Channel.EMAIL)
+    assert not contacts.is_suppressed(account_id, key, Channel.SMS)
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"", {}),
+        (b"", FORM),
+        (ONE_CLICK, {"Content-Type": "multipart/form-data; boundary=x"}),
+        (b"\xff\x00", {"Content-Type": "text/plain"}),
+    ],
+)
+def test_body_of_one_click_request_is_ignored(
+    client: Any, subscriber: tuple[str, str, str], body: bytes, headers: dict[str, str]
+) -> None:
+    account_id, customer_id, token = subscriber
+    response = send(client, "POST", f"/public/unsubscribe?token={token}", body=body, **headers)
+    assert response.status_code == 200
+    assert optins(account_id, customer_id) == (False, True)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_opening_unsubscribe_link_changes_nothing(
+    client: Any, subscriber: tuple[str, str, str], method: str
+) -> None:
+    account_id, customer_id, token = subscriber
+    with counted_calls() as calls:
+        response = send(client, method, f"/public/unsubscribe?token={token}")
+    assert response.status_code == 200
+    assert not calls
+    assert response.headers["Cache-Control"] == "private, no-store"
+    assert "form-action 'self';" in response.headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
+    assert re.search(r'<form method="post">\s*<button type="submit">', response.body.decode())
+    assert optins(account_id, customer_id) == (True, True)
+
+
+def test_unsubscribe_sends_two_aws_requests(client: Any, subscriber: tuple[str, str, str]) -> None:
+    with counted_calls() as calls:
+        send(client, "POST", f"/public/unsubscribe?token={subscriber[2]}")
+    assert calls == {"dynamodb.Query": 1, "dynamodb.TransactWriteItems": 1}
+
+
+def test_unsubscribe_works_after_customer_is_erased(client: Any, known: Partner) -> None:
+    contact_hash = email_hash(known.account_id, "gone@example.com")
+    assert contact_hash
+    token = UnsubscribeToken(known.account_id, contact_hash, Channel.EMAIL).signed(stage_secret())
+    assert send(client, "POST", f"/public/unsubscribe?token={token}").status_code == 200
+    assert contacts.is_suppressed(
+        known.account_id, contacts.contact_key(contact_hash), Channel.EMAIL
+    )
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("query", ["", "?token=", "?token=x", "?token=" + "A" * 600])
+def test_unsubscribe_page_explains_invalid_token(client: Any, method: str, query: str) -> None:
+    with counted_calls() as calls:
+        response = send(client, method, f"/public/unsubscribe{query}")
+    assert response.status_code == 404
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "This link is invalid." in response.body.decode()
+    assert not calls
+
+
+@pytest.mark.parametrize(
+    ("accepted", "query", "expected"),
+    [
+        ("fr-CA,en;q=0.5", "", ('lang="fr" dir="ltr"', "Se désabonner")),
+        ("ar", "", ('lang="ar" dir="rtl"', "إلغاء الاشتراك")),
+        ("fr", "&language=de", ('lang="de" dir="ltr"', "Abmelden")),
+        ("pl", "", ('lang="en" dir="ltr"', "Unsubscribe")),
+    ],
+)
+def test_unsubscribe_page_uses_language_of_recipient(
+    client: Any, known: Partner, accepted: str, query: str, expected: tuple[str, str]
+) -> None:
+    token = UnsubscribeToken(known.account_id, "k", Channel.EMAIL).signed(stage_secret())
+    response = send(
+        client,
+        "GET",
+        f"/public/unsubscribe?token={token}{query}",
+        **{"Accept-Language": accepted},
+    )
+    for text in expected:
+        assert text in response.body.decode()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_short_link_redirects_to_survey_without_aws_requests(client: Any, method: str) -> None:
+    with counted_calls() as calls:
+        response = send(client, method, f"/s/{short_tracker(TRACKER)}")
+    assert not calls
+    assert response.status_code == 302
+    assert response.headers["Location"] == f"../public/survey/page?tracker={TRACKER}"
+    assert response.headers["Cache-Control"] == "private, no-store"
+
+
+@pytest.mark.parametrize("code", ["x", "A" * 21 + "B", "A" * 23])
+def test_invalid_short_link_gets_404_problem(client: Any, code: str) -> None:
+    response = send(client, "GET", f"/s/{code}")
+    assert response.status_code == 404
+    assert response.headers["Content-Type"] == "application/problem+json"
+
+
+def _email(account_id: str, customer_id: str) -> str:
+    customer = customers.find(account_id, customer_id)
+    assert customer
+    assert customer.email
+    return customer.email
