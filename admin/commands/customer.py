@@ -91,11 +91,11 @@ def export(
         typer.Option(help="The file to write. Default: standard output.", dir_okay=False),
     ] = None,
 ) -> None:
-    """Export all data that is stored about a person, as one JSON file.
+    """Export all stored data about a customer, as one JSON file.
 
     Only you can read the file.
 
-    Cost: about 12 AWS requests, and one per 100 purchases, feedback records and solicitations.
+    Cost: about 12 AWS requests, plus one per 100 purchases, feedback records and solicitations.
     """
     document = collect_person(account, customer)
     if output is None:
@@ -123,13 +123,13 @@ def erase(
     ] = False,
     yes: YesOption = False,
 ) -> None:
-    """Erase all data of a person, and print a receipt. This cannot be undone.
+    """Erase all data of a customer, and print a receipt. This cannot be undone.
 
-    The first pass runs at once. After 15 minutes, the service searches for the person again and
-    ends the erasure. Repeat the command to see the receipt; this has no further effect.
+    The first pass runs immediately. After 15 minutes, the service searches for data of the customer
+    again and ends the erasure. If you repeat the command, it only prints the current receipt.
 
-    Cost: about 20 AWS requests, one per 100 records of the person, and one per 40 of them. With
-    --replay, one per MB of the tables that contain data about persons.
+    Cost: about 20 AWS requests, plus one per 100 records and one per 40 records of the customer.
+    With --replay, one per MB of the tables that contain data about customers.
     """
     if replay == (customer is not None):
         raise typer.BadParameter("Use either ACCOUNT and ID, or --replay.")

@@ -1,4 +1,4 @@
-"""Purchases, solicitations and messages of erased customers, also those that arrive later."""
+"""Tests of purchases, solicitations and messages of erased customers, also of later purchases."""
 
 import json
 from contextvars import Context
@@ -77,7 +77,7 @@ def test_erasure_removes_person_from_purchase_and_sent_survey(
     assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
 
 
-def test_pending_survey_is_skipped_as_erased(shop: Shop, provider: Provider) -> None:
+def test_pending_survey_of_erased_customer_is_skipped(shop: Shop, provider: Provider) -> None:
     purchase = shop.record(customer=PERSON)
     erase(shop.account_id, customer_of(purchase))
     assert outcome(purchase) == ("SKIPPED", "ERASED")
