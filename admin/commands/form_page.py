@@ -52,7 +52,7 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
 
     Args:
         noun: the first word of the commands.
-        word: the name of one form of this kind, for texts.
+        word: the singular noun for this kind of form, used in help texts and messages.
     """
 
     @app.command(
@@ -87,7 +87,7 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         svg: Annotated[bool, typer.Option("--svg", help="Write SVG images.")] = False,
         poster: Annotated[bool, typer.Option("--poster", help="Write posters as HTML.")] = False,
         output: Annotated[
-            Path, typer.Option(file_okay=False, help="The folder of the files.")
+            Path, typer.Option(file_okay=False, help="The folder to write the files to.")
         ] = Path(),
     ) -> None:
         view = _view(noun, form, store, language)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _ERROR_CORRECTION: Final = "q"
-"""The level of QR codes on paper: a quarter of the code can be damaged."""
+"""The error correction level of QR codes: a code with a quarter of its area damaged is readable."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Poster:
 
     Attributes:
         place: the name of the store; ``""`` if the poster is for all stores.
-        link: the URL of the form's page.
+        link: the URL in the QR code: the page of the form.
     """
 
     view: PublicContactForm | PublicSurvey

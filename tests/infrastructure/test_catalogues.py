@@ -1,4 +1,4 @@
-"""The command that compiles and checks the catalogues of the words of pages."""
+"""Tests of the command that compiles and checks the catalogues of the words of pages."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ SOURCE = "fr.po"
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Copy one catalogue to a folder that the command uses instead of its own."""
+    """Copy one catalogue to a folder, and let the command use this folder."""
     shutil.copy(catalogues._SOURCES / SOURCE, tmp_path)
     monkeypatch.setattr(catalogues, "_SOURCES", tmp_path)
     monkeypatch.setattr(catalogues.words, "LOCALES", tmp_path / "locale")

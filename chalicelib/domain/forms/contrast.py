@@ -1,12 +1,13 @@
 """Compute the contrast of colours as WCAG 2.2 defines it.
 
-Colours are hexadecimal, with 3, 4, 6 or 8 digits. The last digits of 4 and 8 are the opacity.
+Colours are hexadecimal, with 3, 4, 6 or 8 digits. The fourth digit of 4, and the last two digits
+of 8, are the opacity.
 """
 
 from typing import Final
 
 _DARK_LUMINANCE: Final = 0.18
-"""Below this luminance, white text has a higher contrast than black text."""
+"""The luminance of a background below which white text has a higher contrast than black text."""
 
 _Rgb = tuple[float, float, float]
 
@@ -14,7 +15,8 @@ _Rgb = tuple[float, float, float]
 def contrast(foreground: str, background: str) -> float:
     """Return the contrast ratio of two colours: 1 to 21.
 
-    A transparent background lies on white, and a transparent foreground on the background.
+    The computation mixes a transparent background with white, and a transparent foreground with the
+    background.
     """
     below = _blend(background, (1.0, 1.0, 1.0))
     lighter, darker = sorted(

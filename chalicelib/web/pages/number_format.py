@@ -12,7 +12,7 @@ SEPARATORS: Final = Path(__file__).with_name("locale") / "separators.json"
 
 
 def format_number(number: int, language: Language) -> str:
-    """Return the number with the language's group separators; without a catalogue, as in English.
+    """Return the number with the group separators of the language, or of English by default.
 
     The digits are those of the values that respondents choose: 0 to 9.
     """

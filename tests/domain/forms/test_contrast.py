@@ -1,4 +1,4 @@
-"""Contrast of colours."""
+"""Tests of the contrast of colours."""
 
 import pytest
 

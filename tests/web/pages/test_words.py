@@ -1,4 +1,4 @@
-"""Words of pages in all languages: plurals, numbers and fallbacks."""
+"""Tests of the words of pages in all languages: plurals, numbers and default language."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Warn about the appearance of a form: low contrast, and fonts that pages do not load.
 
-A form with such a style is valid, but some respondents cannot read it.
+A form with low contrast is valid, but some respondents cannot read the form.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ _DARK: Final = {
     "border": "#7f8b98",
     "button text": "#06222c",
 }
-"""The colours of pages that a definition does not set; see `page.css`."""
+"""The default colours of pages, for colours that a definition does not set; see `page.css`."""
 
 _STYLE: Final = "/generalStyle/"
 _FOOTER: Final = "/footer/"

@@ -1,4 +1,4 @@
-"""Warnings about the appearance of forms."""
+"""Tests of warnings about the appearance of forms."""
 
 import re
 from pathlib import Path
