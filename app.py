@@ -11,6 +11,7 @@ from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent
 
 from chalicelib.queues import (
+    ERASURES,
     FEEDBACK,
     IMPORTS,
     LISTING,
@@ -107,6 +108,14 @@ def process_message_events(event: SQSEvent) -> Any:
     from chalicelib.functions import process_message_events as function
 
     return function.process_message_events(event)
+
+
+@on_messages(ERASURES)
+def erase_customer(event: SQSEvent) -> Any:
+    """Continue erasures of customers."""
+    from chalicelib.functions import erase_customer as function
+
+    return function.erase_customer(event)
 
 
 @app.schedule(Rate(1, unit=Rate.MINUTES))

@@ -50,6 +50,7 @@ FEEDBACK: Final = Queue("feedback", batch_size=25, max_concurrency=5, batch_wind
 WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50)
 PURCHASES: Final = Queue("purchases", batch_size=10, max_concurrency=20)
 SOLICITATIONS: Final = Queue("solicitations", batch_size=10, max_concurrency=5)
+ERASURES: Final = Queue("erasures", batch_size=1, max_concurrency=2)
 MESSAGE_EVENTS: Final = Queue("message-events", batch_size=10, max_concurrency=2)
 
 ALL_QUEUES: Final = (
@@ -60,4 +61,5 @@ ALL_QUEUES: Final = (
     PURCHASES,
     SOLICITATIONS,
     MESSAGE_EVENTS,
+    ERASURES,
 )

@@ -35,6 +35,7 @@ class Settings:
             customers; ``""`` if customers receive them.
         sms_sender_id: the sender of text messages; ``""`` for the default of the AWS account.
         sms_segments: the maximum number of segments of a text message. Each segment has a price.
+        erasure_recheck_s: the time in seconds after which an erasure searches for the person again.
     """
 
     stage: str
@@ -44,6 +45,7 @@ class Settings:
     private_webhooks: bool = False
     public_base_url: str = ""
     survey_link_template: str = ""
+    erasure_recheck_s: int = 900
     mail_sender: str = ""
     sandbox_email: str = ""
     sms_sender_id: str = ""
@@ -68,6 +70,7 @@ def settings() -> Settings:
         private_webhooks=stage in _EMULATED and os.environ.get("PRIVATE_WEBHOOKS") == "true",
         public_base_url=os.environ.get("PUBLIC_BASE_URL", "").rstrip("/"),
         survey_link_template=os.environ.get("SURVEY_LINK_TEMPLATE", ""),
+        erasure_recheck_s=int(os.environ.get("ERASURE_RECHECK_S") or 900),
         mail_sender=os.environ.get("MAIL_SENDER") or (_SENDER if stage in _EMULATED else ""),
         sandbox_email=os.environ.get("SANDBOX_EMAIL") or "",
         sms_sender_id=os.environ.get("SMS_SENDER_ID") or "",

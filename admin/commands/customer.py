@@ -1,18 +1,37 @@
-"""The command ``customer``: find and show customers."""
+"""The command ``customer``: find, show, export and erase customers."""
 
-from typing import Annotated
+import json
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.options import example
-from admin.terminal import cell_text, notices, progress_total, show_record, show_table
+from admin.feedback.output_file import replaced_file
+from admin.options import YesOption, example
+from admin.terminal import (
+    cell_text,
+    confirm,
+    counter,
+    notices,
+    progress_total,
+    show_json,
+    show_record,
+    show_table,
+)
 from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.erasure import Erasure, build_receipt
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.customers.find import find_by_email, find_by_name, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
+from chalicelib.services.erasure.collect import collect_person
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
+from chalicelib.services.erasure.replay import replay_erasures
 
-app = typer.Typer(help="Find and show customers.", no_args_is_help=True)
+_CUSTOMER: Final = typer.Argument(metavar="ID", help="The customer's id.", parser=id_argument)
+_ACCOUNT: Final = typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
+
+app = typer.Typer(help="Find, show, export and erase customers.", no_args_is_help=True)
 
 
 @app.command(
@@ -51,12 +70,7 @@ def find(
 
 
 @app.command("show", epilog=example("customer show ACCOUNT ID"))
-def show_customer(
-    account: AccountArgument,
-    customer: Annotated[
-        str, typer.Argument(metavar="ID", help="The customer's id.", parser=id_argument)
-    ],
-) -> None:
+def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER]) -> None:
     """Show all data of a customer.
 
     Cost: two AWS requests.
@@ -66,6 +80,89 @@ def show_customer(
     show_record(
         shown, "\n".join(f"{name:<{width}}  {cell_text(value)}" for name, value in shown.items())
     )
+
+
+@app.command(epilog=example("customer export ACCOUNT ID --output zoe.json"))
+def export(
+    account: AccountArgument,
+    customer: Annotated[str, _CUSTOMER],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The file to write. Default: standard output.", dir_okay=False),
+    ] = None,
+) -> None:
+    """Export all data that is stored about a person, as one JSON file.
+
+    Only you can read the file.
+
+    Cost: about 12 AWS requests, and one per 100 purchases, feedback records and solicitations.
+    """
+    document = collect_person(account, customer)
+    if output is None:
+        show_json(document)
+        return
+    with replaced_file(output) as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n")
+    notices().print(f"Wrote {output}.")
+    show_record({"output": str(output)})
+
+
+@app.command(
+    epilog=example(
+        "customer erase ACCOUNT ID",
+        "customer erase ACCOUNT ID --yes --json",
+        "customer erase --replay --yes",
+    )
+)
+def erase(
+    account: Annotated[str | None, _ACCOUNT] = None,
+    customer: Annotated[str | None, _CUSTOMER] = None,
+    replay: Annotated[
+        bool,
+        typer.Option("--replay", help="Repeat all recorded erasures after a restore."),
+    ] = False,
+    yes: YesOption = False,
+) -> None:
+    """Erase all data of a person, and print a receipt. This cannot be undone.
+
+    The first pass runs at once. After 15 minutes, the service searches for the person again and
+    ends the erasure. Repeat the command to see the receipt; this has no further effect.
+
+    Cost: about 20 AWS requests, one per 100 records of the person, and one per 40 of them. With
+    --replay, one per MB of the tables that contain data about persons.
+    """
+    if replay == (customer is not None):
+        raise typer.BadParameter("Use either ACCOUNT and ID, or --replay.")
+    if account is None or customer is None:
+        _replay(is_confirmed=yes)
+        return
+    confirm(f"Erase all data of the customer {customer}?", is_confirmed=yes)
+    started = start_erasure(account, customer)
+    _show_receipt(continue_erasure(started.pointer) or started)
+
+
+def _replay(*, is_confirmed: bool) -> None:
+    confirm("Repeat all recorded erasures?", is_confirmed=is_confirmed)
+    with counter("Reading records") as advance:
+        repeated = replay_erasures(advance)
+    notices().print(f"Repeated {len(repeated)} erasures.")
+    show_record({"repeated": [build_receipt(erasure) for erasure in repeated]})
+
+
+def _show_receipt(erasure: Erasure) -> None:
+    receipt = build_receipt(erasure)
+    lines = [
+        f"Erasure {receipt['erasureId']}",
+        f"State: {receipt['state']}, requested at {receipt['erasedAt']}",
+        *(f"Erased {name}: {number}" for name, number in receipt["erased"].items()),
+        f"Suppressed channels: {', '.join(receipt['suppressedChannels']) or 'none'}",
+        "Remaining copies:",
+        *(
+            f"  {copy['copy']}: {copy['expiresAt'] or str(copy['retentionDays']) + ' days'}"
+            for copy in receipt["remainingCopies"]
+        ),
+    ]
+    show_record(receipt, "\n".join(lines))
 
 
 def _show_list(found: list[Customer]) -> None:

@@ -8,6 +8,7 @@ record, which the sweeper requeues.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Generic
 
 from chalice.app import SQSEvent
@@ -28,10 +29,12 @@ class Message(Generic[PointerT]):
     Attributes:
         pointer: the content of the message.
         receive_count: the number of times that the queue delivered the message.
+        sent_at: the time at which the message was sent; None if the event does not contain it.
     """
 
     pointer: PointerT
     receive_count: int
+    sent_at: datetime | None = None
 
     @property
     def is_redelivery(self) -> bool:
@@ -116,8 +119,13 @@ def _message(record: Record, pointer_type: type[PointerT]) -> Message[PointerT] 
     except ValueError:
         logger.error("invalid message", message_id=record["messageId"])
         return None
-    receive_count = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
-    return Message(pointer, receive_count)
+    attributes = record.get("attributes", {})
+    sent_ms = attributes.get("SentTimestamp")
+    return Message(
+        pointer,
+        receive_count=int(attributes.get("ApproximateReceiveCount", 1)),
+        sent_at=datetime.fromtimestamp(int(sent_ms) / 1000, UTC) if sent_ms else None,
+    )
 
 
 def _succeeds(

@@ -40,7 +40,9 @@ def record_purchase(event: SQSEvent) -> Response:
 def _process(message: Message[PurchaseMessage]) -> None:
     pointer = message.pointer
     try:
-        purchase = record(pointer.account_id, pointer.purchase, solicit=True)
+        purchase = record(
+            pointer.account_id, pointer.purchase, solicit=True, sent_at=message.sent_at
+        )
     except (InvalidInput, InputTooLarge) as error:
         errors = error.errors if isinstance(error, InvalidInput) else []
         logger.error(

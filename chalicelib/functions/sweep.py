@@ -6,6 +6,7 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.services.customers.request_positions import request_overdue_positions
+from chalicelib.services.feedback.retention import anonymize_old_feedback
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 from chalicelib.services.work.sweep import sweep as sweep_work
 from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
@@ -15,12 +16,13 @@ def sweep(event: CloudWatchEvent) -> None:
     """Requeue overdue work of every kind until none is left or the function's time runs out.
 
     The kinds are swept concurrently, so that a failure or a backlog of one kind does not block the
-    others. Positions for unlisted customers are requested once for each account. If sweeping a kind
-    fails, the exception is raised after the other kinds are swept.
+    others. Positions for unlisted customers are requested once for each account. Feedback that is
+    older than the retention period of its account is anonymized, a bounded number per invocation.
+    If one part fails, the exception is raised after the other parts have run.
     """
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
         errors = map_concurrently(_sweep_kind, ALL_WORK, len(ALL_WORK))
-        errors.append(_sweep_listing())
+        errors += [_sweep_listing(), _anonymize_old_feedback()]
     for error in errors:
         if error:
             raise error
@@ -44,4 +46,14 @@ def _sweep_listing() -> Exception | None:
         logger.exception("sweep failed", work="listing")
         return error
     logger.info("overdue listing requested", **metric_fields("work", "listing", swept=accounts))
+    return None
+
+
+def _anonymize_old_feedback() -> Exception | None:
+    try:
+        anonymized = anonymize_old_feedback(lambda: time_left_s() >= MIN_WORK_S)
+    except Exception as error:
+        logger.exception("sweep failed", work="retention")
+        return error
+    logger.info("old feedback anonymized", **metric_fields("work", "retention", swept=anonymized))
     return None

@@ -1,21 +1,28 @@
 """The table of accounts."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.update import Action
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.settings import AccountSettings, SettingChange
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.attributes import JsonAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
 
 class AccountRow(Table):
-    """The table row of an account. ``settings`` omits the name and all default values."""
+    """The table row of an account. ``settings`` omits the name and all default values.
+
+    An account with a retention period has ``retention_due_at``, the time in epoch seconds at which
+    the sweeper continues to anonymize feedback. ``anonymized_until`` is the creation time of the
+    feedback up to which it has anonymized all.
+    """
 
     class Meta:
         name = "accounts"
@@ -24,6 +31,8 @@ class AccountRow(Table):
     name = UnicodeAttribute()
     created_at = UnicodeAttribute()
     settings = JsonAttribute(null=True)
+    retention_due_at = IntegerAttribute(null=True)
+    anonymized_until = UnicodeAttribute(null=True)
 
 
 def save(account: Account) -> None:
@@ -44,7 +53,7 @@ def find_settings(account_id: str, *, consistent: bool = False) -> AccountSettin
     row = _find_row(account_id, consistent=consistent)
     if row is None:
         return None
-    return AccountSettings.model_validate({"name": row.name, **(row.settings or {})})
+    return _settings(row)
 
 
 def replace_settings(
@@ -66,10 +75,61 @@ def replace_settings(
             [
                 AccountRow.name.set(changed.name),
                 AccountRow.settings.set(new) if new else AccountRow.settings.remove(),
+                *_retention_actions(current, changed),
             ],
             (AccountRow.name == current.name) & is_unchanged,
         )
         account_changes.add(write, account_id, changes)
+
+
+def _retention_actions(current: AccountSettings, changed: AccountSettings) -> list[Action]:
+    if changed.retention_days == current.retention_days:
+        return []
+    if changed.retention_days is None:
+        return [AccountRow.retention_due_at.remove()]
+    return [AccountRow.retention_due_at.set(0)]
+
+
+@dataclass(frozen=True)
+class DueRetention:
+    """An account whose old feedback must be anonymized.
+
+    Attributes:
+        anonymized_until: the creation time of the feedback up to which all is anonymized.
+    """
+
+    account_id: str
+    retention_days: int
+    anonymized_until: datetime | None
+
+
+def list_due_retention(now: datetime) -> list[DueRetention]:
+    """Load the accounts whose retention is due. Reads the whole table, with one request per MB."""
+    rows = AccountRow.scan(AccountRow.retention_due_at <= int(now.timestamp()))
+    return [
+        DueRetention(
+            row.account_id,
+            days,
+            datetime.fromisoformat(row.anonymized_until) if row.anonymized_until else None,
+        )
+        for row in rows
+        if (days := _settings(row).retention_days)
+    ]
+
+
+def save_retention(account_id: str, anonymized_until: datetime | None, due_at: datetime) -> None:
+    """Store the progress of the retention and the time of its next pass. One request."""
+    row = AccountRow(account_id)
+    actions: list[Action] = [AccountRow.retention_due_at.set(int(due_at.timestamp()))]
+    if anonymized_until:
+        actions.append(AccountRow.anonymized_until.set(format_timestamp(anonymized_until)))
+    try_write(lambda: row.update(actions, condition=AccountRow.retention_due_at.exists()))
+
+
+def restart_retention() -> None:
+    """Make all retention start again from the oldest feedback. Reads the whole table."""
+    for row in AccountRow.scan(AccountRow.retention_due_at.exists()):
+        row.update([AccountRow.retention_due_at.set(0), AccountRow.anonymized_until.remove()])
 
 
 def list_all() -> list[Account]:
@@ -82,6 +142,10 @@ def _find_row(account_id: str, *, consistent: bool = False) -> AccountRow | None
         return AccountRow.get(account_id, consistent_read=consistent)
     except AccountRow.DoesNotExist:
         return None
+
+
+def _settings(row: AccountRow) -> AccountSettings:
+    return AccountSettings.model_validate({"name": row.name, **(row.settings or {})})
 
 
 def _account(row: AccountRow) -> Account:

@@ -5,7 +5,7 @@ Suppressions have no expiry, and they also apply to customers that are created l
 """
 
 import hmac
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -34,7 +34,8 @@ _PURPOSE: Final = b"contact\n"
 class ContactRow(Table):
     """The table row of a contact.
 
-    ``solicited`` maps each scope to a time and a purchase. Every write increments ``revision``.
+    ``solicited`` maps each scope to a time and a purchase. ``erased_at`` is the time of the
+    last erasure of a person with this address. Every write increments ``revision``.
     """
 
     class Meta:
@@ -47,6 +48,7 @@ class ContactRow(Table):
     suppressed_email = UnicodeAttribute(null=True)
     suppressed_sms = UnicodeAttribute(null=True)
     suppressed_at = UnicodeAttribute(null=True)
+    erased_at = UnicodeAttribute(null=True)
     expires_at = IntegerAttribute(null=True)
 
 
@@ -98,6 +100,33 @@ def suppress(
             ContactRow.expires_at.remove(),
         ],
     )
+
+
+def suppress_erased(
+    write: TransactWrite, account_id: str, keys: Mapping[Channel, str], at: datetime
+) -> None:
+    """Suppress the contacts of an erased customer, in this transaction.
+
+    Args:
+        keys: the contact of each channel.
+    """
+    for channel, key in keys.items():
+        write.update(
+            ContactRow(key),
+            actions=[
+                ContactRow.account_id.set(account_id),
+                _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
+                ContactRow.suppressed_at.set(format_timestamp(at)),
+                ContactRow.erased_at.set(format_timestamp(at)),
+                ContactRow.revision.add(1),
+                ContactRow.expires_at.remove(),
+            ],
+        )
+
+
+def delete(write: TransactWrite, key: str) -> None:
+    """Delete a contact in this transaction."""
+    write.delete(ContactRow(key))
 
 
 def record_solicitation(

@@ -104,7 +104,9 @@ def increment_total(
         read: the total that the caller has read. The transaction fails if the stored total is
             different.
     """
-    unchanged = (CounterRow.total == read) if read else CounterRow.total.does_not_exist()
+    unchanged = CounterRow.total == read
+    if not read:
+        unchanged |= CounterRow.total.does_not_exist()
     transaction.update(
         CounterRow(account_id, kind.value),
         actions=[CounterRow.total.set(read + by)],

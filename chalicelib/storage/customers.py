@@ -163,8 +163,13 @@ def find(account_id: str, customer_id: str) -> Customer | None:
 
 def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
     """Load the id of the account's oldest customer with this pair. One consistent request."""
+    return find_by_digest(account_id, pair.digest)
+
+
+def find_by_digest(account_id: str, digest: str) -> str | None:
+    """Load the id of the account's oldest customer with the pair that has this digest."""
     try:
-        row = CustomerPairRow.get(account_key(account_id, pair.digest), consistent_read=True)
+        row = CustomerPairRow.get(account_key(account_id, digest), consistent_read=True)
     except CustomerPairRow.DoesNotExist:
         return None
     return row.customer_id

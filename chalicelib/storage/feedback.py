@@ -11,6 +11,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.tracker import Tracker
@@ -18,7 +19,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
-from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.table import read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import put_new
 from chalicelib.storage.dynamodb.work_records import (
     WorkRecords,
@@ -53,8 +54,20 @@ class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     created_at = UnicodeAttribute(range_key=True)
 
 
+class _ByContact(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_contact"
+        projection = KeysOnlyProjection()
+
+    contact_hash = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
 class FeedbackRow(WorkRow):
-    """The table row of a feedback record, with the state of its processing."""
+    """The table row of a feedback record, with the state of its processing.
+
+    ``contact_hash`` is the hash of the pair of e-mail address and phone number in the answers.
+    """
 
     class Meta:
         name = "feedback"
@@ -67,8 +80,11 @@ class FeedbackRow(WorkRow):
     created_at = UnicodeAttribute()
     customer_id = UnicodeAttribute(null=True)
     is_test = BooleanAttribute(null=True)
+    contact_hash = UnicodeAttribute(null=True)
+    anonymized_at = UnicodeAttribute(null=True)
     by_account = _ByAccount()
     by_customer = _ByCustomer()
+    by_contact = _ByContact()
     part = PART
 
     def pointer(self, _now: datetime) -> FeedbackPointer:
@@ -145,6 +161,35 @@ def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
                 yield record.feedback
 
 
+def list_created(
+    account_id: str, after: datetime | None, until: datetime, at_most: int
+) -> list[tuple[str, datetime]]:
+    """Return the ids and the creation times of the account's feedback, the oldest first.
+
+    About one request. The index is eventually consistent.
+
+    Args:
+        after: feedback created until this time is omitted.
+        until: the latest creation time.
+        at_most: the maximum number of records. Records that were created in the same millisecond as
+            the last one are returned too.
+    """
+    first = format_timestamp(after + timedelta(milliseconds=1)) if after else "0"
+    last = format_timestamp(until)
+    if first > last:
+        return []
+    created: list[tuple[str, datetime]] = []
+    rows = FeedbackRow.by_account.query(
+        account_id, FeedbackRow.created_at.between(first, last), page_size=at_most
+    )
+    for row in rows:
+        created_at = datetime.fromisoformat(row.created_at)
+        if len(created) >= at_most and created_at != created[-1][1]:
+            break
+        created.append((row.feedback_id, created_at))
+    return created
+
+
 def find_with_tracker(
     feedback_id: str, tracker_id: str
 ) -> tuple[StoredFeedback | None, Tracker | None]:
@@ -158,7 +203,7 @@ def finish(
 ) -> None:
     """Mark a feedback record as processed in this transaction.
 
-    The transaction fails if the record is not pending.
+    The transaction fails if the record is not pending, or was anonymized since it was loaded.
 
     Args:
         customer_id: the id of the respondent's customer, or None if there is no such customer.
@@ -170,7 +215,61 @@ def finish(
     ]
     if customer_id:
         actions.append(FeedbackRow.customer_id.set(customer_id))
-    write.update(FeedbackRow(feedback.id), actions=actions, condition=FeedbackRow.is_pending())
+    anonymized_at = FeedbackRow.anonymized_at
+    is_unchanged = (
+        anonymized_at.exists() if feedback.is_anonymized else anonymized_at.does_not_exist()
+    )
+    write.update(
+        FeedbackRow(feedback.id),
+        actions=actions,
+        condition=FeedbackRow.is_pending() & is_unchanged,
+    )
+
+
+def of_person(
+    account_id: str, customer_id: str, contact_hash: str | None
+) -> Iterator[StoredFeedback]:
+    """Yield the feedback of a customer, and the feedback whose answers contain the pair.
+
+    One request per index and MB of entries, and one per 100 records. The indexes are eventually
+    consistent.
+
+    Args:
+        contact_hash: the hash of the customer's pair.
+    """
+    entries: list[FeedbackRow] = list(FeedbackRow.by_customer.query(customer_id))
+    if contact_hash:
+        entries += FeedbackRow.by_contact.query(contact_hash)
+    unique = {entry.feedback_id: entry for entry in entries}
+    for row in read_indexed(FeedbackRow, unique.values()):
+        if row.account_id == account_id and (
+            row.customer_id == customer_id or (contact_hash and row.contact_hash == contact_hash)
+        ):
+            yield _stored(row)
+
+
+def anonymize(
+    write: TransactWrite, stored: StoredFeedback, anonymized: Feedback, now: datetime
+) -> None:
+    """Replace a feedback record with its anonymized version, in this transaction.
+
+    The transaction fails if the record has changed since it was loaded.
+    """
+    actions: list[Action] = [
+        FeedbackRow.document.set(anonymized.model_dump_json().encode()),
+        FeedbackRow.anonymized_at.set(format_timestamp(now)),
+        FeedbackRow.contact_hash.remove(),
+        FeedbackRow.input_hash.remove(),
+    ]
+    if anonymized.customer_id is None:
+        actions.append(FeedbackRow.customer_id.remove())
+    customer_id, seen = FeedbackRow.customer_id, stored.feedback.customer_id
+    write.update(
+        FeedbackRow(stored.feedback.id),
+        actions=actions,
+        condition=_is_unchanged(stored)
+        & (customer_id == seen if seen else customer_id.does_not_exist()),
+    )
 
 
 def set_test(write: TransactWrite, stored: StoredFeedback, *, is_test: bool) -> None:
@@ -200,6 +299,7 @@ def _is_unchanged(stored: StoredFeedback) -> Condition:
 
 
 def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
+    pair = feedback.answered_pair
     return {
         "feedback_id": feedback.id,
         "account_id": feedback.account_id,
@@ -208,6 +308,7 @@ def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
         "input_hash": input_hash,
         "created_at": format_timestamp(feedback.created_at),
         "customer_id": feedback.customer_id,
+        "contact_hash": pair_hash(feedback.account_id, pair.digest if pair else None),
         **pending_attributes(feedback.account_id, feedback.id, PART, feedback.created_at),
     }
 

@@ -5,13 +5,15 @@ Writing the header accepts the import. If an import has no header, or its header
 than a chunk, a failed request left the chunk behind, and the chunk is not imported.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
@@ -25,8 +27,9 @@ from chalicelib.domain.customers.import_batch import (
     groups_from_json,
     groups_to_json,
 )
-from chalicelib.domain.customers.merge import RowGroup
+from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.work import PARKED_SHARD, shards_of_account
 from chalicelib.storage.counters import CounterRow, Listed, total_of
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.attributes import (
@@ -51,6 +54,9 @@ _CHUNK_RETENTION: Final = _RETENTION + timedelta(days=1)
 DynamoDB deletes expired rows one by one. Because the header expires first, an import with a header
 has all its chunks.
 """
+
+_CHUNKS_READ_AT_ONCE: Final = 25
+"""A chunk has at most 400 KB, and DynamoDB returns at most 16 MB at once."""
 
 _NOT_DONE: Final = "The row could not be imported. It is stored, and an operator can replay it."
 _PROGRESS_ATTRIBUTES: Final = [
@@ -90,6 +96,7 @@ class ImportRow(WorkRow):
     unchanged = IntegerAttribute(null=True)
     failed = IntegerAttribute(null=True)
     errors = JsonAttribute(null=True)
+    revision = IntegerAttribute(null=True)
 
     def pointer(self, now: datetime) -> ChunkPointer:
         return _pointer(
@@ -243,7 +250,7 @@ def finish_chunk(
 ) -> None:
     """Mark a chunk as done and delete its customer rows, in this transaction.
 
-    The transaction fails if the chunk is not pending.
+    The transaction fails if the chunk is not pending, or if rows were erased since it was loaded.
     """
     write.update(
         ImportRow(chunk.row.import_id, chunk.row.part),
@@ -258,8 +265,59 @@ def finish_chunk(
             ImportRow.rows.remove(),
             *leave_index(ImportRow),
         ],
-        condition=ImportRow.is_pending(),
+        condition=ImportRow.is_pending() & _is_unchanged(chunk.row),
     )
+
+
+def unfinished_with_pair(account_id: str, pair: str) -> Iterator[ImportRow]:
+    """Yield the account's unfinished and parked chunks that contain rows with this pair.
+
+    One request per shard and MB of index entries, and one per 25 unfinished chunks.
+
+    Args:
+        pair: the digest of the pair.
+    """
+    entries = (
+        (ImportRow, entry.import_id, entry.part)
+        for shard in (*shards_of_account(account_id), PARKED_SHARD)
+        for entry in ImportRow.due.query(shard)
+    )
+    while group := list(islice(entries, _CHUNKS_READ_AT_ONCE)):
+        for row in read_together(*group):
+            if row and row.account_id == account_id and row.rows and rows_with_pair(row, pair):
+                yield row
+
+
+def rows_with_pair(chunk: ImportRow, pair: str) -> list[GroupRow]:
+    """Return the rows of a chunk that have this pair."""
+    return [r for group in groups_from_json(chunk.rows) if group.pair == pair for r in group.rows]
+
+
+def erase_pair(write: TransactWrite, chunk: ImportRow, pair: str) -> None:
+    """Remove the values of the rows with this pair from a chunk, in this transaction.
+
+    The transaction fails if the chunk has changed since it was loaded. A worker that has loaded the
+    chunk before cannot finish it.
+    """
+    groups = [
+        group.erased() if group.pair == pair else group for group in groups_from_json(chunk.rows)
+    ]
+    write.update(
+        ImportRow(chunk.import_id, chunk.part),
+        actions=[
+            ImportRow.rows.set(groups_to_json(groups)),
+            ImportRow.revision.set((chunk.revision or 0) + 1),
+        ],
+        condition=(ImportRow.state == chunk.state) & _is_unchanged(chunk),
+    )
+
+
+def _is_unchanged(chunk: ImportRow) -> Condition:
+    revision = ImportRow.revision
+    condition: Condition = (
+        revision == chunk.revision if chunk.revision else revision.does_not_exist()
+    )
+    return condition
 
 
 def discard(chunk: LoadedChunk) -> None:

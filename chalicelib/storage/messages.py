@@ -1,5 +1,6 @@
 """The table of sent messages. Bounces and complaints contain only the provider's message id."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -54,6 +55,10 @@ def find_message(message_id: str) -> SentMessage | None:
     (row,) = read_together((MessageRow, message_id))
     if row is None:
         return None
+    return _message(row)
+
+
+def _message(row: MessageRow) -> SentMessage:
     return SentMessage(
         message_id=row.message_id,
         account_id=row.account_id,
@@ -63,6 +68,17 @@ def find_message(message_id: str) -> SentMessage | None:
         contact_key=row.contact_key,
         sent_at=datetime.fromisoformat(row.sent_at),
     )
+
+
+def find_many(message_ids: Collection[str]) -> list[SentMessage]:
+    """Load up to 100 messages by id, without missing ones. One consistent request."""
+    rows = read_together(*((MessageRow, message_id) for message_id in message_ids))
+    return [_message(row) for row in rows if row]
+
+
+def delete(write: TransactWrite, message_id: str) -> None:
+    """Delete a message in this transaction."""
+    write.delete(MessageRow(message_id))
 
 
 def add(write: TransactWrite, message: SentMessage) -> None:

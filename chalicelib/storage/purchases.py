@@ -1,5 +1,7 @@
 """The table of purchases."""
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
@@ -11,7 +13,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
-from chalicelib.storage.dynamodb.table import Table, account_key
+from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed
 
 
 class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -82,6 +84,32 @@ def put(
     row = _row(account_id, purchase)
     row.input_hash = input_hash
     write.save(row, unchanged)
+
+
+def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
+    """Yield the customer's purchases. One request per MB of index entries and per 100 purchases."""
+    for row in read_indexed(PurchaseRow, PurchaseRow.by_customer.query(customer_id)):
+        if row.account_id == account_id and row.customer_id == customer_id:
+            yield build_purchase_from(row)
+
+
+def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at: datetime) -> None:
+    """Remove the customer and all free data of a purchase, in this transaction.
+
+    The transaction fails if the purchase has changed since it was loaded.
+    """
+    write.update(
+        PurchaseRow(account_key(account_id, purchase.id)),
+        actions=[
+            PurchaseRow.customer_id.remove(),
+            PurchaseRow.metadata.remove(),
+            PurchaseRow.attributes.remove(),
+            PurchaseRow.input_hash.remove(),
+            PurchaseRow.updated_at.set(format_timestamp(at)),
+        ],
+        condition=(PurchaseRow.customer_id == purchase.customer_id)
+        & (PurchaseRow.updated_at == format_timestamp(purchase.updated_at)),
+    )
 
 
 def build_purchase_from(row: PurchaseRow) -> Purchase:

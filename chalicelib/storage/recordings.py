@@ -14,6 +14,7 @@ from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.erasures import ErasureRow
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
 from chalicelib.storage.solicitations import SolicitationRow
 
@@ -30,6 +31,8 @@ class Known:
         is_pair_known: whether a customer has the pair.
         total: the number of listed customers; None if the counter is reserved.
         suppressed: the channels that are suppressed for the addresses of the purchase.
+        erased_at: the last time at which the customer, or a person with one of the addresses, was
+            erased.
     """
 
     purchase: Purchase | None
@@ -39,6 +42,7 @@ class Known:
     is_pair_known: bool
     total: int | None
     suppressed: frozenset[Channel]
+    erased_at: datetime | None = None
 
 
 def load_known(
@@ -48,12 +52,14 @@ def load_known(
     pair: CustomerPair | None,
     contact_keys: Mapping[Channel, str],
     now: datetime,
+    erasure_id: str | None = None,
 ) -> Known:
     """Load the records that a purchase refers to. One consistent request.
 
     Args:
         customer_id: the id of the purchase's customer, or the id for a new customer.
         contact_keys: the contacts whose suppression matters, by channel.
+        erasure_id: the id of the erasure of the customer that the purchase names, if it matters.
     """
     keys: dict[str, Any] = {
         "purchase": (PurchaseRow, account_key(account_id, purchase_id)),
@@ -65,6 +71,8 @@ def load_known(
     if pair:
         keys["pair"] = (CustomerPairRow, account_key(account_id, pair.digest))
     keys |= {channel: (ContactRow, key) for channel, key in contact_keys.items()}
+    if erasure_id:
+        keys["erasure"] = (ErasureRow, erasure_id)
     rows = dict(zip(keys, read_together(*keys.values()), strict=True))
     purchase, solicitation = rows["purchase"], rows["solicitation"]
     known_pair = rows.get("pair")
@@ -80,5 +88,13 @@ def load_known(
             channel
             for channel, key in contact_keys.items()
             if channel in contacts.build_contact(key, rows[channel]).suppressed
+        ),
+        erased_at=max(
+            (
+                datetime.fromisoformat(row.erased_at)
+                for row in (rows.get("erasure"), *(rows[channel] for channel in contact_keys))
+                if row and row.erased_at
+            ),
+            default=None,
         ),
     )

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
+from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.backoff import Backoff
@@ -23,6 +23,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.decide import SkipReason
 from chalicelib.domain.solicitation.solicitation import (
     INTERRUPTED,
     Solicitation,
@@ -34,7 +35,7 @@ from chalicelib.storage import counters, messages
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.table import account_key, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     put_new,
@@ -84,6 +85,15 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     created_at = UnicodeAttribute(range_key=True)
 
 
+class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_customer"
+        projection = KeysOnlyProjection()
+
+    customer_id = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
 class SolicitationRow(WorkRow):
     """The table row of a solicitation. The id is the id of the purchase."""
 
@@ -109,6 +119,7 @@ class SolicitationRow(WorkRow):
     message_id = UnicodeAttribute(null=True)
     sent_at = UnicodeAttribute(null=True)
     by_account = _ByAccount()
+    by_customer = _ByCustomer()
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
@@ -391,6 +402,55 @@ def list_for_account(
         page_size=_FILTERED_PAGE_SIZE if filters else min(at_most, _FILTERED_PAGE_SIZE),
     )
     return (build_solicitation(row) for row in rows)
+
+
+def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
+    """Yield the customer's solicitations.
+
+    One request per MB of index entries and per 100 solicitations.
+    """
+    for row in read_indexed(SolicitationRow, SolicitationRow.by_customer.query(customer_id)):
+        if row.account_id == account_id and row.customer_id == customer_id:
+            yield build_solicitation(row)
+
+
+def erase_customer(write: TransactWrite, solicitation: Solicitation, now: datetime) -> None:
+    """Remove the customer, the tracker and the message of a solicitation, in this transaction.
+
+    A pending solicitation ends: SKIPPED, or UNKNOWN if a worker may be sending the message. The
+    transaction fails if the solicitation has changed since it was loaded.
+    """
+    row = SolicitationRow
+    actions: list[Action] = [
+        row.customer_id.remove(),
+        row.tracker_id.remove(),
+        row.message_id.remove(),
+    ]
+    if solicitation.state in (SolicitationState.PENDING, SolicitationState.PARKED):
+        is_open = solicitation.leased_until is None
+        state = SolicitationState.SKIPPED if is_open else SolicitationState.UNKNOWN
+        actions += [
+            row.held_until.remove(),
+            row.reason.set(SkipReason.ERASED.value),
+            *_ending(state, now),
+        ]
+    leased, message = row.leased_until, row.message_id
+    write.update(
+        SolicitationRow(solicitation.id),
+        actions=actions,
+        condition=(row.customer_id == solicitation.customer_id)
+        & (row.state == solicitation.state.value)
+        & (
+            leased == solicitation.leased_until
+            if solicitation.leased_until
+            else leased.does_not_exist()
+        )
+        & (
+            message == solicitation.message_id
+            if solicitation.message_id
+            else message.does_not_exist()
+        ),
+    )
 
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:

@@ -1,14 +1,25 @@
 """The table of trackers."""
 
+from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.table import Table, read_indexed
 from chalicelib.storage.dynamodb.transactions import try_write
+
+
+class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    class Meta:
+        index_name = "by_customer"
+        projection = KeysOnlyProjection()
+
+    customer_id = UnicodeAttribute(hash_key=True)
 
 
 class TrackerRow(Table):
@@ -27,6 +38,7 @@ class TrackerRow(Table):
     created_at = UnicodeAttribute()
     used_at = UnicodeAttribute(null=True)
     feedback_id = UnicodeAttribute(null=True)
+    by_customer = _ByCustomer()
 
 
 def create(tracker: Tracker) -> bool:
@@ -65,6 +77,18 @@ def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetim
         ],
         condition=TrackerRow.tracker_id.exists() & TrackerRow.used_at.does_not_exist(),
     )
+
+
+def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
+    """Yield the customer's trackers. One request per MB of index entries and per 100 trackers."""
+    for row in read_indexed(TrackerRow, TrackerRow.by_customer.query(customer_id)):
+        if row.account_id == account_id:
+            yield build_tracker(row)
+
+
+def delete(write: TransactWrite, tracker: Tracker) -> None:
+    """Delete a tracker in this transaction. The transaction fails if it does not exist."""
+    write.delete(TrackerRow(tracker.id), condition=TrackerRow.tracker_id.exists())
 
 
 def _row(tracker: Tracker) -> TrackerRow:

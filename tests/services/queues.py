@@ -6,12 +6,14 @@ The function has only the permissions of its policy.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import boto3
 from chalice.app import SQSEvent
 
 from chalicelib.functions.assign_positions import assign_positions
+from chalicelib.functions.erase_customer import erase_customer
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.functions.process_feedback import process_feedback
 from chalicelib.functions.record_purchase import record_purchase
@@ -41,18 +43,23 @@ class FunctionQueue:
                 bodies.append(message["Body"])
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
-    def deliver(self, bodies: Sequence[str], receive_count: int = 1) -> list[str]:
+    def deliver(
+        self, bodies: Sequence[str], receive_count: int = 1, sent_at: datetime | None = None
+    ) -> list[str]:
         """Invoke the function with all messages in one event. Return the messages that failed.
 
         The function reports failed messages in its response.
         """
+        attributes = {"ApproximateReceiveCount": str(receive_count)}
+        if sent_at:
+            attributes["SentTimestamp"] = str(int(sent_at.timestamp() * 1000))
         event: dict[str, Any] = {
             "Records": [
                 {
                     "messageId": str(number),
                     "body": body,
                     "receiptHandle": "",
-                    "attributes": {"ApproximateReceiveCount": str(receive_count)},
+                    "attributes": attributes,
                 }
                 for number, body in enumerate(bodies)
             ]
@@ -85,3 +92,4 @@ FEEDBACK_QUEUE: Final = FunctionQueue("feedback", process_feedback)
 WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", send_webhook)
 PURCHASE_QUEUE: Final = FunctionQueue("purchases", record_purchase)
 SOLICITATION_QUEUE: Final = FunctionQueue("solicitations", send_survey)
+ERASURE_QUEUE: Final = FunctionQueue("erasures", erase_customer)

@@ -29,6 +29,11 @@ def phone_hash(account_id: str, phone_number: str | None) -> str | None:
     return _hash(account_id, "phone", normalized) if normalized else None
 
 
+def pair_hash(account_id: str, digest: str | None) -> str | None:
+    """Return the hash of a pair with this digest, or None if there is no pair."""
+    return _hash(account_id, "pair", digest) if digest else None
+
+
 def _without_trunk_zero(phone_number: str) -> str:
     """Remove the zero of ``+33 (0)6 12 34 56 78``, which is not part of the number."""
     is_international = phone_number.lstrip().startswith(("+", "00"))

@@ -198,15 +198,22 @@ def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
 
 def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
     """Serialize row groups to the JSON that is stored in the chunk record."""
-    document = [[group.pair, [[row.index, row.fields] for row in group.rows]] for group in groups]
+    document = [
+        [
+            group.pair,
+            [[row.index, row.fields] for row in group.rows],
+            *([True] if group.is_erased else []),
+        ]
+        for group in groups
+    ]
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
     """Parse the row groups from the JSON of a chunk record."""
     return tuple(
-        RowGroup(pair, tuple(GroupRow(index, fields) for index, fields in rows))
-        for pair, rows in json.loads(document)
+        RowGroup(pair, tuple(GroupRow(index, fields) for index, fields in rows), bool(is_erased))
+        for pair, rows, *is_erased in json.loads(document)
     )
 
 

@@ -50,10 +50,17 @@ class RowGroup:
 
     Attributes:
         pair: the digest of the pair, or None.
+        is_erased: whether the person was erased before the rows were imported. The rows have no
+            pair and no values.
     """
 
     pair: str | None
     rows: tuple[GroupRow, ...]
+    is_erased: bool = False
+
+    def erased(self) -> "RowGroup":
+        """Return the group without its pair and its values. Its rows are not imported."""
+        return RowGroup(None, tuple(GroupRow(row.index, {}) for row in self.rows), is_erased=True)
 
     @property
     def first_index(self) -> int:

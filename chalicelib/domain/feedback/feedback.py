@@ -47,6 +47,7 @@ class Feedback(Resource):
         context_id: id of the tracker, store, brand or form: the first one that is set, in this
             order.
         rating: from 0 to 10; None if there is no rating.
+        is_anonymized: whether the answers were anonymized. Only ratings remain.
         redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
             none.
     """
@@ -66,6 +67,7 @@ class Feedback(Resource):
     answers: tuple[Answer, ...]
     rating: int | None
     redirect_to: str = ""
+    is_anonymized: bool = False
     created_at: Timestamp
 
     @property
@@ -88,7 +90,30 @@ class Feedback(Resource):
 
         None if the answers contain neither, or if a tracker already identifies the customer.
         """
-        return None if self.tracker_id else pair_of(self.email, self.phone_number)
+        return None if self.tracker_id else self.answered_pair
+
+    @property
+    def answered_pair(self) -> CustomerPair | None:
+        """The pair of e-mail and phone number in the answers, or None."""
+        return pair_of(self.email, self.phone_number)
+
+    def anonymized(self) -> "Feedback":
+        """Return the feedback without all answers that are not ratings."""
+        ratings = tuple(answer for answer in self.answers if answer.type.rules.is_rating)
+        return self.model_copy(update={"answers": ratings, "is_anonymized": True})
+
+    def without_person(self) -> "Feedback":
+        """Return the anonymized feedback without its links to the customer."""
+        context_id = self.context_id
+        if context_id == self.tracker_id:
+            context_id = self.store_id or self.brand_id or self.form_id
+        unlinked = {
+            "customer_id": None,
+            "purchase_id": None,
+            "tracker_id": None,
+            "context_id": context_id,
+        }
+        return self.anonymized().model_copy(update=unlinked)
 
     def respondent(self) -> Customer:
         """Build the customer that is created for the respondent if no existing customer matches.

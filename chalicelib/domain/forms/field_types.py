@@ -100,6 +100,11 @@ class AnswerRules:
     identifies_by: RespondentIdentifier | None = None
     display: Display = Display()
 
+    @property
+    def is_rating(self) -> bool:
+        """Whether the answers of this type are ratings."""
+        return any(rating is not None for rating in self.options.values())
+
     def value_error(self, value: str) -> AnswerError | None:
         """Return the error of an invalid value, or None if the value is valid.
 

@@ -40,6 +40,8 @@ _BLANK_LENGTH: Final = 1_000
 These are, for example, the id and the timestamps.
 """
 
+_ERASED: Final = "The person was erased before the row was imported."
+
 _DISCARD_AFTER: Final = timedelta(hours=1)
 
 
@@ -107,7 +109,8 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
         return ChunkOutcome.NOTHING_TO_DO
     found = customers.find_many(pointer.account_id, set(chunk.known.values()))
     existing = {customer.id: customer for customer in with_tags(pointer.account_id, found.values())}
-    plans = [_plan(chunk, group, existing, now) for group in chunk.groups]
+    plans = [_plan(chunk, group, existing, now) for group in chunk.groups if not group.is_erased]
+    erased = [row.index for group in chunk.groups if group.is_erased for row in group.rows]
     position = chunk.total
     with transaction() as write:
         created = sum(plan.effect.creates for plan in plans)
@@ -122,7 +125,7 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
             elif plan.effect.fields:
                 fields = plan.effect.fields
                 customers.fill(write, pointer.account_id, plan.customer.id, fields, now)
-        imports.finish_chunk(write, chunk, _progress(plans, now), now)
+        imports.finish_chunk(write, chunk, _progress(plans, erased, now), now)
     return ChunkOutcome.DONE
 
 
@@ -138,7 +141,8 @@ def _plan(
     chunk: LoadedChunk, group: RowGroup, customers_by_id: dict[str, Customer], now: datetime
 ) -> _Plan:
     existing_id = chunk.known.get(group.pair) if group.pair else None
-    existing = customers_by_id[existing_id] if existing_id else None
+    # The customer is missing if it was erased after its pair was read.
+    existing = customers_by_id.get(existing_id) if existing_id else None
     base = existing or Customer(
         id=derived_id(chunk.row.import_id, str(group.first_index)), created_at=now, updated_at=now
     )
@@ -179,7 +183,7 @@ def _with_fields(customer: Customer, fields: Fields) -> Customer:
     return customer.model_copy(update=update)
 
 
-def _progress(plans: list[_Plan], now: datetime) -> ChunkProgress:
+def _progress(plans: list[_Plan], erased: list[int], now: datetime) -> ChunkProgress:
     outcomes = [
         (row.index, outcome)
         for plan in plans
@@ -196,7 +200,10 @@ def _progress(plans: list[_Plan], now: datetime) -> ChunkProgress:
         created=counts[RowOutcome.CREATED],
         filled=counts[RowOutcome.FILLED],
         unchanged=counts[RowOutcome.UNCHANGED],
-        failed=counts[RowOutcome.FAILED],
-        errors=tuple(RowError(index=i, code="too_large", detail=detail) for i in failed),
+        failed=counts[RowOutcome.FAILED] + len(erased),
+        errors=(
+            *(RowError(index=i, code="too_large", detail=detail) for i in failed),
+            *(RowError(index=i, code="erased", detail=_ERASED) for i in erased),
+        ),
         ended_at=now,
     )

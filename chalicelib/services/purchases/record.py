@@ -31,7 +31,7 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import email_key, phone_key
-from chalicelib.storage import customers, purchases, recordings, solicitations
+from chalicelib.storage import customers, erasures, purchases, recordings, solicitations
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.recordings import Known
 
@@ -52,7 +52,10 @@ class _Recording:
 
     Attributes:
         new_customer: the customer to create if no customer has the pair.
-        optins: the contact of each channel whose opt-in the purchase turns on.
+        optins: the channels whose opt-in the purchase turns on.
+        contacts: the contact of each channel that matters: those of the opt-ins and, if ``sent_at``
+            is known, those of all addresses.
+        sent_at: the time at which the partner sent the purchase; None if it is unknown.
     """
 
     account_id: str
@@ -60,7 +63,9 @@ class _Recording:
     purchase_id: str
     input_hash: str
     new_customer: Customer | None
-    optins: dict[Channel, str]
+    optins: tuple[Channel, ...]
+    contacts: dict[Channel, str]
+    sent_at: datetime | None
 
     @property
     def pair(self) -> CustomerPair | None:
@@ -79,7 +84,9 @@ class _Recorded:
     is_listed: bool = True
 
 
-def record_purchase(account_id: str, definition: Any, *, solicit: bool = False) -> Purchase:
+def record_purchase(
+    account_id: str, definition: Any, *, solicit: bool = False, sent_at: datetime | None = None
+) -> Purchase:
     """Create the purchase, or update the purchase with the same source and external id.
 
     If the definition contains a customer id, the purchase belongs to that customer. If it contains
@@ -93,13 +100,15 @@ def record_purchase(account_id: str, definition: Any, *, solicit: bool = False) 
     Args:
         solicit: whether to send a survey. Without it, the solicitation of a new purchase is
             skipped with the reason NOT_REQUESTED.
+        sent_at: the time at which the partner sent the purchase. If the person was erased since
+            then, the purchase is recorded without the person.
 
     Raises:
         InvalidInput: the definition is invalid.
         InputTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-    recording = _prepare(account_id, _parse(account_id, definition))
+    recording = _prepare(account_id, _parse(account_id, definition), sent_at)
     recorded = retry_on_contention(lambda: _attempt(recording, solicit=solicit))
     if not recorded.is_listed:
         request_positions(account_id)
@@ -121,21 +130,26 @@ def _is_any(_customer_id: str) -> bool:
     return True
 
 
-def _prepare(account_id: str, definition: PurchaseDefinition) -> _Recording:
+def _prepare(
+    account_id: str, definition: PurchaseDefinition, sent_at: datetime | None
+) -> _Recording:
     record_id = purchase_id(account_id, definition.source, definition.external_id)
     body = definition.customer
-    optins: dict[Channel, str | None] = {}
-    if body and body.email_optin:
-        optins[Channel.EMAIL] = email_key(account_id, body.email)
-    if body and body.sms_optin:
-        optins[Channel.SMS] = phone_key(account_id, body.phone_number)
+    contacts: dict[Channel, str | None] = {}
+    if body and (body.email_optin or sent_at):
+        contacts[Channel.EMAIL] = email_key(account_id, body.email)
+    if body and (body.sms_optin or sent_at):
+        contacts[Channel.SMS] = phone_key(account_id, body.phone_number)
+    known = {channel: key for channel, key in contacts.items() if key}
     return _Recording(
         account_id,
         definition,
         record_id,
         hash_of_input(definition.model_dump(mode="json", exclude_none=True)),
         _new_customer(record_id, body, definition.source) if body else None,
-        {channel: key for channel, key in optins.items() if key},
+        tuple(channel for channel in known if body and getattr(body, _OPTINS[channel])),
+        known,
+        sent_at,
     )
 
 
@@ -159,14 +173,35 @@ def _attempt(recording: _Recording, *, solicit: bool) -> _Recorded:
         recording.purchase_id,
         recording.customer_id,
         recording.pair,
-        recording.optins,
+        recording.contacts,
         now,
+        _erasure_id(recording),
     )
+    if recording.sent_at and known.erased_at and recording.sent_at <= known.erased_at:
+        return _attempt(_without_person(recording), solicit=solicit)
     if known.purchase and known.solicitation and known.input_hash == recording.input_hash:
         return _Recorded(known.purchase, known.solicitation)
     if recording.definition.customer_id and not known.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])
     return _save(recording, known, now, solicit=solicit)
+
+
+def _erasure_id(recording: _Recording) -> str | None:
+    customer_id = recording.definition.customer_id
+    if customer_id is None or recording.sent_at is None:
+        return None
+    return erasures.erasure_id(recording.account_id, customer_id)
+
+
+def _without_person(recording: _Recording) -> _Recording:
+    without: dict[str, Any] = {
+        "customer_id": None,
+        "customer": None,
+        "metadata": {},
+        "attributes": [],
+    }
+    definition = recording.definition.model_copy(update=without)
+    return _prepare(recording.account_id, definition, sent_at=None)
 
 
 def _save(recording: _Recording, known: Known, now: datetime, *, solicit: bool) -> _Recorded:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from chalicelib import queues
 from chalicelib.outbound.queues import send
-from chalicelib.storage import executions, feedback, imports, solicitations
+from chalicelib.storage import erasures, executions, feedback, imports, solicitations
 from chalicelib.storage.dynamodb.work_records import WorkRecords
 
 
@@ -29,4 +29,5 @@ IMPORTS: Final = KindOfWork(imports.WORK, partial(send, queues.IMPORTS))
 FEEDBACK: Final = KindOfWork(feedback.WORK, partial(send, queues.FEEDBACK))
 WEBHOOKS: Final = KindOfWork(executions.WORK, partial(send, queues.WEBHOOKS))
 SOLICITATIONS: Final = KindOfWork(solicitations.WORK, partial(send, queues.SOLICITATIONS))
-ALL_WORK: Final = (IMPORTS, FEEDBACK, WEBHOOKS, SOLICITATIONS)
+ERASURES: Final = KindOfWork(erasures.WORK, partial(send, queues.ERASURES))
+ALL_WORK: Final = (IMPORTS, FEEDBACK, WEBHOOKS, SOLICITATIONS, ERASURES)

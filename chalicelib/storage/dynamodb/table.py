@@ -5,7 +5,7 @@ module overrides parts of PynamoDB to save time. docs/decisions/aws-clients.md l
 and the measured savings.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, Final, Self
@@ -38,6 +38,7 @@ THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughput
 """The reason codes of a throttled write in a transaction that DynamoDB cancelled."""
 
 _MAX_BATCH_PUTS: Final = 25
+_MAX_BATCH_READS: Final = 100
 
 
 class SharedConnection(Connection):
@@ -224,6 +225,18 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
             return rows
         if not backoff.pause():
             raise Unavailable("The database is busy.")
+
+
+def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:
+    """Yield the current rows of index entries, without deleted rows.
+
+    The index is eventually consistent, the rows are not. One request per 100 entries.
+    """
+    schema = model._get_connection().get_meta_table()
+    names = [name for name in (schema.hash_keyname, schema.range_keyname) if name]
+    keys = ((model, *(getattr(entry, name) for name in names)) for entry in entries)
+    while group := list(islice(keys, _MAX_BATCH_READS)):
+        yield from (row for row in read_together(*group) if row)
 
 
 def put_all(rows: Iterable[Table]) -> None:

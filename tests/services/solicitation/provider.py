@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from chalicelib.domain.solicitation.message import SurveyInvitation
 
-Reaction = Callable[[SurveyInvitation], None] | BaseException
+Reaction = Callable[[SurveyInvitation], object] | BaseException
 
 
 @dataclass

@@ -1,0 +1,104 @@
+"""Erasures: the removal of a person from all records, and the receipt of the removal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from chalicelib.domain import work
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+
+_REMAINING_COPIES: Final = (
+    ("backups of the tables (point-in-time recovery)", timedelta(days=35)),
+    ("excerpts of responses of webhook receivers", timedelta(days=90)),
+    ("messages in queues and dead-letter queues", timedelta(days=14)),
+    ("log lines with ids", timedelta(days=30)),
+)
+"""The copies that an erasure cannot remove, each with its retention period."""
+
+
+class ErasureState(StrEnum):
+    """Processing state of an erasure."""
+
+    PENDING = work.PENDING
+    DONE = "DONE"
+    PARKED = work.PARKED
+
+
+class Erased(StrEnum):
+    """The kinds of records that an erasure deletes or anonymizes."""
+
+    CUSTOMERS = "customers"
+    PURCHASES = "purchases"
+    FEEDBACK = "feedback"
+    SOLICITATIONS = "solicitations"
+    TRACKERS = "trackers"
+    MESSAGES = "messages"
+    IMPORT_ROWS = "import_rows"
+
+
+@dataclass(frozen=True)
+class ErasurePointer:
+    """The content of a queue message for an erasure. It contains no id of the person."""
+
+    account_id: str
+    erasure_id: str
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """The erasure of a person.
+
+    Attributes:
+        id: a keyed hash of the account and the customer's id.
+        customer_id: None after the erasure has ended.
+        pair: the digest of the customer's pair; None without a pair, or after the erasure has
+            ended.
+        next_holder: the customer that received the pair; None until the customer is deleted.
+        contacts: the contact key of the person's address by channel.
+        erased_at: the time of the operator's request.
+        counts: the number of erased records by kind.
+    """
+
+    id: str
+    account_id: str
+    erased_at: datetime
+    customer_id: str | None
+    pair: str | None = None
+    next_holder: str | None = None
+    contacts: Mapping[Channel, str] = field(default_factory=dict)
+    state: ErasureState = ErasureState.PENDING
+    ended_at: datetime | None = None
+    counts: Mapping[Erased, int] = field(default_factory=dict)
+
+    @property
+    def pointer(self) -> ErasurePointer:
+        """The content of a queue message for this erasure."""
+        return ErasurePointer(self.account_id, self.id)
+
+
+def build_receipt(erasure: Erasure) -> dict[str, Any]:
+    """Build the receipt of an erasure, with the remaining copies and the time of their expiry.
+
+    The expiry counts from the end of the erasure; while the erasure is pending, it is None.
+    """
+    ended = erasure.ended_at
+    return {
+        "erasureId": erasure.id,
+        "accountId": erasure.account_id,
+        "state": erasure.state.value,
+        "erasedAt": format_timestamp(erasure.erased_at),
+        "endedAt": format_timestamp(ended) if ended else None,
+        "erased": {kind.value: erasure.counts.get(kind, 0) for kind in Erased},
+        "suppressedChannels": sorted(channel.value for channel in erasure.contacts),
+        "remainingCopies": [
+            {
+                "copy": copy,
+                "retentionDays": retention.days,
+                "expiresAt": format_timestamp(ended + retention) if ended else None,
+            }
+            for copy, retention in _REMAINING_COPIES
+        ],
+    }

@@ -1,0 +1,288 @@
+"""Erase a person: delete the customer, and delete or anonymize all records about the person.
+
+An erasure is a work record. Each step reads the records that still contain the person, and changes
+them together with the counts of the erasure in one transaction. Therefore an interrupted erasure
+continues where it stopped, and no record is counted twice.
+
+A pass runs all steps. Work that was running during a pass can store new records, and the indexes
+are eventually consistent. Therefore passes repeat until one of them, at least 15 minutes after the
+request, finds nothing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.settings import settings
+from chalicelib.storage import (
+    contacts,
+    customer_deletion,
+    customers,
+    erasures,
+    feedback,
+    imports,
+    messages,
+    purchases,
+    solicitations,
+    trackers,
+)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+
+_RECORDS_PER_TRANSACTION: Final = 40
+"""Up to two writes per record and one of the erasure; a transaction allows 100."""
+
+Record = TypeVar("Record")
+
+
+def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False) -> Erasure:
+    """Store the erasure of a customer and suppress the person's addresses, in one transaction.
+
+    If the erasure is already stored, return it. If the customer exists again after the erasure has
+    ended, the erasure starts again. Three AWS requests.
+
+    Args:
+        is_replay: whether to repeat a recorded erasure, even if the customer does not exist. The
+            time of the erasure stays the same.
+
+    Raises:
+        NotFound: the account has no such customer, and it was not erased.
+    """
+
+    def attempt() -> Erasure:
+        erasure_id = erasures.erasure_id(account_id, customer_id)
+        earlier = erasures.find(erasure_id)
+        customer = customers.find(account_id, customer_id)
+        if earlier and earlier.state is ErasureState.PARKED:
+            erasures.WORK.revive(erasure_id, erasures.PART, clock.now())
+            return earlier
+        if earlier and (earlier.state is ErasureState.PENDING or not (customer or is_replay)):
+            return earlier
+        if not (customer or earlier):
+            raise NotFound("customer")
+        erased_at = earlier.erased_at if earlier and is_replay else clock.now()
+        new = _new_erasure(erasure_id, account_id, customer_id, erased_at, customer, earlier)
+        return _store(new, earlier)
+
+    return retry_on_contention(attempt)
+
+
+def _new_erasure(
+    erasure_id: str,
+    account_id: str,
+    customer_id: str,
+    erased_at: datetime,
+    customer: Customer | None,
+    earlier: Erasure | None,
+) -> Erasure:
+    pair, keys = None, dict(earlier.contacts) if earlier else {}
+    if customer:
+        pair = pair_of(customer.email, customer.phone_number)
+        addresses = {
+            Channel.EMAIL: email_key(account_id, customer.email),
+            Channel.SMS: phone_key(account_id, customer.phone_number),
+        }
+        keys |= {channel: key for channel, key in addresses.items() if key}
+    return Erasure(
+        id=erasure_id,
+        account_id=account_id,
+        erased_at=erased_at,
+        customer_id=customer_id,
+        pair=pair.digest if pair else None,
+        contacts=keys,
+    )
+
+
+def _store(erasure: Erasure, earlier: Erasure | None) -> Erasure:
+    customer_id = erasure.customer_id or ""
+    own_key = contacts.contact_key(customer_hash(erasure.account_id, customer_id))
+    with transaction() as write:
+        erasures.put(write, erasure, earlier)
+        contacts.suppress_erased(write, erasure.account_id, erasure.contacts, erasure.erased_at)
+        contacts.delete(write, own_key)
+    return erasure
+
+
+def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
+    """Run one pass of an erasure, then finish it or schedule the next pass.
+
+    Return the erasure, or None if it does not exist. AWS requests: about 15, one per 100 records to
+    erase, and one per 40 of them.
+
+    Raises:
+        Unavailable: the database throttles, or contention persists. A repeated call continues.
+    """
+    erasure = erasures.find(pointer.erasure_id)
+    if erasure is None or erasure.account_id != pointer.account_id:
+        return None
+    if erasure.state is not ErasureState.PENDING or erasure.customer_id is None:
+        return erasure
+    erased = _run_pass(erasure, erasure.customer_id)
+    now, recheck = clock.now(), timedelta(seconds=settings().erasure_recheck_s)
+    if erased or now < erasure.erased_at + recheck:
+        erasures.schedule(erasure, now + recheck)
+    else:
+        erasures.finish(erasure, now)
+    return erasures.find(pointer.erasure_id)
+
+
+def record_start(pointer: ErasurePointer) -> bool:
+    """Record the start of a redelivered erasure. Return True if the erasure is parked."""
+    return erasures.WORK.record_start(pointer.erasure_id, erasures.PART, clock.now())
+
+
+def record_failure(pointer: ErasurePointer, reason: str) -> bool:
+    """Record a failed pass and schedule the next one. Return True if the erasure is parked."""
+    return erasures.WORK.record_failure(pointer.erasure_id, erasures.PART, reason, clock.now())
+
+
+def defer(pointer: ErasurePointer) -> None:
+    """Defer the erasure for seconds to minutes without recording a failure."""
+    erasures.WORK.defer(pointer.erasure_id, erasures.PART, clock.now())
+
+
+def _run_pass(erasure: Erasure, customer_id: str) -> int:
+    """Erase all records that still contain the person. Return their number.
+
+    Work comes first: import rows and feedback could create the customer again.
+    """
+    steps: tuple[Callable[[Erasure, str], int], ...] = (
+        _erase_import_rows,
+        _erase_feedback,
+        _delete_customer,
+        _erase_purchases,
+        _erase_solicitations,
+        _delete_trackers,
+        _delete_recreated_customer,
+    )
+    return sum(step(erasure, customer_id) for step in steps)
+
+
+def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
+    pair = erasure.pair
+    if pair is None:
+        return 0
+
+    def erase() -> int:
+        number = 0
+        for chunk in list(imports.unfinished_with_pair(erasure.account_id, pair)):
+            rows = len(imports.rows_with_pair(chunk, pair))
+            with transaction() as write:
+                imports.erase_pair(write, chunk, pair)
+                erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
+            number += rows
+        return number
+
+    return retry_on_contention(erase)
+
+
+def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
+    contact_hash = pair_hash(erasure.account_id, erasure.pair)
+    return _erase_all(
+        erasure,
+        Erased.FEEDBACK,
+        lambda: feedback.of_person(erasure.account_id, customer_id, contact_hash),
+        lambda write, stored: feedback.anonymize(
+            write, stored, stored.feedback.without_person(), clock.now()
+        ),
+    )
+
+
+def _delete_customer(erasure: Erasure, customer_id: str) -> int:
+    def delete() -> int:
+        return int(
+            customer_deletion.delete(
+                erasure.account_id,
+                customer_id,
+                clock.now(),
+                also=lambda write, next_holder: erasures.count_customer(
+                    write, erasure, next_holder
+                ),
+            )
+        )
+
+    return retry_on_contention(delete)
+
+
+def _erase_purchases(erasure: Erasure, customer_id: str) -> int:
+    return _erase_all(
+        erasure,
+        Erased.PURCHASES,
+        lambda: purchases.of_customer(erasure.account_id, customer_id),
+        lambda write, purchase: purchases.erase_customer(
+            write, erasure.account_id, purchase, clock.now()
+        ),
+    )
+
+
+def _erase_solicitations(erasure: Erasure, customer_id: str) -> int:
+    """Erase solicitations with the rows that map the provider's message ids to the customer."""
+
+    def erase(write: Any, solicitation: Any) -> None:
+        solicitations.erase_customer(write, solicitation, clock.now())
+        if solicitation.message_id:
+            messages.delete(write, solicitation.message_id)
+
+    return _erase_all(
+        erasure,
+        Erased.SOLICITATIONS,
+        lambda: solicitations.of_customer(erasure.account_id, customer_id),
+        erase,
+        lambda group: {Erased.MESSAGES: sum(bool(record.message_id) for record in group)},
+    )
+
+
+def _delete_trackers(erasure: Erasure, customer_id: str) -> int:
+    return _erase_all(
+        erasure,
+        Erased.TRACKERS,
+        lambda: trackers.of_customer(erasure.account_id, customer_id),
+        trackers.delete,
+    )
+
+
+def _delete_recreated_customer(erasure: Erasure, customer_id: str) -> int:
+    """Delete a customer that feedback from before the erasure created again, for the same pair."""
+    if erasure.pair is None or erasure.next_holder != erasures.NO_HOLDER:
+        return 0
+    holder_id = customers.find_by_digest(erasure.account_id, erasure.pair)
+    holder = customers.find(erasure.account_id, holder_id) if holder_id else None
+    if holder is None or holder.id == customer_id or holder.created_at >= erasure.erased_at:
+        return 0
+    return _erase_feedback(erasure, holder.id) + _delete_customer(erasure, holder.id)
+
+
+def _erase_all(
+    erasure: Erasure,
+    kind: Erased,
+    find: Callable[[], Iterable[Record]],
+    erase: Callable[[Any, Record], None],
+    count_also: Callable[[list[Record]], dict[Erased, int]] = lambda _: {},
+) -> int:
+    """Erase all records of one kind, in transactions that also count them. Return their number."""
+
+    def attempt() -> int:
+        number = 0
+        for group in _groups(find()):
+            with transaction() as write:
+                for record in group:
+                    erase(write, record)
+                erasures.count(write, erasure, {kind: len(group), **count_also(group)})
+            number += len(group)
+        return number
+
+    return retry_on_contention(attempt)
+
+
+def _groups(records: Iterable[Record]) -> Iterator[list[Record]]:
+    remaining = iter(records)
+    while group := list(islice(remaining, _RECORDS_PER_TRANSACTION)):
+        yield group

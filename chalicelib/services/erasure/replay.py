@@ -1,0 +1,70 @@
+"""Repeat the recorded erasures after a restore from a backup: ``customer erase --replay``.
+
+The table of erasures contains only keyed hashes. Therefore the replay reads all tables with data
+about persons, and computes the hash of each customer id in them.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from chalicelib.domain.erasure import Erasure
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
+from chalicelib.storage import accounts, contacts, erasures, persons
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+
+
+def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
+    """Erase all persons again whose erasure is recorded. Return the repeated erasures.
+
+    A customer that was created after its erasure is kept. The recorded addresses are suppressed
+    again, and answers that the restore brought back are anonymized again. Reads all tables with
+    data about persons; one AWS request per MB. You can repeat the call.
+
+    Args:
+        on_read: called with the number of records that were read.
+    """
+    recorded = {erasure.id: erasure for erasure in erasures.list_all()}
+    for erasure in recorded.values():
+        _suppress(erasure)
+    accounts.restart_retention()
+    repeated = []
+    for account_id, customer_id in _find_restored(recorded, on_read):
+        started = start_erasure(account_id, customer_id, is_replay=True)
+        repeated.append(continue_erasure(started.pointer) or started)
+    return repeated
+
+
+def _suppress(erasure: Erasure) -> None:
+    def attempt() -> None:
+        with transaction() as write:
+            contacts.suppress_erased(
+                write,
+                erasure.account_id,
+                erasure.contacts,
+                erasure.erased_at,
+            )
+
+    if erasure.contacts:
+        retry_on_contention(attempt)
+
+
+def _find_restored(
+    recorded: dict[str, Erasure], on_read: Callable[[int], object]
+) -> list[tuple[str, str]]:
+    """Return the account and the id of each erased customer that records still contain."""
+    found: dict[tuple[str, str], datetime] = {}
+    for account_id, customer_id, created_at in _references(on_read):
+        # The first record of a customer decides; the table of customers is read first.
+        found.setdefault((account_id, customer_id), created_at)
+    restored = []
+    for (account_id, customer_id), created_at in found.items():
+        erasure = recorded.get(erasures.erasure_id(account_id, customer_id))
+        if erasure and created_at <= erasure.erased_at:
+            restored.append((account_id, customer_id))
+    return restored
+
+
+def _references(on_read: Callable[[int], object]) -> Iterator[tuple[str, str, datetime]]:
+    for reference in persons.scan():
+        on_read(1)
+        yield reference

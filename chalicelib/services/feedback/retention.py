@@ -1,0 +1,63 @@
+"""Anonymize old feedback of accounts with a retention period. The sweeper calls this."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from chalicelib.domain import clock
+from chalicelib.storage import accounts, feedback
+from chalicelib.storage.accounts import DueRetention
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+
+MAX_PER_PASS: Final = 100
+"""Maximum number of feedback records of one account that a pass anonymizes."""
+
+_PER_TRANSACTION: Final = 50
+_CHECK_INTERVAL: Final = timedelta(hours=1)
+
+
+def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> int:
+    """Anonymize feedback that is older than the retention period of its account.
+
+    Only the ratings of the answers remain. They stay linked to the customer, whose counts include
+    them. Return the number of anonymized records. A pass handles up to `MAX_PER_PASS` records of
+    each due account, oldest first; the account is due again in the next pass if it has more, and
+    otherwise after an hour.
+
+    AWS requests: one, and for each due account about six.
+    """
+    now = clock.now()
+    anonymized = 0
+    for due in accounts.list_due_retention(now):
+        if not has_time_left():
+            break
+        anonymized += _anonymize(due, now)
+    return anonymized
+
+
+def _anonymize(due: DueRetention, now: datetime) -> int:
+    until = now - timedelta(days=due.retention_days)
+    listed = feedback.list_created(due.account_id, due.anonymized_until, until, MAX_PER_PASS)
+    ids = [feedback_id for feedback_id, _ in listed]
+    anonymized = 0
+    for start in range(0, len(ids), _PER_TRANSACTION):
+        group = ids[start : start + _PER_TRANSACTION]
+        anonymized += retry_on_contention(partial(_anonymize_group, group))
+    if len(listed) < MAX_PER_PASS:
+        accounts.save_retention(due.account_id, until, now + _CHECK_INTERVAL)
+    else:
+        accounts.save_retention(due.account_id, listed[-1][1], now)
+    return anonymized
+
+
+def _anonymize_group(feedback_ids: list[str]) -> int:
+    stored = feedback.find_many(feedback_ids).values()
+    identified = [record for record in stored if not record.feedback.is_anonymized]
+    if not identified:
+        return 0
+    now = clock.now()
+    with transaction() as write:
+        for record in identified:
+            feedback.anonymize(write, record, record.feedback.anonymized(), now)
+    return len(identified)

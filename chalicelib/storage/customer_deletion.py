@@ -1,0 +1,172 @@
+"""Delete a customer, and keep the account's list of customers and its pairs consistent.
+
+The last customer of the list moves into the position of the deleted customer, so that the positions
+have no gap. The pair passes to the next oldest customer that has it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.paging import block_of
+from chalicelib.storage import counters, customers, lists
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow
+from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.transactions import Contention, transaction
+
+
+@dataclass(frozen=True)
+class _Deletion:
+    """A customer to delete and the rows that change with it.
+
+    Attributes:
+        total: the number of listed customers.
+        last: the last customer of the list, which moves; None if no customer moves.
+        owned_pair: the digest of the pair, if the pair's row names this customer.
+        next_holder: the next oldest customer with the pair.
+    """
+
+    account_id: str
+    row: CustomerRow
+    total: int
+    last: Any = None
+    owned_pair: str | None = None
+    next_holder: Any = None
+
+
+def delete(
+    account_id: str,
+    customer_id: str,
+    now: datetime,
+    also: Callable[[TransactWrite, str | None], None],
+) -> bool:
+    """Delete a customer in one transaction. Return False if it does not exist.
+
+    Three to seven AWS requests: the counter, the customer and its pair, the last position, the next
+    customer with the pair, and the transaction.
+
+    Args:
+        also: adds more writes to the transaction. It is called with the transaction and with the id
+            of the customer that receives the pair.
+
+    Raises:
+        Contention: a row has changed in the meantime, or an index is not up to date yet.
+    """
+    (row,) = read_together((CustomerRow, account_key(account_id, customer_id)))
+    if row is None:
+        return False
+    # Creates leave the counter to the lister for some seconds, so that they do not contend.
+    total = counters.reserve(account_id, Listed.CUSTOMERS, now)
+    deletion = _plan(account_id, row, total)
+    with transaction() as write:
+        _remove(write, deletion)
+        _hand_over_pair(write, deletion)
+        also(write, deletion.next_holder.id if deletion.next_holder else None)
+    return True
+
+
+def _plan(account_id: str, row: Any, total: int) -> _Deletion:
+    last = None
+    if row.position and row.position != total:
+        last = _load_at(account_id, total)
+    pair = pair_of(row.email, row.phone_number)
+    if pair is None or customers.find_by_pair(account_id, pair) != row.id:
+        return _Deletion(account_id, row, total, last)
+    return _Deletion(account_id, row, total, last, pair.digest, _next_holder(account_id, row, pair))
+
+
+def _load_at(account_id: str, position: int) -> Any:
+    key = lists.block_key(account_id, block_of(position))
+    for row in CustomerRow.by_block.query(key, CustomerRow.position == position):
+        return row
+    raise Contention(condition_failed=False)  # The index is not up to date.
+
+
+def _next_holder(account_id: str, row: Any, pair: CustomerPair) -> Any:
+    with_address = (
+        customers.find_by_email(account_id, row.email)
+        if row.email
+        else customers.find_by_phone_numbers(account_id, {row.phone_number, pair.phone_number})
+    )
+    return next(
+        (
+            customer
+            for customer in with_address
+            if customer.id != row.id and pair_of(customer.email, customer.phone_number) == pair
+        ),
+        None,
+    )
+
+
+def _remove(write: TransactWrite, deletion: _Deletion) -> None:
+    account_id, row, total = deletion.account_id, deletion.row, deletion.total
+    write.delete(
+        CustomerRow(row.key),
+        condition=CustomerRow.key.exists()
+        & _same(CustomerRow.position, row.position)
+        & _same(CustomerRow.email, row.email)
+        & _same(CustomerRow.phone_number, row.phone_number),
+    )
+    if row.position is None:
+        return
+    write.update(
+        CounterRow(account_id, Listed.CUSTOMERS.value),
+        actions=[CounterRow.total.set(total - 1)],
+        condition=CounterRow.total == total,
+    )
+    if deletion.last is not None:
+        placed = lists.place(account_id, row.position)
+        write.update(
+            CustomerRow(deletion.last.key),
+            actions=[getattr(CustomerRow, name).set(value) for name, value in placed.items()],
+            condition=(CustomerRow.position == total) & _holds_pair_if_next(deletion),
+        )
+
+
+def _hand_over_pair(write: TransactWrite, deletion: _Deletion) -> None:
+    if deletion.owned_pair is None:
+        return
+    pair = CustomerPairRow(account_key(deletion.account_id, deletion.owned_pair))
+    is_owned = CustomerPairRow.customer_id == deletion.row.id
+    holder = deletion.next_holder
+    if holder is None:
+        write.delete(pair, condition=is_owned)
+        return
+    write.update(pair, actions=[CustomerPairRow.customer_id.set(holder.id)], condition=is_owned)
+    if not _is_last(deletion):
+        # A transaction can contain only one action per row.
+        key = account_key(deletion.account_id, holder.id)
+        write.condition_check(CustomerRow, key, condition=_has_addresses_of(holder))
+
+
+def _is_last(deletion: _Deletion) -> bool:
+    last, holder = deletion.last, deletion.next_holder
+    return last is not None and holder is not None and last.id == holder.id
+
+
+def _holds_pair_if_next(deletion: _Deletion) -> Condition:
+    if _is_last(deletion):
+        return _has_addresses_of(deletion.next_holder)
+    exists: Condition = CustomerRow.key.exists()
+    return exists
+
+
+def _has_addresses_of(customer: Any) -> Condition:
+    email, phone_number = CustomerRow.email, CustomerRow.phone_number
+    condition: Condition = (
+        CustomerRow.key.exists()
+        & _same(email, customer.email)
+        & _same(phone_number, customer.phone_number)
+    )
+    return condition
+
+
+def _same(attribute: Any, value: Any) -> Condition:
+    condition: Condition = attribute.does_not_exist() if value is None else attribute == value
+    return condition

@@ -1,0 +1,177 @@
+"""The table of erasures. A restore must never replace this table.
+
+The key of a row is a keyed hash of the account and the customer's id. While the erasure is
+unfinished, the row also contains the customer's id and the digest of the pair.
+"""
+
+import hmac
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from math import ceil
+from typing import Any, Final
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.work_records import (
+    WorkRecords,
+    WorkRow,
+    leave_index,
+    pending_attributes,
+)
+from chalicelib.storage.stage_secret import stage_secret
+
+PART: Final = "erasure"
+"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
+
+NO_HOLDER: Final = ""
+"""The value of ``next_holder`` if no other customer had the pair."""
+
+_PURPOSE: Final = b"erasure\n"
+"""Separates these hashes from others under the same secret."""
+
+
+class ErasureRow(WorkRow):
+    """The table row of an erasure. The attributes named after `Erased` are counts."""
+
+    class Meta:
+        name = "erasures"
+
+    erasure_id = UnicodeAttribute(hash_key=True)
+    part = PART
+    account_id = UnicodeAttribute()
+    erased_at = UnicodeAttribute()
+    customer_id = UnicodeAttribute(null=True)
+    pair = UnicodeAttribute(null=True)
+    next_holder = UnicodeAttribute(null=True)
+    email_contact = UnicodeAttribute(null=True)
+    sms_contact = UnicodeAttribute(null=True)
+    vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})
+
+    def pointer(self, _now: datetime) -> ErasurePointer:
+        return ErasurePointer(self.account_id, self.erasure_id)
+
+
+WORK: Final[WorkRecords[ErasurePointer]] = WorkRecords("erasure", ErasureRow)
+"""The work records of erasures."""
+
+
+def erasure_id(account_id: str, customer_id: str) -> str:
+    """Return the id of the erasure of a customer, a keyed hash."""
+    name = f"{account_id}\n{customer_id}".encode()
+    return hmac.digest(stage_secret(), _PURPOSE + name, "sha256").hex()
+
+
+def find(erasure_id: str) -> Erasure | None:
+    """Load an erasure. Return None if it does not exist. One consistent request."""
+    (row,) = read_together((ErasureRow, erasure_id))
+    return build_erasure(row) if row else None
+
+
+def list_all() -> Iterator[Erasure]:
+    """Yield all erasures. Reads the whole table, with one request per MB."""
+    return (build_erasure(row) for row in ErasureRow.scan(consistent_read=True))
+
+
+def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None:
+    """Add a pending erasure in this transaction, or replace the one that has ended.
+
+    The transaction fails if the stored erasure has changed since it was loaded.
+
+    Args:
+        earlier: the erasure as it was loaded.
+    """
+    unchanged: Condition = ErasureRow.erasure_id.does_not_exist()
+    if earlier:
+        unchanged = (ErasureRow.state == earlier.state.value) & (
+            ErasureRow.erased_at == format_timestamp(earlier.erased_at)
+        )
+    write.save(
+        ErasureRow(
+            erasure.id,
+            account_id=erasure.account_id,
+            erased_at=format_timestamp(erasure.erased_at),
+            customer_id=erasure.customer_id,
+            pair=erasure.pair,
+            email_contact=erasure.contacts.get(Channel.EMAIL),
+            sms_contact=erasure.contacts.get(Channel.SMS),
+            **pending_attributes(erasure.account_id, erasure.id, PART, erasure.erased_at),
+        ),
+        unchanged,
+    )
+
+
+def count_customer(write: TransactWrite, erasure: Erasure, next_holder: str | None) -> None:
+    """Count the deleted customer and store which customer received its pair, as `count` does."""
+    holder = ErasureRow.next_holder.set(next_holder or NO_HOLDER)
+    count(write, erasure, {Erased.CUSTOMERS: 1}, holder)
+
+
+def count(
+    write: TransactWrite, erasure: Erasure, numbers: Mapping[Erased, int], *also: Action
+) -> None:
+    """Add to the numbers of erased records, in this transaction.
+
+    The transaction fails if the erasure is not pending.
+
+    Args:
+        also: other changes of the erasure.
+    """
+    actions: list[Action] = [
+        *(
+            getattr(ErasureRow, kind.value).add(number)
+            for kind, number in numbers.items()
+            if number
+        ),
+        *also,
+    ]
+    write.update(ErasureRow(erasure.id), actions=actions, condition=ErasureRow.is_pending())
+
+
+def schedule(erasure: Erasure, at: datetime) -> None:
+    """Make the next pass of a pending erasure due at this time. One request."""
+    row = ErasureRow(erasure.id)
+    actions: list[Action] = [
+        ErasureRow.due_at.set(ceil(at.timestamp())),
+        ErasureRow.started_at.remove(),
+    ]
+    try_write(lambda: row.update(actions, condition=ErasureRow.is_pending()))
+
+
+def finish(erasure: Erasure, now: datetime) -> None:
+    """End an erasure. Only keyed hashes and numbers remain. One request."""
+    row = ErasureRow(erasure.id)
+    actions: list[Action] = [
+        ErasureRow.state.set(ErasureState.DONE.value),
+        ErasureRow.ended_at.set(format_timestamp(now)),
+        ErasureRow.customer_id.remove(),
+        ErasureRow.pair.remove(),
+        ErasureRow.next_holder.remove(),
+        *leave_index(ErasureRow),
+    ]
+    try_write(lambda: row.update(actions, condition=ErasureRow.is_pending()))
+
+
+def build_erasure(row: Any) -> Erasure:
+    """Build an erasure from its table row."""
+    contacts = {Channel.EMAIL: row.email_contact, Channel.SMS: row.sms_contact}
+    return Erasure(
+        id=row.erasure_id,
+        account_id=row.account_id,
+        erased_at=datetime.fromisoformat(row.erased_at),
+        customer_id=row.customer_id,
+        pair=row.pair,
+        next_holder=row.next_holder,
+        contacts={channel: key for channel, key in contacts.items() if key},
+        state=ErasureState(row.state),
+        ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
+        counts={kind: getattr(row, kind.value) or 0 for kind in Erased},
+    )

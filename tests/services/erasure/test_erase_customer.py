@@ -1,0 +1,133 @@
+"""Tests of the deletion of customers: positions, totals, pairs, and repeated erasures."""
+
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.erasure import ErasureState, build_receipt
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.parsing import parse
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.erasure.erase import start_erasure
+from chalicelib.storage import customers
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import account_key
+from tests.services.customers.importing import all_customers
+from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.moved_time import Time
+
+PAIR = {"email": "zoe@example.test", "phoneNumber": "+33 6 12 34 56 78"}
+
+pytestmark = pytest.mark.usefixtures("time")
+
+
+def create(account: str, **fields: str) -> Customer:
+    return create_customer(account, parse(fields or {"firstName": "Zoé"}, CustomerBody))
+
+
+def ids(found: list[Customer]) -> list[str]:
+    return [customer.id for customer in found]
+
+
+def test_last_customer_moves_into_erased_position(account: str) -> None:
+    first, second, third, fourth = (create(account) for _ in range(4))
+    erase(account, second.id)
+    assert ids(all_customers(account)) == ids([first, fourth, third])
+
+
+def test_erasing_last_customer_moves_no_other(account: str) -> None:
+    first, second = create(account), create(account)
+    erase(account, second.id)
+    assert ids(all_customers(account)) == [first.id]
+    erase(account, first.id)
+    assert all_customers(account) == []
+
+
+def test_customers_can_be_created_after_all_were_erased(account: str, time: Time) -> None:
+    erase(account, create(account).id)
+    time.ahead += timedelta(seconds=11)  # the reservation of the counter ends
+    created = create(account)
+    assert ids(all_customers(account)) == [created.id]
+
+
+def test_unlisted_customer_is_only_deleted(account: str) -> None:
+    listed, unlisted = create(account), create(account)
+    CustomerRow(account_key(account, unlisted.id)).update(
+        [CustomerRow.position.remove(), CustomerRow.list_block.remove()]
+    )
+    erase(account, unlisted.id)
+    assert customers.find(account, unlisted.id) is None
+    assert customers.find(account, listed.id)
+    assert customers.positions(account).load_total() == 2
+
+
+def test_pair_passes_to_next_oldest_customer(account: str) -> None:
+    first, second, third = (create(account, **PAIR) for _ in range(3))
+    create(account, email=PAIR["email"])
+    pair = pair_of(PAIR["email"], PAIR["phoneNumber"])
+    assert pair
+    for holder, next_id in ((first, second.id), (second, third.id), (third, None)):
+        assert customers.find_by_pair(account, pair) == holder.id
+        erase(account, holder.id)
+        assert customers.find_by_pair(account, pair) == next_id
+
+
+def test_pair_of_phone_number_passes_in_any_notation(account: str) -> None:
+    first = create(account, phoneNumber="+33 (0)6 12 34 56 78")
+    second = create(account, phoneNumber="+330612345678")
+    pair = pair_of(None, "+330612345678")
+    assert pair
+    erase(account, first.id)
+    assert customers.find_by_pair(account, pair) == second.id
+
+
+def test_erasing_newer_customer_keeps_pair(account: str) -> None:
+    first, second = create(account, **PAIR), create(account, **PAIR)
+    erase(account, second.id)
+    pair = pair_of(PAIR["email"], PAIR["phoneNumber"])
+    assert pair
+    assert customers.find_by_pair(account, pair) == first.id
+
+
+def test_repeated_erasure_has_no_further_effect(account: str, time: Time) -> None:
+    customer, other = create(account, **PAIR), create(account)
+    erase(account, customer.id)
+    assert erased(erase(account, customer.id)) == {"customers": 1}
+    ended = finish(account, customer.id, time)
+    assert start_erasure(account, customer.id) == ended
+    assert (ended.customer_id, ended.pair) == (None, None)
+    assert ids(all_customers(account)) == [other.id]
+
+
+def test_erasure_ends_only_after_second_pass(account: str, time: Time) -> None:
+    customer = create(account)
+    assert erase(account, customer.id).state is ErasureState.PENDING
+    assert erase(account, customer.id).state is ErasureState.PENDING
+    time.ahead += timedelta(minutes=16)
+    ended = erase(account, customer.id)
+    assert ended.state is ErasureState.DONE
+    receipt = build_receipt(ended)
+    assert receipt["erased"]["customers"] == 1
+    assert all(copy["expiresAt"] > receipt["endedAt"] for copy in receipt["remainingCopies"])
+
+
+def test_unknown_customer_cannot_be_erased(account: str) -> None:
+    customer = create(account)
+    with pytest.raises(NotFound):
+        start_erasure(account, new_id())
+    with pytest.raises(NotFound):
+        start_erasure(new_id(), customer.id)
+    assert ids(all_customers(account)) == [customer.id]
+
+
+def test_first_pass_without_dependents_sends_bounded_requests(account: str) -> None:
+    create(account)
+    customer = create(account, **PAIR)
+    create(account)
+    with counted_calls() as calls:
+        erase(account, customer.id)
+    assert calls.total() <= 26

@@ -1,0 +1,82 @@
+"""The process is killed after each AWS request of an erasure.
+
+After sweeps the end state is the same: no record contains the person, the positions are dense, and
+the receipt counts each record once.
+"""
+
+import contextlib
+
+import pytest
+
+from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.parsing import parse
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.customers.save import save_customer
+from chalicelib.storage import erasures
+from tests.services.customers.importing import accept_batch, all_customers
+from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.erasure.stored import stored_texts
+from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE
+from tests.web.definitions import customer_definition
+from tests.web.seeded_account import SeededAccount
+
+EMAIL = "zoe@example.test"
+EXPECTED = {
+    "customers": 1,
+    "purchases": 1,
+    "feedback": 3,
+    "solicitations": 1,
+    "trackers": 1,
+    "import_rows": 1,
+}
+REQUESTS = 40
+"""At least the number of requests of the first pass."""
+
+
+@pytest.fixture
+def others(seeded: SeededAccount, time: Time) -> set[str]:
+    """Store a person in all tables, as the first of four customers. Return the other customers."""
+    account = seeded.account_id
+    save_customer(account, customer_definition(id=seeded.customer_id, email=EMAIL))
+    created = {
+        create_customer(account, parse({"firstName": name}, CustomerBody)).id for name in "ABC"
+    }
+    answer_survey(seeded, seeded.tracker(), nps="9", note="canary")
+    answer_contact_form(seeded, note="canary", mail=EMAIL)
+    FEEDBACK_QUEUE.deliver_all(account)
+    answer_contact_form(seeded, note="canary", mail=EMAIL)
+    accept_batch(account, {"batch": [{"email": EMAIL, "company": "canary"}]})
+    return created
+
+
+@pytest.mark.parametrize(
+    ("number", "fault"),
+    [
+        (0, InjectedFault.KILLED_BEFORE),
+        *((number, InjectedFault.KILLED_AFTER) for number in range(REQUESTS)),
+    ],
+)
+def test_killed_erasure_reaches_same_end_state(
+    seeded: SeededAccount,
+    others: set[str],
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    fault: InjectedFault,
+) -> None:
+    account, customer_id = seeded.account_id, seeded.customer_id
+    with inject_fault(monkeypatch, number, fault) as requests, contextlib.suppress(Killed):
+        erase(account, customer_id)
+    assert len(requests.operations) <= REQUESTS
+    if erasures.find(erasures.erasure_id(account, customer_id)) is None:
+        erase(account, customer_id)  # the operator repeats the command
+    ended = finish(account, customer_id, time)
+    assert erased(ended) == EXPECTED
+    FEEDBACK_QUEUE.deliver_all(account)
+    IMPORT_QUEUE.deliver_all(account)
+    assert {customer.id for customer in all_customers(account)} == others
+    assert [text for text in stored_texts(account) if EMAIL in text or "canary" in text] == []
+    assert seeded.counts == (2, 0, 1)

@@ -1,0 +1,108 @@
+"""Feedback of erased customers: answers are anonymized; ratings and counts stay."""
+
+from contextvars import Context
+
+import pytest
+
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.caching import clear_caches
+from chalicelib.storage import counters, customers, feedback
+from chalicelib.storage.counters import Counted
+from chalicelib.storage.feedback import FeedbackRow
+from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.faults import before_request
+from tests.services.feedback.submitting import answer_contact_form, answer_survey, respondents
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.web.seeded_account import SeededAccount
+
+PERSON = {"mail": "zoe@example.test", "phone": "+33612345678"}
+
+pytestmark = pytest.mark.usefixtures("time")
+
+
+def submit(seeded: SeededAccount) -> Feedback:
+    return answer_contact_form(seeded, note="Very slow", nps="2", **PERSON)
+
+
+def process(seeded: SeededAccount) -> None:
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
+
+
+def stored(record: Feedback) -> Feedback:
+    found = feedback.find(record.id)
+    assert found
+    return found.feedback
+
+
+def test_erasure_keeps_ratings_and_counts(seeded: SeededAccount, time: Time) -> None:
+    submitted = submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    erase(seeded.account_id, customer.id)
+    kept = stored(submitted)
+    assert [(answer.key, answer.values) for answer in kept.answers] == [("nps", ["2"])]
+    assert (kept.rating, kept.customer_id, kept.context_id) == (2, None, kept.brand_id)
+    assert seeded.counts == (1, 0, 0)
+    assert counters.load_counts(seeded.account_id)[Counted.FEEDBACK] == 1
+    ended = finish(seeded.account_id, customer.id, time)
+    assert erased(ended) == {"customers": 1, "feedback": 1}
+
+
+def test_feedback_with_tracker_loses_links_to_person(seeded: SeededAccount) -> None:
+    submitted = answer_survey(seeded, seeded.tracker(), nps="9", note="Fine")
+    process(seeded)
+    erase(seeded.account_id, seeded.customer_id)
+    kept = stored(submitted)
+    assert (kept.tracker_id, kept.purchase_id, kept.customer_id) == (None, None, None)
+    assert kept.context_id == seeded.store_id
+    assert seeded.counts == (0, 0, 1)
+
+
+def test_pending_feedback_is_processed_without_person(seeded: SeededAccount) -> None:
+    first = submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    pending = submit(seeded)
+    erase(seeded.account_id, customer.id)
+    process(seeded)
+    assert respondents(seeded) == []
+    assert seeded.counts == (2, 0, 0)
+    assert stored(pending).email is stored(first).email is None
+
+
+def test_unlinked_feedback_with_same_addresses_is_anonymized(seeded: SeededAccount) -> None:
+    change_account_settings(seeded.account_id, {"identifyRespondents": False}, "operator")
+    clear_caches()
+    submitted = submit(seeded)
+    process(seeded)
+    change_account_settings(seeded.account_id, {"identifyRespondents": True}, "operator")
+    clear_caches()
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    erase(seeded.account_id, customer.id)
+    assert stored(submitted).email is None
+
+
+def test_customer_recreated_by_running_work_is_erased_in_next_pass(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    late = submit(seeded)
+    # The worker has read the feedback when the operator erases the person.
+    with before_request(
+        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
+    ):
+        process(seeded)
+    (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
+    assert recreated.id != customer.id
+    finish(seeded.account_id, customer.id, time)
+    assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []
+    assert stored(late).email is None
+    assert seeded.counts == (2, 0, 0)
+    rows = list(FeedbackRow.scan(FeedbackRow.account_id == seeded.account_id))
+    assert all(row.customer_id is row.contact_hash is row.input_hash is None for row in rows)

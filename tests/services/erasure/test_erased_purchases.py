@@ -1,0 +1,139 @@
+"""Purchases, solicitations and messages of erased customers, also those that arrive later."""
+
+import json
+from contextvars import Context
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.services.purchases.read import read_purchase
+from chalicelib.storage import contacts, trackers
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.messages import MessageRow
+from chalicelib.storage.purchases import PurchaseRow
+from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.moved_time import Time
+from tests.services.queues import PURCHASE_QUEUE
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import Shop, open_shop, outcome, stored
+
+PERSON = {"email": "zoe@example.test", "phoneNumber": "+33612345678", "emailOptin": True}
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    """Replace the provider of messages."""
+    provider = Provider()
+    monkeypatch.setattr("chalicelib.services.solicitation.send_survey.send_message", provider.send)
+    return provider
+
+
+@pytest.fixture
+def shop(account: str, time: Time, provider: Provider) -> Shop:
+    """Create an account with one store and one survey."""
+    return open_shop()
+
+
+def message(shop: Shop, **fields: Any) -> str:
+    definition = shop.definition(**{"customer": PERSON, "metadata": {"guest": "Zoé"}, **fields})
+    return json.dumps({"accountId": shop.account_id, "purchase": definition})
+
+
+def only_purchase(shop: Shop) -> Purchase:
+    (row,) = (row for row in PurchaseRow.scan() if row.account_id == shop.account_id)
+    return read_purchase(shop.account_id, row.id)
+
+
+def customer_of(purchase: Purchase) -> str:
+    assert purchase.customer_id
+    return purchase.customer_id
+
+
+def test_erasure_removes_person_from_purchase_and_sent_survey(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    purchase = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
+    shop.solicit()
+    tracker_id = stored(purchase).tracker_id
+    assert tracker_id
+    erase(shop.account_id, customer_of(purchase))
+    ended = finish(shop.account_id, customer_of(purchase), time)
+    assert erased(ended) == {
+        "customers": 1,
+        "purchases": 1,
+        "solicitations": 1,
+        "trackers": 1,
+        "messages": 1,
+    }
+    kept = read_purchase(shop.account_id, purchase.id)
+    assert (kept.customer_id, kept.metadata, kept.attributes) == (None, {}, ())
+    assert outcome(purchase) == ("SENT", "")
+    assert trackers.find(tracker_id) is None
+    assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
+
+
+def test_pending_survey_is_skipped_as_erased(shop: Shop, provider: Provider) -> None:
+    purchase = shop.record(customer=PERSON)
+    erase(shop.account_id, customer_of(purchase))
+    assert outcome(purchase) == ("SKIPPED", "ERASED")
+    shop.solicit()
+    assert provider.sent == []
+
+
+def test_outcome_of_survey_that_is_being_sent_is_unknown(shop: Shop, provider: Provider) -> None:
+    purchase = shop.record(customer=PERSON)
+    customer_id = customer_of(purchase)
+    # The operator erases the customer while the worker sends the message.
+    provider.reactions = [lambda _: Context().run(erase, shop.account_id, customer_id)]
+    shop.solicit()
+    assert outcome(purchase) == ("UNKNOWN", "ERASED")
+    assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
+
+
+def test_addresses_stay_suppressed_for_new_customer(shop: Shop, provider: Provider) -> None:
+    erase(shop.account_id, customer_of(shop.record(customer=PERSON)))
+    again = shop.record(customer=PERSON)
+    shop.solicit()
+    assert outcome(again) == ("SKIPPED", "ERASED")
+    assert provider.sent == []
+
+
+@pytest.mark.parametrize("named_by", ["addresses", "id"])
+def test_purchase_sent_before_erasure_is_recorded_without_person(
+    shop: Shop, time: Time, named_by: str
+) -> None:
+    customer_id = customer_of(shop.record(customer=PERSON))
+    PurchaseRow(account_key(shop.account_id, only_purchase(shop).id)).delete()
+    fields = {} if named_by == "addresses" else {"customer": None, "customerId": customer_id}
+    late = message(shop, **fields)
+    sent_at = clock.now()
+    time.ahead += timedelta(minutes=1)
+    erase(shop.account_id, customer_id)
+    assert PURCHASE_QUEUE.deliver([late], sent_at=sent_at) == []
+    purchase = only_purchase(shop)
+    assert (purchase.customer_id, purchase.metadata) == (None, {})
+    assert [row for row in CustomerRow.scan() if row.account_id == shop.account_id] == []
+
+
+def test_purchase_sent_after_erasure_creates_person_again(shop: Shop, time: Time) -> None:
+    first = shop.record(customer=PERSON)
+    erase(shop.account_id, customer_of(first))
+    time.ahead += timedelta(minutes=1)
+    PURCHASE_QUEUE.deliver([message(shop, externalId=new_id())], sent_at=clock.now())
+    (customer,) = (row for row in CustomerRow.scan() if row.account_id == shop.account_id)
+    assert (customer.email, customer.email_optin) == (PERSON["email"], None)
+
+
+def test_erasure_deletes_contact_of_customer_record(shop: Shop) -> None:
+    purchase = shop.record(customer=PERSON)
+    shop.solicit()
+    customer_id = customer_of(purchase)
+    erase(shop.account_id, customer_id)
+    rows = [row for row in contacts.ContactRow.scan() if row.account_id == shop.account_id]
+    assert len(rows) == 2
+    assert all(row.erased_at for row in rows)

@@ -1,0 +1,115 @@
+"""Tests of the retention period: the sweeper anonymizes old answers."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from chalice.app import CloudWatchEvent
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.functions.sweep import sweep
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.feedback import retention
+from chalicelib.services.feedback.retention import anonymize_old_feedback
+from chalicelib.storage import accounts, feedback
+from tests.functions.test_sweep import EVENT
+from tests.policies import allowed
+from tests.services.feedback.submitting import answer_contact_form, respondents
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.web.seeded_account import SeededAccount
+
+
+@pytest.fixture(autouse=True)
+def _end_retention(seeded: SeededAccount) -> Iterator[None]:
+    """Remove the retention period after the test: the sweeper handles all accounts."""
+    yield
+    retain(seeded, None)
+
+
+def submit(seeded: SeededAccount, **answers: str) -> Feedback:
+    submitted = answer_contact_form(seeded, note="Very slow", nps="2", **answers)
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
+    return submitted
+
+
+def retain(seeded: SeededAccount, days: int | None) -> None:
+    change_account_settings(seeded.account_id, {"retentionDays": days}, "operator")
+
+
+def answered(record: Feedback) -> list[str]:
+    stored = feedback.find(record.id)
+    assert stored
+    return [answer.key for answer in stored.feedback.answers]
+
+
+def test_answers_older_than_retention_period_are_anonymized(
+    seeded: SeededAccount, time: Time
+) -> None:
+    old = submit(seeded, mail="zoe@example.test")
+    time.ahead += timedelta(days=20)
+    new = submit(seeded)
+    retain(seeded, 30)
+    assert anonymize_old_feedback() == 0
+    time.ahead += timedelta(days=11)
+    assert anonymize_old_feedback() == 1
+    assert anonymize_old_feedback() == 0
+    assert answered(old) == ["nps"]
+    assert answered(new) == ["what", "note", "nps"]
+    (customer,) = respondents(seeded)
+    assert (customer.feedback_count, customer.average_feedback_rating) == (1, "2")
+    assert seeded.counts == (2, 0, 0)
+
+
+def test_accounts_without_retention_period_keep_answers(seeded: SeededAccount, time: Time) -> None:
+    submitted = submit(seeded)
+    retain(seeded, 30)
+    retain(seeded, None)
+    time.ahead += timedelta(days=400)
+    assert anonymize_old_feedback() == 0
+    assert answered(submitted) == ["what", "note", "nps"]
+
+
+def test_pass_is_bounded_and_continues(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "MAX_PER_PASS", 2)
+    for _ in range(3):
+        submit(seeded)
+        time.ahead += timedelta(seconds=1)
+    retain(seeded, 30)
+    time.ahead += timedelta(days=31)
+    assert [anonymize_old_feedback() for _ in range(3)] == [2, 1, 0]
+
+
+def test_accounts_are_due_again_after_an_hour(seeded: SeededAccount, time: Time) -> None:
+    retain(seeded, 30)
+    anonymize_old_feedback()
+    with counted_calls() as calls:
+        anonymize_old_feedback()
+    assert calls.total() == 1
+    time.ahead += timedelta(hours=1)
+    assert seeded.account_id in {due.account_id for due in accounts.list_due_retention(clock.now())}
+
+
+def test_sweeper_may_anonymize_feedback(seeded: SeededAccount, time: Time) -> None:
+    submitted = submit(seeded)
+    retain(seeded, 1)
+    time.ahead += timedelta(days=2)
+    with allowed("sweep"):
+        sweep(CloudWatchEvent(EVENT, None))
+    assert answered(submitted) == ["nps"]
+
+
+def test_restarted_retention_anonymizes_restored_answers(seeded: SeededAccount, time: Time) -> None:
+    submitted = submit(seeded)
+    before = feedback.FeedbackRow.get(submitted.id)
+    retain(seeded, 1)
+    time.ahead += timedelta(days=2)
+    anonymize_old_feedback()
+    before.save()
+    accounts.restart_retention()
+    assert anonymize_old_feedback() == 1
+    assert answered(submitted) == ["nps"]
