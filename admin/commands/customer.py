@@ -44,7 +44,7 @@ def find(
     account: AccountArgument,
     email: Annotated[str | None, typer.Option(help="The e-mail address. Case is ignored.")] = None,
     phone: Annotated[
-        str | None, typer.Option(help="The phone number. Separators are ignored.")
+        str | None, typer.Option(help="The phone number, in national or international notation.")
     ] = None,
     name: Annotated[
         str | None,
@@ -53,8 +53,8 @@ def find(
 ) -> None:
     """Find customers by e-mail address, by phone number or by name.
 
-    Cost: three AWS requests. With --name, the command reads the complete list of customers: two
-    requests per 100 customers of the account.
+    Cost: three AWS requests; with --phone, up to five. With --name, the command reads the complete
+    list of customers: two requests per 100 customers of the account.
     """
     if sum(option is not None for option in (email, phone, name)) != 1:
         raise typer.BadParameter("Use one of --email, --phone and --name.")
