@@ -1,0 +1,84 @@
+"""Erasures are repeated after a restore brings the person back."""
+
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.erasure.replay import replay_erasures
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.customers import CustomerRow
+from tests.services.customers.importing import all_customers
+from tests.services.erasure.erasing import erase, finish
+from tests.services.feedback.submitting import answer_survey
+from tests.services.moved_time import Time
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.web.definitions import customer_definition
+from tests.web.seeded_account import SeededAccount
+
+TABLES = ("customers", "customer-pairs", "counters", "purchases", "feedback", "trackers")
+EMAIL = "zoe@example.test"
+
+
+def backup() -> dict[str, list[Any]]:
+    client = boto3.client("dynamodb")
+    return {table: client.scan(TableName=f"feedback-test-{table}")["Items"] for table in TABLES}
+
+
+def restore(tables: dict[str, list[Any]]) -> None:
+    """Write the rows of a backup. Rows that were created after the backup stay."""
+    client = boto3.client("dynamodb")
+    for table, items in tables.items():
+        for item in items:
+            client.put_item(TableName=f"feedback-test-{table}", Item=item)
+
+
+def only_contact(account: str) -> Any:
+    (row,) = (row for row in ContactRow.scan() if row.account_id == account)
+    return row
+
+
+@pytest.fixture
+def erased_and_restored(seeded: SeededAccount, time: Time) -> SeededAccount:
+    """Erase a person after a backup, then restore the backup."""
+    definition = customer_definition(id=seeded.customer_id, email=EMAIL)
+    save_customer(seeded.account_id, definition)
+    answer_survey(seeded, seeded.tracker(), nps="9", note="canary")
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
+    tables = backup()
+    erase(seeded.account_id, seeded.customer_id)
+    finish(seeded.account_id, seeded.customer_id, time)
+    restore(tables)
+    return seeded
+
+
+def test_replay_erases_restored_person_and_suppresses_address(
+    erased_and_restored: SeededAccount, time: Time
+) -> None:
+    seeded = erased_and_restored
+    only_contact(seeded.account_id).delete()
+    (repeated,) = replay_erasures(lambda _: None)
+    assert repeated.counts["customers"] == repeated.counts["feedback"] == 1
+    assert all_customers(seeded.account_id) == []
+    assert only_contact(seeded.account_id).suppressed_email == "ERASED"
+    finish(seeded.account_id, seeded.customer_id, time)
+    assert replay_erasures(lambda _: None) == []
+
+
+def test_replay_finds_person_without_customer(erased_and_restored: SeededAccount) -> None:
+    seeded = erased_and_restored
+    CustomerRow(f"{seeded.account_id}#{seeded.customer_id}").delete()
+    (repeated,) = replay_erasures(lambda _: None)
+    assert repeated.counts["purchases"] == repeated.counts["trackers"] == 1
+
+
+def test_replay_keeps_customer_that_was_created_again(seeded: SeededAccount, time: Time) -> None:
+    erase(seeded.account_id, seeded.customer_id)
+    finish(seeded.account_id, seeded.customer_id, time)
+    time.ahead += timedelta(minutes=1)
+    definition = customer_definition(id=seeded.customer_id)
+    save_customer(seeded.account_id, definition)
+    assert replay_erasures(lambda _: None) == []
+    assert seeded.customer.id == seeded.customer_id
