@@ -29,4 +29,4 @@ def _load(client: Any) -> str:
     return str(response["Parameter"]["Value"])
 
 
-_stored: Final = StageValue("ssm", _load)
+_stored: Final = StageValue("ssm", _load, ttl_s=60)

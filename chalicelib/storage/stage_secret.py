@@ -27,4 +27,4 @@ def _load(client: Any) -> str:
     return str(response["SecretString"])
 
 
-_secret: Final = StageValue("secretsmanager", _load)
+_secret: Final = StageValue("secretsmanager", _load, ttl_s=3600)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
@@ -13,8 +13,6 @@ from chalicelib.aws_calls import client_config, count_calls_of
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 
-_TTL_S: Final = 3600
-
 
 class StageValue:
     """A cached value of the stage.
@@ -22,22 +20,24 @@ class StageValue:
     Args:
         service: the AWS service that stores the value.
         load: reads the value with a client of the service.
+        ttl_s: the number of seconds for which the value is cached.
     """
 
-    def __init__(self, service: str, load: Callable[[Any], str]) -> None:
+    def __init__(self, service: str, load: Callable[[Any], str], ttl_s: float) -> None:
         self._service = service
         self._load = load
+        self._ttl_s = ttl_s
         self._lock = Lock()
         self._cached: tuple[str, float] | None = None
 
     def __call__(self) -> str:
-        """Return the value, cached for an hour. One AWS request if it is not cached.
+        """Return the value. One AWS request if it is not cached.
 
         Raises:
             Unavailable: the service throttles or does not respond, or has no such value.
         """
         with self._lock:
-            if self._cached is None or not 0 <= time.time() - self._cached[1] < _TTL_S:
+            if self._cached is None or not 0 <= time.time() - self._cached[1] < self._ttl_s:
                 self._cached = (self._read(), time.time())
             return self._cached[0]
 
