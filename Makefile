@@ -31,7 +31,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop logs local deploy test check e2e fuzz bench format generate openapi lock licences audit clean
+.PHONY: help run up stop logs local deploy test check e2e fuzz bench format generate catalogues openapi lock licences audit clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/lint-imports
 	$(BIN)/python -m infrastructure.generate --check
 	@$(BIN)/python -m infrastructure.openapi --check
+	@$(BIN)/python -m infrastructure.catalogues --check
 	$(BIN)/cfn-lint infrastructure/data.yaml
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
@@ -85,6 +86,9 @@ format: $(VENV) ## Fix and format the source
 
 generate: $(VENV) ## Write configuration, policies, queues, logs and alarms from infrastructure/functions.py
 	@$(BIN)/python -m infrastructure.generate
+
+catalogues: $(VENV) ## Compile the translations of the words of pages
+	@$(BIN)/python -m infrastructure.catalogues
 
 openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
 	@$(BIN)/python -m infrastructure.openapi

@@ -112,7 +112,7 @@ def process_message_events(event: SQSEvent) -> Any:
 
 @on_messages(ERASURES)
 def erase_customer(event: SQSEvent) -> Any:
-    """Continue erasures of customers."""
+    """Continue the erasures of customers."""
     from chalicelib.functions import erase_customer as function
 
     return function.erase_customer(event)

@@ -35,7 +35,8 @@ class Settings:
             customers; ``""`` if customers receive them.
         sms_sender_id: the sender of text messages; ``""`` for the default of the AWS account.
         sms_segments: the maximum number of segments of a text message. Each segment has a price.
-        erasure_recheck_s: the time in seconds after which an erasure searches for the person again.
+        erasure_recheck_s: the time in seconds after which an erasure searches for the customer's
+            data again.
     """
 
     stage: str

@@ -212,7 +212,7 @@ FUNCTIONS: Final = (
     Function(
         name="record_purchase",
         memory_mb=1024,
-        timeout_s=30,
+        timeout_s=60,
         queue=PURCHASES,
         sends_to=(LISTING, SOLICITATIONS),
         rejects_messages=True,

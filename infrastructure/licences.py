@@ -1,7 +1,7 @@
 """List the licences of all locked Python packages: ``python -m infrastructure.licences``."""
 
 import re
-from importlib.metadata import metadata
+from importlib.metadata import distribution, metadata
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +28,8 @@ def licence_of(name: str) -> str:
     """Return the licence that an installed package declares.
 
     The result is the package's licence expression or, if that is missing, its licence text if the
-    text is one short line. Otherwise, the result is the licence classifiers.
+    text is one short line. Otherwise, the result is the licence classifiers or, if there are none,
+    the first line of the licence file.
 
     Raises:
         ValueError: the package declares no licence.
@@ -39,9 +40,12 @@ def licence_of(name: str) -> str:
         return str(text)
     classifiers = declared.get_all("Classifier") or []
     names = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License :: ")]
-    if not names:
+    if names:
+        return ", ".join(names)
+    file = distribution(name).read_text(f"licenses/{declared.get('License-File')}")
+    if not file:
         raise ValueError(f"The package {name} declares no licence.")
-    return ", ".join(names)
+    return file.partition("\n")[0].strip()
 
 
 def _table(names: list[str]) -> str:

@@ -44,7 +44,7 @@ def find(
     account: AccountArgument,
     email: Annotated[str | None, typer.Option(help="The e-mail address. Case is ignored.")] = None,
     phone: Annotated[
-        str | None, typer.Option(help="The phone number. Separators are ignored.")
+        str | None, typer.Option(help="The phone number, in national or international notation.")
     ] = None,
     name: Annotated[
         str | None,
@@ -53,8 +53,8 @@ def find(
 ) -> None:
     """Find customers by e-mail address, by phone number or by name.
 
-    Cost: three AWS requests. With --name, the command reads the complete list of customers: two
-    requests per 100 customers of the account.
+    Cost: three AWS requests; with --phone, up to five. With --name, the command reads the complete
+    list of customers: two requests per 100 customers of the account.
     """
     if sum(option is not None for option in (email, phone, name)) != 1:
         raise typer.BadParameter("Use one of --email, --phone and --name.")
@@ -91,11 +91,11 @@ def export(
         typer.Option(help="The file to write. Default: standard output.", dir_okay=False),
     ] = None,
 ) -> None:
-    """Export all data that is stored about a person, as one JSON file.
+    """Export all stored data about a customer, as one JSON file.
 
     Only you can read the file.
 
-    Cost: about 12 AWS requests, and one per 100 purchases, feedback records and solicitations.
+    Cost: about 12 AWS requests, plus one per 100 purchases, feedback records and solicitations.
     """
     document = collect_person(account, customer)
     if output is None:
@@ -123,13 +123,13 @@ def erase(
     ] = False,
     yes: YesOption = False,
 ) -> None:
-    """Erase all data of a person, and print a receipt. This cannot be undone.
+    """Erase all data of a customer, and print a receipt. This cannot be undone.
 
-    The first pass runs at once. After 15 minutes, the service searches for the person again and
-    ends the erasure. Repeat the command to see the receipt; this has no further effect.
+    The first pass runs immediately. After 15 minutes, the service searches for data of the customer
+    again and ends the erasure. If you repeat the command, it only prints the current receipt.
 
-    Cost: about 20 AWS requests, one per 100 records of the person, and one per 40 of them. With
-    --replay, one per MB of the tables that contain data about persons.
+    Cost: about 20 AWS requests, plus one per 100 records and one per 40 records of the customer.
+    With --replay, one per MB of the tables that contain data about customers.
     """
     if replay == (customer is not None):
         raise typer.BadParameter("Use either ACCOUNT and ID, or --replay.")

@@ -1,13 +1,12 @@
 """Check files of definitions, and compare them with saved definitions, without saving anything."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from admin.commands.account import id_argument
-from admin.commands.load import StoredResources
+from admin.commands.load import StoredResources, show_warnings
 from admin.definitions.check import check
 from admin.definitions.compare import differences
 from admin.definitions.definition import Definition, Kind
@@ -42,6 +41,7 @@ _WORDS: Final = {
 def check_file(kind: Kind, file: Path, account: str | None) -> None:
     """Validate the definitions in a file. Print the errors and, if any, exit with status 1."""
     definitions = _valid_definitions(kind, file, account, StoredResources())
+    show_warnings(definitions)
     count = sum(definition.kind is kind for definition in definitions)
     notices().print(f"Valid: {count} {_WORDS[kind]}{'' if count == 1 else 's'}. Nothing was saved.")
     show_record({"valid": count, "errors": []})
@@ -68,7 +68,7 @@ def print_definition(definition: dict[str, Any]) -> None:
 
 def _valid_definitions(
     kind: Kind, file: Path, account: str | None, known: StoredResources
-) -> Sequence[Definition]:
+) -> list[Definition]:
     raw_definitions, unreadable = read_files([file])
     definitions, problems = check(raw_definitions, account, known, unreadable)
     errors = [str(problem) for problem in problems]

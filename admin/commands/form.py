@@ -1,4 +1,7 @@
-"""The commands ``form`` and ``survey``: list, check, export, compare, enable and disable."""
+"""The commands ``form`` and ``survey``: list, check, export, compare, enable and disable.
+
+`form_page` contains the commands for their pages.
+"""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -13,6 +16,7 @@ from admin.commands.definition_files import (
     diff_file,
     print_definition,
 )
+from admin.commands.form_page import add_page_commands
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example
@@ -34,7 +38,8 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         word: the singular noun for this kind of form, used in help texts and messages.
     """
     app = typer.Typer(
-        help=f"List, check, export, compare, enable and disable {word}s.", no_args_is_help=True
+        help=f"List, check, export, compare, enable and disable {word}s, and print their links.",
+        no_args_is_help=True,
     )
 
     def command(verb: str, arguments: str, text: str) -> Callable[[Callable[..., None]], Any]:
@@ -111,4 +116,5 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
         show_record({"id": form.id, "enabled": is_enabled})
 
+    add_page_commands(app, noun, word)
     return app

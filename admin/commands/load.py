@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import id_argument
-from admin.definitions.check import check
+from admin.definitions.check import check, warnings
 from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
@@ -75,6 +75,7 @@ def load(
         _list(problems)
         notices().print(f"{len(problems)} error(s); nothing was written.")
         raise typer.Exit(1)
+    show_warnings(definitions)
     written: dict[str, Counter[Kind]] = {}
     try:
         with progress_bar("Loading", len(definitions)) as advance:
@@ -110,6 +111,12 @@ def count_list(counts: Counter[Kind]) -> str:
         for kind in Kind
         if counts[kind]
     )
+
+
+def show_warnings(definitions: list[Definition]) -> None:
+    """Print the warnings about valid definitions."""
+    for warning in warnings(definitions):
+        notices().print(f"Warning: {warning}")
 
 
 def _list(problems: list[Problem]) -> None:

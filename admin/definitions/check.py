@@ -20,11 +20,18 @@ from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.forms.definitions.appearance import appearance_warnings
 from chalicelib.domain.forms.definitions.contact_form import (
+    ContactFormDefinition,
     build_contact_form,
     parse_contact_form_definition,
 )
-from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
+from chalicelib.domain.forms.definitions.form import FormDefinition
+from chalicelib.domain.forms.definitions.survey import (
+    SurveyDefinition,
+    build_survey,
+    parse_survey_definition,
+)
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.purchase import parse_purchase_definition
 from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
@@ -59,6 +66,20 @@ def check(
         except InvalidInput as error:
             problems += [Problem(raw.origin, input_error) for input_error in error.errors]
     return definitions, problems or [*_rule_problems(definitions, known)]
+
+
+def warnings(definitions: Sequence[Definition]) -> list[Problem]:
+    """Return warnings about the appearance of valid contact forms and surveys."""
+    models: dict[Kind, type[FormDefinition]] = {
+        Kind.CONTACT_FORM: ContactFormDefinition,
+        Kind.SURVEY: SurveyDefinition,
+    }
+    return [
+        Problem(definition.origin, warning)
+        for definition in definitions
+        if (model := models.get(definition.kind))
+        for warning in appearance_warnings(parse_definition(definition.content, model))
+    ]
 
 
 def _rule_problems(definitions: Sequence[Definition], known: Known) -> Iterator[Problem]:

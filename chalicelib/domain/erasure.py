@@ -1,4 +1,4 @@
-"""Erasures: the removal of a person from all records, and the receipt of the removal."""
+"""Erasures: the removal of a customer's data from all records, and the receipt of the removal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Erased(StrEnum):
 
 @dataclass(frozen=True)
 class ErasurePointer:
-    """The content of a queue message for an erasure. It contains no id of the person."""
+    """The content of a queue message for an erasure, without the id of the customer."""
 
     account_id: str
     erasure_id: str
@@ -56,8 +56,9 @@ class Erasure:
         customer_id: None after the erasure has ended.
         pair: the digest of the customer's pair; None without a pair, or after the erasure has
             ended.
-        next_holder: the customer that received the pair; None until the customer is deleted.
-        contacts: the contact key of the person's address by channel.
+        next_holder: the id of the customer to which the pair passed; None until the erased customer
+            is deleted.
+        contacts: the contact key of the customer's address, by channel.
         erased_at: the time of the operator's request.
         counts: the number of erased records by kind.
     """
@@ -82,7 +83,8 @@ class Erasure:
 def build_receipt(erasure: Erasure) -> dict[str, Any]:
     """Build the receipt of an erasure, with the remaining copies and the time of their expiry.
 
-    The expiry counts from the end of the erasure; while the erasure is pending, it is None.
+    The retention periods start at the end of the erasure. While the erasure is pending, the times
+    of expiry are None.
     """
     ended = erasure.ended_at
     return {

@@ -51,6 +51,7 @@ def process_batch(
     prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: (),
     run: Callable[[Callable[[Any], bool], Sequence[Any]], Iterable[bool]] = map,
     reject: Callable[[str], bool] = lambda _: False,
+    has_record: bool = True,
     min_time_s: float = MIN_WORK_S,
 ) -> Response:
     """Process each message of a batch. Return a partial batch response that lists failed messages.
@@ -67,6 +68,8 @@ def process_batch(
         run: applies a function to all messages. For a FIFO queue, it must do so in order.
         reject: called with the body of an invalid message. It returns whether the message needs no
             further processing; otherwise, the message fails.
+        has_record: whether the work of a message has a record that the sweeper requeues. A message
+            without a record is never dropped.
         min_time_s: the remaining time that ``process`` needs. If less time is left, operations do
             not retry.
     """
@@ -85,7 +88,7 @@ def process_batch(
             if message and message.pointer in prepared:
                 return True
             if message and time_left_s() < min_time_s:
-                return _leave_to_sweeper(message, record)
+                return _leave_to_sweeper(message, record) if has_record else False
             if message and _succeeds(process, message, record):
                 return True
             if message is None and reject(record["body"]):

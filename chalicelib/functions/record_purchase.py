@@ -33,6 +33,7 @@ def record_purchase(event: SQSEvent) -> Response:
         _process,
         run=queued.process_concurrently,
         reject=_reject,
+        has_record=False,
     )
 
 

@@ -17,8 +17,8 @@ def sweep(event: CloudWatchEvent) -> None:
 
     The kinds are swept concurrently, so that a failure or a backlog of one kind does not block the
     others. Positions for unlisted customers are requested once for each account. Feedback that is
-    older than the retention period of its account is anonymized, a bounded number per invocation.
-    If one part fails, the exception is raised after the other parts have run.
+    older than the retention period of its account is anonymized, up to a maximum number of records
+    per invocation. If one part fails, the exception is raised after the other parts have run.
     """
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
         errors = map_concurrently(_sweep_kind, ALL_WORK, len(ALL_WORK))

@@ -20,8 +20,8 @@ class AccountRow(Table):
     """The table row of an account. ``settings`` omits the name and all default values.
 
     An account with a retention period has ``retention_due_at``, the time in epoch seconds at which
-    the sweeper continues to anonymize feedback. ``anonymized_until`` is the creation time of the
-    feedback up to which it has anonymized all.
+    the sweeper continues to anonymize feedback. All feedback
+    that was created at ``anonymized_until`` or earlier is anonymized.
     """
 
     class Meta:
@@ -95,7 +95,7 @@ class DueRetention:
     """An account whose old feedback must be anonymized.
 
     Attributes:
-        anonymized_until: the creation time of the feedback up to which all is anonymized.
+        anonymized_until: all feedback that was created at this time or earlier is anonymized.
     """
 
     account_id: str

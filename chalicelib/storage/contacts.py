@@ -35,7 +35,7 @@ class ContactRow(Table):
     """The table row of a contact.
 
     ``solicited`` maps each scope to a time and a purchase. ``erased_at`` is the time of the
-    last erasure of a person with this address. Every write increments ``revision``.
+    last erasure of a customer with this address. Every write increments ``revision``.
     """
 
     class Meta:

@@ -27,8 +27,9 @@ class _Deletion:
 
     Attributes:
         total: the number of listed customers.
-        last: the last customer of the list, which moves; None if no customer moves.
-        owned_pair: the digest of the pair, if the pair's row names this customer.
+        last: the last customer of the list, which moves to the free position; None if no customer
+            moves.
+        owned_pair: the digest of the pair; None if the row of the pair contains another customer.
         next_holder: the next oldest customer with the pair.
     """
 

@@ -82,7 +82,7 @@ def list_all() -> Iterator[Erasure]:
 
 
 def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None:
-    """Add a pending erasure in this transaction, or replace the one that has ended.
+    """Add a pending erasure in this transaction, or replace an erasure that has ended.
 
     The transaction fails if the stored erasure has changed since it was loaded.
 
@@ -118,7 +118,7 @@ def count_customer(write: TransactWrite, erasure: Erasure, next_holder: str | No
 def count(
     write: TransactWrite, erasure: Erasure, numbers: Mapping[Erased, int], *also: Action
 ) -> None:
-    """Add to the numbers of erased records, in this transaction.
+    """Increase the numbers of erased records in this transaction.
 
     The transaction fails if the erasure is not pending.
 

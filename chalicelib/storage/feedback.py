@@ -164,7 +164,7 @@ def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
 def list_created(
     account_id: str, after: datetime | None, until: datetime, at_most: int
 ) -> list[tuple[str, datetime]]:
-    """Return the ids and the creation times of the account's feedback, the oldest first.
+    """Return the ids and the creation times of the account's feedback, oldest first.
 
     About one request. The index is eventually consistent.
 

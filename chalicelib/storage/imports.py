@@ -56,7 +56,7 @@ has all its chunks.
 """
 
 _CHUNKS_READ_AT_ONCE: Final = 25
-"""A chunk has at most 400 KB, and DynamoDB returns at most 16 MB at once."""
+"""Maximum number of chunks in one request: a chunk has up to 400 KB, and a response up to 16 MB."""
 
 _NOT_DONE: Final = "The row could not be imported. It is stored, and an operator can replay it."
 _PROGRESS_ATTRIBUTES: Final = [
@@ -296,8 +296,8 @@ def rows_with_pair(chunk: ImportRow, pair: str) -> list[GroupRow]:
 def erase_pair(write: TransactWrite, chunk: ImportRow, pair: str) -> None:
     """Remove the values of the rows with this pair from a chunk, in this transaction.
 
-    The transaction fails if the chunk has changed since it was loaded. A worker that has loaded the
-    chunk before cannot finish it.
+    The transaction fails if the chunk has changed since it was loaded. A worker that loaded the
+    chunk earlier cannot finish the chunk.
     """
     groups = [
         group.erased() if group.pair == pair else group for group in groups_from_json(chunk.rows)

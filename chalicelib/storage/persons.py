@@ -17,7 +17,7 @@ _TABLES: Final[tuple[tuple[Any, str], ...]] = (
     (SolicitationRow, "customer_id"),
     (TrackerRow, "customer_id"),
 )
-"""The tables and their attribute with the id of a customer. The table of customers comes first."""
+"""The tables, each with its attribute that contains a customer id. Customers come first."""
 
 
 def scan() -> Iterator[tuple[str, str, datetime]]:

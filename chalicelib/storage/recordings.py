@@ -31,8 +31,8 @@ class Known:
         is_pair_known: whether a customer has the pair.
         total: the number of listed customers; None if the counter is reserved.
         suppressed: the channels that are suppressed for the addresses of the purchase.
-        erased_at: the last time at which the customer, or a person with one of the addresses, was
-            erased.
+        erased_at: the time of the last erasure of this customer, or of a customer with one of the
+            addresses.
     """
 
     purchase: Purchase | None
@@ -59,7 +59,7 @@ def load_known(
     Args:
         customer_id: the id of the purchase's customer, or the id for a new customer.
         contact_keys: the contacts whose suppression matters, by channel.
-        erasure_id: the id of the erasure of the customer that the purchase names, if it matters.
+        erasure_id: the id of the erasure of the purchase's customer; None if it is not needed.
     """
     keys: dict[str, Any] = {
         "purchase": (PurchaseRow, account_key(account_id, purchase_id)),

@@ -434,6 +434,7 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
             row.reason.set(SkipReason.ERASED.value),
             *_ending(state, now),
         ]
+        _count(write, solicitation, state)
     leased, message = row.leased_until, row.message_id
     write.update(
         SolicitationRow(solicitation.id),

@@ -6,7 +6,7 @@ from typing import Any, Final
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped
 
-SENDER: Final = "SENDER"
+SENDER: Final = "MAIL_SENDER"
 """The environment variable of a stage that contains the sender's address."""
 
 _MIN_QUOTA_LEFT: Final = 0.1

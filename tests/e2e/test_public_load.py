@@ -25,11 +25,7 @@ SUBMISSIONS = 2_000
 CLIENTS = 32
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Shares of `SUBMISSIONS`.
-
-Each time that the number of accepted submissions reaches one of these shares, the test kills
-function processes.
-"""
+"""The shares of `SUBMISSIONS`, from 0 to 1, at which the test kills function processes."""
 KILLED_AT_ONCE = 4
 """Number of processes of each function that the test kills at once.
 

@@ -50,7 +50,7 @@ class RowGroup:
 
     Attributes:
         pair: the digest of the pair, or None.
-        is_erased: whether the person was erased before the rows were imported. The rows have no
+        is_erased: whether the customer was erased before the import of the rows. Such rows have no
             pair and no values.
     """
 

@@ -98,7 +98,7 @@ class Feedback(Resource):
         return pair_of(self.email, self.phone_number)
 
     def anonymized(self) -> "Feedback":
-        """Return the feedback without all answers that are not ratings."""
+        """Return the feedback with only the answers that are ratings."""
         ratings = tuple(answer for answer in self.answers if answer.type.rules.is_rating)
         return self.model_copy(update={"answers": ratings, "is_anonymized": True})
 

@@ -17,7 +17,7 @@ def find_by_email(account_id: str, email: str) -> list[Customer]:
 def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
     """Return the customers with this phone number, oldest first.
 
-    A valid number is found in national and in international notation. Two to five AWS requests.
+    A valid number is found in national and in international notation. Up to four AWS requests.
     """
     region = account_settings(account_id).default_region
     return customers.find_by_phone_numbers(account_id, notations(phone_number, region))

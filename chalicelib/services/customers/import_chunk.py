@@ -141,7 +141,7 @@ def _plan(
     chunk: LoadedChunk, group: RowGroup, customers_by_id: dict[str, Customer], now: datetime
 ) -> _Plan:
     existing_id = chunk.known.get(group.pair) if group.pair else None
-    # The customer is missing if it was erased after its pair was read.
+    # If the customer was erased after the pair was read, the customer is missing.
     existing = customers_by_id.get(existing_id) if existing_id else None
     base = existing or Customer(
         id=derived_id(chunk.row.import_id, str(group.first_index)), created_at=now, updated_at=now

@@ -1,4 +1,4 @@
-"""Collect all stored data about a person: ``customer export``."""
+"""Collect all stored data about a customer for ``customer export``."""
 
 from typing import Any, Final
 
@@ -29,7 +29,8 @@ _READ_AT_ONCE: Final = 100
 def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
     """Return all data that is stored about a customer, as JSON values.
 
-    The data is that which an erasure deletes or anonymizes, and the suppressions of the addresses.
+    The data consists of the data that an erasure deletes or anonymizes, and of the suppressions of
+    the addresses.
     AWS requests: about 12, and one per 100 records.
 
     Raises:

@@ -1,12 +1,12 @@
-"""Erase a person: delete the customer, and delete or anonymize all records about the person.
+"""Erase a customer: delete the customer, and delete or anonymize all related records.
 
-An erasure is a work record. Each step reads the records that still contain the person, and changes
-them together with the counts of the erasure in one transaction. Therefore an interrupted erasure
-continues where it stopped, and no record is counted twice.
+An erasure is a work record. Each step reads the records that still refer to the customer, and
+changes the records and the counts of the erasure in one transaction. Therefore an interrupted
+erasure continues where it stopped, and no record is counted twice.
 
-A pass runs all steps. Work that was running during a pass can store new records, and the indexes
-are eventually consistent. Therefore passes repeat until one of them, at least 15 minutes after the
-request, finds nothing.
+A pass runs all steps. Workers can store new records during a pass, and the indexes are eventually
+consistent. Therefore passes are repeated until a pass that starts at least 15 minutes after the
+request finds no records.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +38,7 @@ from chalicelib.storage import (
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 _RECORDS_PER_TRANSACTION: Final = 40
-"""Up to two writes per record and one of the erasure; a transaction allows 100."""
+"""Maximum number of records in a transaction: up to two of its 100 writes are for one record."""
 
 Record = TypeVar("Record")
 
@@ -114,8 +114,8 @@ def _store(erasure: Erasure, earlier: Erasure | None) -> Erasure:
 def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     """Run one pass of an erasure, then finish it or schedule the next pass.
 
-    Return the erasure, or None if it does not exist. AWS requests: about 15, one per 100 records to
-    erase, and one per 40 of them.
+    Return the erasure, or None if it does not exist. AWS requests: about 15, one per 100 records
+    and one per 40 records to erase.
 
     Raises:
         Unavailable: the database throttles, or contention persists. A repeated call continues.
@@ -150,9 +150,10 @@ def defer(pointer: ErasurePointer) -> None:
 
 
 def _run_pass(erasure: Erasure, customer_id: str) -> int:
-    """Erase all records that still contain the person. Return their number.
+    """Erase all records that still refer to the customer. Return the number of records.
 
-    Work comes first: import rows and feedback could create the customer again.
+    Unfinished work comes first, because import rows and feedback could create the customer
+    again.
     """
     steps: tuple[Callable[[Erasure, str], int], ...] = (
         _erase_import_rows,
@@ -224,7 +225,7 @@ def _erase_purchases(erasure: Erasure, customer_id: str) -> int:
 
 
 def _erase_solicitations(erasure: Erasure, customer_id: str) -> int:
-    """Erase solicitations with the rows that map the provider's message ids to the customer."""
+    """Erase solicitations, and the rows that map the provider's message ids to the customer."""
 
     def erase(write: Any, solicitation: Any) -> None:
         solicitations.erase_customer(write, solicitation, clock.now())
@@ -250,7 +251,7 @@ def _delete_trackers(erasure: Erasure, customer_id: str) -> int:
 
 
 def _delete_recreated_customer(erasure: Erasure, customer_id: str) -> int:
-    """Delete a customer that feedback from before the erasure created again, for the same pair."""
+    """Delete a customer with the same pair that was created by feedback from before the erasure."""
     if erasure.pair is None or erasure.next_holder != erasures.NO_HOLDER:
         return 0
     holder_id = customers.find_by_digest(erasure.account_id, erasure.pair)
@@ -267,7 +268,7 @@ def _erase_all(
     erase: Callable[[Any, Record], None],
     count_also: Callable[[list[Record]], dict[Erased, int]] = lambda _: {},
 ) -> int:
-    """Erase all records of one kind, in transactions that also count them. Return their number."""
+    """Erase all records of one kind, in transactions that also count them. Return how many."""
 
     def attempt() -> int:
         number = 0

@@ -14,10 +14,10 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 
 
 def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
-    """Erase all persons again whose erasure is recorded. Return the repeated erasures.
+    """Repeat all recorded erasures. Return the repeated erasures.
 
     A customer that was created after its erasure is kept. The recorded addresses are suppressed
-    again, and answers that the restore brought back are anonymized again. Reads all tables with
+    again, and old answers in restored records are anonymized again. Reads all tables with
     data about persons; one AWS request per MB. You can repeat the call.
 
     Args:
@@ -54,7 +54,7 @@ def _find_restored(
     """Return the account and the id of each erased customer that records still contain."""
     found: dict[tuple[str, str], datetime] = {}
     for account_id, customer_id, created_at in _references(on_read):
-        # The first record of a customer decides; the table of customers is read first.
+        # Only the first record of a customer is evaluated. The table of customers is read first.
         found.setdefault((account_id, customer_id), created_at)
     restored = []
     for (account_id, customer_id), created_at in found.items():

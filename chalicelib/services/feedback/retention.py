@@ -20,10 +20,10 @@ _CHECK_INTERVAL: Final = timedelta(hours=1)
 def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> int:
     """Anonymize feedback that is older than the retention period of its account.
 
-    Only the ratings of the answers remain. They stay linked to the customer, whose counts include
-    them. Return the number of anonymized records. A pass handles up to `MAX_PER_PASS` records of
-    each due account, oldest first; the account is due again in the next pass if it has more, and
-    otherwise after an hour.
+    Only the ratings remain. The feedback stays linked to the customer and stays in the customer's
+    counts. Return the number of anonymized records. A pass handles up to `MAX_PER_PASS` records of
+    each due account, oldest first. If the account has more such records, it is due again in the
+    next pass, otherwise after an hour.
 
     AWS requests: one, and for each due account about six.
     """

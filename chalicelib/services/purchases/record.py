@@ -53,8 +53,8 @@ class _Recording:
     Attributes:
         new_customer: the customer to create if no customer has the pair.
         optins: the channels whose opt-in the purchase turns on.
-        contacts: the contact of each channel that matters: those of the opt-ins and, if ``sent_at``
-            is known, those of all addresses.
+        contacts: the contacts to load, by channel: the contacts of the opt-ins or, if ``sent_at``
+            is known, of all addresses.
         sent_at: the time at which the partner sent the purchase; None if it is unknown.
     """
 
@@ -100,8 +100,8 @@ def record_purchase(
     Args:
         solicit: whether to send a survey. Without it, the solicitation of a new purchase is
             skipped with the reason NOT_REQUESTED.
-        sent_at: the time at which the partner sent the purchase. If the person was erased since
-            then, the purchase is recorded without the person.
+        sent_at: the time at which the partner sent the purchase. If the customer was erased since
+            then, the purchase is recorded without the customer.
 
     Raises:
         InvalidInput: the definition is invalid.

@@ -61,8 +61,8 @@ def send_message(invitation: SurveyInvitation) -> str:
 def invitation_mail(invitation: SurveyInvitation) -> Mail:
     """Return the e-mail of an invitation.
 
-    The sender is the survey's support address if its domain is verified. Otherwise the sender is
-    the sender of the stage, and the support address receives the replies.
+    The e-mail is sent from the survey's support address if the domain of this address is verified.
+    Otherwise, it is sent from the stage's sender, and the support address receives the replies.
 
     Raises:
         MessageNotSent: the stage has no sender.

@@ -230,7 +230,7 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
 def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:
     """Yield the current rows of index entries, without deleted rows.
 
-    The index is eventually consistent, the rows are not. One request per 100 entries.
+    The index is eventually consistent; the rows are read consistently. One request per 100 entries.
     """
     schema = model._get_connection().get_meta_table()
     names = [name for name in (schema.hash_keyname, schema.range_keyname) if name]

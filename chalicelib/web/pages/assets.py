@@ -11,6 +11,9 @@ MEDIA_TYPES: Final = {
 }
 """The media type of each asset, by name."""
 
+EMBED: Final = "embed.js"
+"""The script that other sites load. Its path must never change, so the path contains no hash."""
+
 _FOLDER: Final = Path(__file__).with_name("static")
 
 

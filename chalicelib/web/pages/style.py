@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from chalicelib.domain.forms.contrast import is_dark
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import GeneralStyle, Radius
 from chalicelib.domain.forms.public.form import PublicForm
@@ -21,9 +22,6 @@ _FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 _UNSAFE_IN_CSS: Final = re.compile(r"[^A-Za-z0-9:/?#@!$&*+,;=._~%-]")
 _RADII: Final = {Radius.SHARP: "0", Radius.ROUNDED: "8px", Radius.PILL: "24px"}
-_DARK_LUMINANCE: Final = 0.18
-"""A background below this relative luminance (WCAG) needs light text: the contrast of white is then
-higher than the contrast of black."""
 
 
 @dataclass(frozen=True)
@@ -95,20 +93,7 @@ def _scheme(colours: dict[str, str]) -> str:
     if not colours:
         return "auto"
     background = colours.get("background")
-    return "dark" if background and _luminance(background) < _DARK_LUMINANCE else "light"
-
-
-def _luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, as WCAG defines it. Ignore transparency."""
-    digits = colour[1:]
-    if len(digits) < 6:
-        digits = "".join(digit * 2 for digit in digits)
-    channels = (int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4))
-    red, green, blue = (
-        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
-        for value in channels
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "dark" if background and is_dark(background) else "light"
 
 
 def _font(style: GeneralStyle) -> tuple[dict[str, str], str]:

@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from chalicelib.domain.feedback.answers import MAX_VALUE
 from chalicelib.domain.language import Language
+from chalicelib.web.pages.number_format import format_number
 
 DOMAIN: Final = "pages"
 LOCALES: Final = Path(__file__).with_name("locale")
@@ -18,7 +20,7 @@ LOCALES: Final = Path(__file__).with_name("locale")
 class Words:
     """The words of all pages in one language."""
 
-    def __init__(self, catalogue: gettext.NullTranslations) -> None:
+    def __init__(self, catalogue: gettext.NullTranslations, language: Language) -> None:
         _ = catalogue.gettext
         self._plural = catalogue.ngettext
         self.send = _("Send")
@@ -61,7 +63,8 @@ class Words:
             "one": _("Choose only one answer."),
             "not_allowed": _("Choose one of the answers."),
             "duplicate": _("Give each answer only once."),
-            "too_long": _("Use at most 10,000 characters."),
+            "too_long": _("Use at most %(max)s characters.")
+            % {"max": format_number(MAX_VALUE, language)},
             "invalid_email": _("Enter an e-mail address, such as name@example.com."),
             "invalid_phone": _("Enter a phone number, such as +33 6 12 34 56 78."),
             "invalid_number": _("Enter a number, such as 12."),
@@ -125,7 +128,7 @@ class Words:
 def words_in(language: Language) -> Words:
     """Return the words in this language, or in English if it has no catalogue."""
     names = [str(language).replace("-", "_")]
-    return Words(gettext.translation(DOMAIN, LOCALES, names, fallback=True))
+    return Words(gettext.translation(DOMAIN, LOCALES, names, fallback=True), language)
 
 
 @cache

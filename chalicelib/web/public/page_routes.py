@@ -12,6 +12,7 @@ routes = Blueprint(__name__)
 
 _TAG: Final = "Pages"
 _HTML: Final = "text/html"
+_EMBED_MAX_AGE_S: Final = 3600
 _PARAMETERS: Final = {
     "store": "The store that the respondent gives feedback on.",
     "brand": "The brand that the respondent gives feedback on.",
@@ -90,3 +91,27 @@ def page_asset(request: PublicRequest) -> Response:
         "Cache-Control": "public, max-age=31536000, immutable",
     }
     return Response(asset_text(name), status_code=200, headers=headers)
+
+
+@public_route(routes, "GET", "/public/embed.js")
+@operation(
+    id="getEmbedScript",
+    tag=_TAG,
+    summary="Get the script that embeds a form",
+    description='Returns the script for `<script src="…/public/embed.js" data-contact-form="ID">`'
+    ' or `data-survey="ID"`. The script inserts the page of the form in a frame that grows with'
+    " its content. The page receives the attributes `data-tracker`, `data-store`, `data-brand` and"
+    " `data-language`; `data-title` sets the title of the frame. The script and the frame use no"
+    " cookies and need no storage.",
+    returns="The script.",
+    media_types=("text/javascript",),
+)
+def embed_script(request: PublicRequest) -> Response:
+    """Return the script with which other sites embed a form."""
+    from chalicelib.web.pages.assets import EMBED, MEDIA_TYPES, asset_text
+
+    headers: dict[str, str | list[str]] = {
+        "Content-Type": MEDIA_TYPES["page.js"],
+        "Cache-Control": f"public, max-age={_EMBED_MAX_AGE_S}",
+    }
+    return Response(asset_text(EMBED), status_code=200, headers=headers)

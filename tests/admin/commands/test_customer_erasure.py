@@ -45,7 +45,7 @@ def test_export_of_unknown_customer_fails(seeded: SeededAccount) -> None:
     assert run("customer", "export", seeded.account_id, new_id()).exit_code == 1
 
 
-def test_erase_prints_receipt_and_is_idempotent(seeded: SeededAccount) -> None:
+def test_erase_prints_receipt_and_can_be_repeated(seeded: SeededAccount) -> None:
     submit(seeded)
     arguments = ("customer", "erase", seeded.account_id, seeded.customer_id, "--yes")
     receipts = [json.loads(run(*arguments, "--json").stdout) for _ in range(2)]

@@ -186,7 +186,7 @@ def test_second_demo_run_creates_missing_records(
 
 def test_second_demo_run_replaces_used_trackers(output: Path) -> None:
     first, *others = demo(output)["trackers"]
-    TrackerRow(first).update([TrackerRow.used_at.set("2026-11-20T10:00:00.000Z")])
+    TrackerRow(first).update([TrackerRow.used_at.set("2100-01-01T00:00:00.000Z")])
     replaced_trackers = demo(output)["trackers"]
     assert replaced_trackers[:23] == others
     assert replaced_trackers[23] not in (first, *others)

@@ -284,3 +284,20 @@ def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
     assert run("load", write_jsonl(brands, file)).stdout == (
         f"Loaded into account {first}: 1 brand\nLoaded into account {second}: 2 brands\n"
     )
+
+
+def test_low_contrast_and_unusable_font_are_warnings(tmp_path: Path) -> None:
+    brand, form = new_id(), new_id()
+    style = {"textColor": "#dddddd", "font": {"url": "https://fonts.example.com/a.css"}}
+    file = tmp_path / "forms.json"
+    definitions = [
+        {"kind": "brand", "id": brand, "name": "Brand"},
+        {"kind": "contactForm", "id": form, "brandId": brand, "name": "Form", "language": "fr"}
+        | {"generalStyle": style},
+    ]
+    file.write_text(json.dumps(definitions))
+    for command in (("form", "check"), ("definition", "load")):
+        result = run(*command, file, "--account", new_account())
+        assert result.exit_code == 0
+        assert "/generalStyle/textColor: The contrast of #dddddd" in result.stderr
+        assert "/generalStyle/font/url: Pages load only font files" in result.stderr

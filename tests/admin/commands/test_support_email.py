@@ -36,7 +36,7 @@ def add_survey(account: str, name: str, support_email: str = "") -> str:
 
 
 def support_email_of(survey_id: str) -> Any:
-    stored = surveys.find(survey_id, consistent=True)
+    stored = surveys.find(survey_id)
     assert stored
     return json.loads(stored.document)["supportEmail"]
 

@@ -9,7 +9,7 @@ import boto3
 
 
 def stored_texts(account_id: str) -> list[str]:
-    """Return the rows of all tables that mention the account, as text."""
+    """Return the texts of all table rows that contain the account id."""
     return [text for _, text in table_texts() if account_id in text]
 
 
@@ -23,7 +23,7 @@ def table_texts() -> Iterator[tuple[str, str]]:
 
 
 def queue_texts() -> Iterator[tuple[str, str]]:
-    """Yield the queue and the body of each message, dead letters included. Remove the messages."""
+    """Yield the queue and the body of each message, including dead letters. Remove the messages."""
     sqs = boto3.client("sqs")
     for url in sqs.list_queues().get("QueueUrls", []):
         while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):

@@ -39,7 +39,7 @@ def test_last_customer_moves_into_erased_position(account: str) -> None:
     assert ids(all_customers(account)) == ids([first, fourth, third])
 
 
-def test_erasing_last_customer_moves_no_other(account: str) -> None:
+def test_erasing_last_customer_of_list_moves_no_customer(account: str) -> None:
     first, second = create(account), create(account)
     erase(account, second.id)
     assert ids(all_customers(account)) == [first.id]
@@ -54,7 +54,7 @@ def test_customers_can_be_created_after_all_were_erased(account: str, time: Time
     assert ids(all_customers(account)) == [created.id]
 
 
-def test_unlisted_customer_is_only_deleted(account: str) -> None:
+def test_erasing_unlisted_customer_changes_no_position(account: str) -> None:
     listed, unlisted = create(account), create(account)
     CustomerRow(account_key(account, unlisted.id)).update(
         [CustomerRow.position.remove(), CustomerRow.list_block.remove()]
@@ -76,7 +76,7 @@ def test_pair_passes_to_next_oldest_customer(account: str) -> None:
         assert customers.find_by_pair(account, pair) == next_id
 
 
-def test_pair_of_phone_number_passes_in_any_notation(account: str) -> None:
+def test_pair_passes_to_customer_with_phone_number_in_other_notation(account: str) -> None:
     first = create(account, phoneNumber="+33 (0)6 12 34 56 78")
     second = create(account, phoneNumber="+330612345678")
     pair = pair_of(None, "+330612345678")
@@ -124,7 +124,7 @@ def test_unknown_customer_cannot_be_erased(account: str) -> None:
     assert ids(all_customers(account)) == [customer.id]
 
 
-def test_first_pass_without_dependents_sends_bounded_requests(account: str) -> None:
+def test_first_pass_for_customer_without_records_sends_few_requests(account: str) -> None:
     create(account)
     customer = create(account, **PAIR)
     create(account)

@@ -1,7 +1,7 @@
-"""The process is killed after each AWS request of an erasure.
+"""Test that an erasure ends correctly if the process is killed after any of its AWS requests.
 
-After sweeps the end state is the same: no record contains the person, the positions are dense, and
-the receipt counts each record once.
+After sweeps, the end state is always the same: no record contains data of the customer, the
+positions have no gaps, and the receipt counts each record once.
 """
 
 import contextlib
@@ -33,12 +33,12 @@ EXPECTED = {
     "import_rows": 1,
 }
 REQUESTS = 40
-"""At least the number of requests of the first pass."""
+"""A number that is not smaller than the number of requests of the first pass."""
 
 
 @pytest.fixture
 def others(seeded: SeededAccount, time: Time) -> set[str]:
-    """Store a person in all tables, as the first of four customers. Return the other customers."""
+    """Store records of a customer in all tables, and three more customers. Return these three."""
     account = seeded.account_id
     save_customer(account, customer_definition(id=seeded.customer_id, email=EMAIL))
     created = {

@@ -1,4 +1,4 @@
-"""Feedback of erased customers: answers are anonymized; ratings and counts stay."""
+"""Tests of the feedback of erased customers: answers are anonymized; ratings and counts stay."""
 
 from contextvars import Context
 
@@ -50,7 +50,7 @@ def test_erasure_keeps_ratings_and_counts(seeded: SeededAccount, time: Time) -> 
     assert erased(ended) == {"customers": 1, "feedback": 1}
 
 
-def test_feedback_with_tracker_loses_links_to_person(seeded: SeededAccount) -> None:
+def test_erased_feedback_has_no_tracker_and_no_customer(seeded: SeededAccount) -> None:
     submitted = answer_survey(seeded, seeded.tracker(), nps="9", note="Fine")
     process(seeded)
     erase(seeded.account_id, seeded.customer_id)

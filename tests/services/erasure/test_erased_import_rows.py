@@ -1,4 +1,4 @@
-"""Import rows of erased customers in chunks that are not imported yet."""
+"""Tests of erasing import rows of customers in chunks that are not imported yet."""
 
 from contextvars import Context
 

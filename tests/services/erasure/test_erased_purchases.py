@@ -1,4 +1,4 @@
-"""Purchases, solicitations and messages of erased customers, also those that arrive later."""
+"""Tests of purchases, solicitations and messages of erased customers, also of later purchases."""
 
 import json
 from contextvars import Context
@@ -10,6 +10,7 @@ import pytest
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import contacts, trackers
 from chalicelib.storage.customers import CustomerRow
@@ -77,12 +78,13 @@ def test_erasure_removes_person_from_purchase_and_sent_survey(
     assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
 
 
-def test_pending_survey_is_skipped_as_erased(shop: Shop, provider: Provider) -> None:
+def test_pending_survey_of_erased_customer_is_skipped(shop: Shop, provider: Provider) -> None:
     purchase = shop.record(customer=PERSON)
     erase(shop.account_id, customer_of(purchase))
     assert outcome(purchase) == ("SKIPPED", "ERASED")
     shop.solicit()
     assert provider.sent == []
+    assert read_stats(shop.account_id).surveys_skipped == 1
 
 
 def test_outcome_of_survey_that_is_being_sent_is_unknown(shop: Shop, provider: Provider) -> None:
@@ -92,6 +94,8 @@ def test_outcome_of_survey_that_is_being_sent_is_unknown(shop: Shop, provider: P
     provider.reactions = [lambda _: Context().run(erase, shop.account_id, customer_id)]
     shop.solicit()
     assert outcome(purchase) == ("UNKNOWN", "ERASED")
+    stats = read_stats(shop.account_id)
+    assert (stats.surveys_unknown, stats.surveys_sent) == (1, 0)
     assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
 
 

@@ -24,7 +24,7 @@ from tests.web.seeded_account import SeededAccount
 
 @pytest.fixture(autouse=True)
 def _end_retention(seeded: SeededAccount) -> Iterator[None]:
-    """Remove the retention period after the test: the sweeper handles all accounts."""
+    """Remove the retention period after the test, because the sweeper processes all accounts."""
     yield
     retain(seeded, None)
 
@@ -72,7 +72,7 @@ def test_accounts_without_retention_period_keep_answers(seeded: SeededAccount, t
     assert answered(submitted) == ["what", "note", "nps"]
 
 
-def test_pass_is_bounded_and_continues(
+def test_pass_anonymizes_limited_number_and_next_pass_continues(
     seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "MAX_PER_PASS", 2)
@@ -94,7 +94,9 @@ def test_accounts_are_due_again_after_an_hour(seeded: SeededAccount, time: Time)
     assert seeded.account_id in {due.account_id for due in accounts.list_due_retention(clock.now())}
 
 
-def test_sweeper_may_anonymize_feedback(seeded: SeededAccount, time: Time) -> None:
+def test_permissions_of_sweeper_allow_anonymizing_feedback(
+    seeded: SeededAccount, time: Time
+) -> None:
     submitted = submit(seeded)
     retain(seeded, 1)
     time.ahead += timedelta(days=2)

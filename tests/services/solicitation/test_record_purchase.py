@@ -231,3 +231,13 @@ def test_later_request_does_not_change_outcome_of_import(shop: Shop) -> None:
     purchase = shop.record(**{**definition, "metadata": {"a": 1}})
     clear_caches()
     assert outcome(purchase) == ("SKIPPED", "NOT_REQUESTED")
+
+
+@pytest.mark.parametrize("receives", [1, 9, 10])
+def test_message_without_time_left_is_never_dropped(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, receives: int
+) -> None:
+    monkeypatch.setattr("chalicelib.functions.partial_batch.time_left_s", lambda: 1.0)
+    body = message(shop, shop.definition())
+    assert PURCHASE_QUEUE.deliver([body], receives) == [body]
+    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 0

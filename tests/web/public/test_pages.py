@@ -419,6 +419,23 @@ def test_script_and_style_sheet_stay_within_size_limit() -> None:
     assert sum(len(gzip.compress(text.encode())) for text in texts) <= 15 * 1024
 
 
+def test_embed_script_is_small_and_sends_no_aws_requests(client: Client) -> None:
+    with counted_calls() as calls:
+        response = client.http.get("/public/embed.js")
+    assert (response.status_code, calls.total()) == (200, 0)
+    assert response.headers["Content-Type"] == assets.MEDIA_TYPES["page.js"]
+    assert response.headers["Cache-Control"] == "public, max-age=3600"
+    assert len(gzip.compress(response.body)) <= 2 * 1024
+
+
+def test_only_pages_of_forms_may_be_framed(fresh: SeededAccount, client: Client) -> None:
+    fresh.contact_form(enabled=False)
+    for page in (open_contact_form(fresh), open_survey(fresh)):
+        assert "frame-ancestors *" in page.headers["content-security-policy"]
+    docs = client.http.get("/docs").headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in docs
+
+
 def test_templates_contain_no_inline_script_or_style_attribute() -> None:
     folder = Path(assets.__file__).with_name("templates")
     for template in set(folder.glob("*.html")) - {folder / "docs.html"}:

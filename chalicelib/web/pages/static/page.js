@@ -333,6 +333,17 @@ function redirect(review) {
   });
 }
 
+/** Report the height of the content to the page that embeds this frame (embed.js). */
+function reportHeight() {
+  if (parent === window) return;
+  document.documentElement.classList.add("framed");
+  const report = () => {
+    const message = { feedbackHeight: document.body.offsetHeight, title: document.title };
+    parent.postMessage(message, "*"); // Any site may embed a form. The message contains no answers.
+  };
+  new ResizeObserver(report).observe(document.body);
+}
+
 function start() {
   const form = document.querySelector("form[method=post]");
   if (form) new Form(form);
@@ -347,6 +358,7 @@ function start() {
 }
 
 if (typeof document !== "undefined") {
+  reportHeight();
   const [visit] = performance.getEntriesByType("navigation");
   if (history.state?.done && visit?.type === "back_forward") display(history.state.done);
   else {

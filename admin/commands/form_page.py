@@ -1,0 +1,151 @@
+"""Commands of ``form`` and ``survey`` for pages: links, QR codes and posters."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+import segno
+import typer
+
+from admin.commands.account import id_argument
+from admin.options import example
+from admin.posters.poster import Poster
+from admin.terminal import notices, show_record, show_table
+from chalicelib.domain.forms.public.contact_form import PublicContactForm
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.services.forms.displayed import (
+    ContactFormRequest,
+    display_contact_form,
+    display_survey,
+)
+from chalicelib.services.forms.page_address import page_base_url
+from chalicelib.services.forms.public import SurveyRequest
+
+View = PublicContactForm | PublicSurvey
+
+_PAGES: Final = {
+    "form": "/public/contact-form/page?id=",
+    "survey": "/public/survey/page?survey=",
+}
+
+FormArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of the form.", parser=id_argument)
+]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(help="The id of the store that the feedback is about.", parser=id_argument),
+]
+LanguageOption = Annotated[
+    str | None, typer.Option(help="The language of the page. Default: the browser's language.")
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(help="The public base URL of the service. Default: the URL of the stage."),
+]
+
+
+def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
+    """Add the commands `link` and `qr` of contact forms or surveys.
+
+    Args:
+        noun: the first word of the commands.
+        word: the singular noun for this kind of form, used in help texts and messages.
+    """
+
+    @app.command(
+        help=f"Print the URL of the page of a {word}.",
+        epilog=example(f"{noun} link ID"),
+    )
+    def link(
+        form: FormArgument,
+        base_url: BaseUrlOption = None,
+        store: StoreOption = None,
+        language: LanguageOption = None,
+    ) -> None:
+        _view(noun, form, store, language)
+        url = _link(noun, base_url, form, store, language)
+        show_record({"url": url}, url)
+
+    @app.command(
+        help=f"Print the QR code of the page of a {word}, or write it to files.\n\n"
+        "With --svg, the command writes an image; with --poster, a page to print on A4 paper."
+        " Without --store, it also writes a file for each store of the form. The commands report a"
+        " disabled form or a private survey as an error.",
+        epilog=example(
+            f"{noun} qr ID",
+            f"{noun} qr ID --poster --output posters",
+        ),
+    )
+    def qr(
+        form: FormArgument,
+        base_url: BaseUrlOption = None,
+        store: StoreOption = None,
+        language: LanguageOption = None,
+        svg: Annotated[bool, typer.Option("--svg", help="Write SVG images.")] = False,
+        poster: Annotated[bool, typer.Option("--poster", help="Write posters as HTML.")] = False,
+        output: Annotated[
+            Path, typer.Option(file_okay=False, help="The folder to write the files to.")
+        ] = Path(),
+    ) -> None:
+        view = _view(noun, form, store, language)
+        renderers: dict[str, Callable[[Poster], str]] = {}
+        renderers |= {"svg": Poster.svg} if svg else {}
+        renderers |= {"html": Poster.html} if poster else {}
+        if not renderers:
+            _print_code(_link(noun, base_url, form, store, language))
+            return
+        stores = [store] if store else [None, *(place.id for place in view.store_list)]
+        names = {place.id: place.name for place in view.store_list}
+        posters = {
+            "-".join(filter(None, [form, place])): Poster(
+                view, names.get(place or "", ""), _link(noun, base_url, form, place, language)
+            )
+            for place in stores
+        }
+        show_table(["Place", "File", "URL"], [*_write(posters, renderers, output)])
+
+
+def _view(noun: str, form_id: str, store: str | None, language: str | None) -> View:
+    """Return the view of a form that respondents can open.
+
+    Raises:
+        FeedbackError: the form does not exist, is disabled or private, or the store is unknown.
+    """
+    respondent = Respondent(language=language)
+    if noun == "survey":
+        return display_survey(SurveyRequest(form_id, store_id=store), respondent).view
+    return display_contact_form(ContactFormRequest(form_id, store), respondent).view
+
+
+def _link(
+    noun: str, base_url: str | None, form_id: str, store: str | None, language: str | None
+) -> str:
+    parameters = {"store": store, "language": language}
+    query = urlencode({name: value for name, value in parameters.items() if value})
+    base = (base_url or page_base_url()).rstrip("/")
+    return base + _PAGES[noun] + form_id + (f"&{query}" if query else "")
+
+
+def _print_code(url: str) -> None:
+    code = io.StringIO()
+    segno.make(url, micro=False).terminal(code, compact=True)
+    show_record({"url": url}, code.getvalue() + url)
+
+
+def _write(
+    posters: dict[str, Poster], renderers: dict[str, Callable[[Poster], str]], folder: Path
+) -> Iterator[tuple[str, str, str]]:
+    """Write the files and yield place, path and URL of each file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, poster in posters.items():
+            for suffix, render in renderers.items():
+                file = folder / f"{name}.{suffix}"
+                file.write_text(render(poster), encoding="utf-8")
+                yield poster.place, str(file), poster.link
+    except OSError as error:
+        notices().print(f"Error: Cannot write to {folder}: {error.strerror}.")
+        raise typer.Exit(1) from None

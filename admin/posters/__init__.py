@@ -1,0 +1,1 @@
+"""Posters with the QR code of a form's page."""

@@ -1,0 +1,49 @@
+"""Compute the contrast of colours as WCAG 2.2 defines it.
+
+Colours are hexadecimal, with 3, 4, 6 or 8 digits. The fourth digit of 4, and the last two digits
+of 8, are the opacity.
+"""
+
+from typing import Final
+
+_DARK_LUMINANCE: Final = 0.18
+"""The luminance of a background below which white text has a higher contrast than black text."""
+
+_Rgb = tuple[float, float, float]
+
+
+def contrast(foreground: str, background: str) -> float:
+    """Return the contrast ratio of two colours: 1 to 21.
+
+    The computation mixes a transparent background with white, and a transparent foreground with the
+    background.
+    """
+    below = _blend(background, (1.0, 1.0, 1.0))
+    lighter, darker = sorted(
+        (_luminance(below), _luminance(_blend(foreground, below))), reverse=True
+    )
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def is_dark(colour: str) -> bool:
+    """Return whether a background of this colour needs light text."""
+    return _luminance(_blend(colour, (1.0, 1.0, 1.0))) < _DARK_LUMINANCE
+
+
+def _blend(colour: str, below: _Rgb) -> _Rgb:
+    digits = colour[1:]
+    if len(digits) < 6:
+        digits = "".join(digit * 2 for digit in digits)
+    red, green, blue, opacity = (int(digits[at : at + 2] or "ff", 16) / 255 for at in (0, 2, 4, 6))
+    mixed = (
+        opacity * channel + (1 - opacity) * under
+        for channel, under in zip((red, green, blue), below, strict=True)
+    )
+    return next(mixed), next(mixed), next(mixed)
+
+
+def _luminance(colour: _Rgb) -> float:
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in colour
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,5 @@
+"""Compile the translations of the words of pages.
+
+`po/` contains a gettext catalogue for each language. Babel compiles the catalogues and writes a
+table of number formats, so the service needs only the gettext module of the standard library.
+"""

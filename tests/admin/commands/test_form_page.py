@@ -1,0 +1,84 @@
+"""Tests of ``form`` and ``survey``: links, QR codes and posters."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from admin.commands import form_page
+from tests.admin.command import run
+from tests.web.seeded_account import SeededAccount, seed_account
+
+pytestmark = pytest.mark.usefixtures("cloud")
+
+BASE = "https://feedback.example.com"
+
+
+@pytest.fixture
+def seeded() -> SeededAccount:
+    return seed_account()
+
+
+def test_link_prints_url_of_page(seeded: SeededAccount) -> None:
+    form, survey, store = seeded.contact_form_id, seeded.survey_id, seeded.store_id
+    result = run("form", "link", form, "--base-url", f"{BASE}/", "--language", "fr")
+    assert result.stdout == f"{BASE}/public/contact-form/page?id={form}&language=fr\n"
+    result = run("survey", "link", survey, "--store", store, "--base-url", BASE, "--json")
+    assert json.loads(result.stdout) == {
+        "url": f"{BASE}/public/survey/page?survey={survey}&store={store}"
+    }
+
+
+def test_link_starts_with_base_url_of_stage(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(form_page, "page_base_url", lambda: BASE)
+    assert run("form", "link", seeded.contact_form_id).stdout.startswith(f"{BASE}/public/")
+
+
+def test_qr_prints_code_and_url(seeded: SeededAccount) -> None:
+    lines = run("form", "qr", seeded.contact_form_id, "--base-url", BASE).stdout.splitlines()
+    assert len({len(line) for line in lines[:-1]}) == 1
+    assert set("".join(lines[:-1])) <= set(" ▀▄█")
+    assert lines[-1] == f"{BASE}/public/contact-form/page?id={seeded.contact_form_id}"
+
+
+def test_qr_writes_image_and_poster_for_form_and_each_store(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
+    form, store = seeded.contact_form_id, seeded.store_id
+    seeded.contact_form(header={"title": "Was it <good>?"})
+    command = ("form", "qr", form, "--base-url", BASE, "--output", tmp_path)
+    assert run(*command, "--svg", "--poster").exit_code == 0
+    names = {f"{name}.{suffix}" for name in (form, f"{form}-{store}") for suffix in ("svg", "html")}
+    assert {file.name for file in tmp_path.iterdir()} == names
+    poster = (tmp_path / f"{form}-{store}.html").read_text()
+    assert "Was it &lt;good&gt;?" in poster
+    assert f"?id={form}&amp;store={store}" in poster
+    assert "Lyon" in poster
+    assert not re.search(r"(src|href)=", poster)
+
+
+def test_qr_of_store_writes_one_file(seeded: SeededAccount, tmp_path: Path) -> None:
+    options = ("--store", seeded.store_id, "--base-url", BASE, "--output", tmp_path, "--poster")
+    assert run("survey", "qr", seeded.survey_id, *options).exit_code == 0
+    assert [file.name for file in tmp_path.iterdir()] == [
+        f"{seeded.survey_id}-{seeded.store_id}.html"
+    ]
+
+
+def test_poster_has_direction_of_its_language(seeded: SeededAccount, tmp_path: Path) -> None:
+    seeded.contact_form(language="he")
+    options = ("--base-url", BASE, "--output", tmp_path, "--poster")
+    run("form", "qr", seeded.contact_form_id, *options)
+    poster = (tmp_path / f"{seeded.contact_form_id}.html").read_text()
+    assert '<html lang="he" dir="rtl">' in poster
+
+
+def test_link_of_form_that_respondents_cannot_open_is_an_error(seeded: SeededAccount) -> None:
+    result = run("survey", "link", seeded.private_survey_id, "--base-url", BASE)
+    assert (result.exit_code, "private" in result.stderr) == (1, True)
+    seeded.contact_form(enabled=False)
+    result = run("form", "link", seeded.contact_form_id, "--base-url", BASE)
+    assert (result.exit_code, "disabled" in result.stderr) == (1, True)

@@ -1,0 +1,143 @@
+"""Forms of a new account for tests of pages, and a reader of the feedback that is stored."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.ids import new_id
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
+from tests.domain.forms.factories import depends, field, select
+from tests.e2e.admin import admin
+from tests.e2e.cloud import Cloud
+
+REVIEW_PAGE = "https://reviews.example.com/new"
+ANSWERS = {
+    "text": ["Zoé"],
+    "long": ["Very good"],
+    "email": ["zoe@example.com"],
+    "phone": ["+33 6 12 34 56 78"],
+    "number": ["12"],
+    "date": ["2026-11-20"],
+    "single": ["Two"],
+    "list": ["Three"],
+    "multi": ["One", "Two"],
+    "check": ["true"],
+    "nps": ["3"],
+    "why": ["Noise"],
+    "stars": ["4"],
+    "smileys": ["2"],
+    "binary": ["unsatisfied"],
+    "rating": ["7"],
+}
+"""An answer to each field of the complete form, by key."""
+
+_NUMBERS = ["One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"]
+_FIELDS = [
+    field("text", label="Name", required=True),
+    field("long", "LONG_TEXT"),
+    field("email", "EMAIL"),
+    field("phone", "PHONE"),
+    field("number", "NUMBER"),
+    field("date", "DATE"),
+    select("single", "One", "Two"),
+    select("list", *_NUMBERS),
+    select("multi", "One", "Two", "Three", kind="MULTI_SELECT", allowMaxReplies=True, maxReplies=2),
+    field("check", "CHECKBOX"),
+    field("nps", "NPS"),
+    field("why", required=True),
+    field("stars", "CSAT_STAR"),
+    field("smileys", "CSAT_SMILEY"),
+    field("binary", "BINARY"),
+    field("rating", "RATING"),
+]
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The pages of a new account.
+
+    Attributes:
+        forms: the ids of contact forms by language; each contains a field of every type.
+        surveys: the ids of surveys by type of their pre-redirect question.
+    """
+
+    cloud: Cloud
+    account: str
+    forms: dict[str, str]
+    surveys: dict[str, str]
+
+    def form(self, language: str = "en", query: str = "") -> str:
+        """Return the URL of the page of the complete form."""
+        return f"{self.cloud.base_url}/public/contact-form/page?id={self.forms[language]}{query}"
+
+    def survey(self, question: str, query: str = "") -> str:
+        """Return the URL of the page of a survey."""
+        return f"{self.cloud.base_url}/public/survey/page?survey={self.surveys[question]}{query}"
+
+    def stored(self) -> list[dict[str, list[str]]]:
+        """Return the answers of all stored feedback by field key, oldest first."""
+        database = self.cloud.client("dynamodb")
+        table = self.cloud.resource_name("feedback")
+        rows = database.query(
+            TableName=table,
+            IndexName="by_account",
+            KeyConditionExpression="account_id = :account",
+            ExpressionAttributeValues={":account": {"S": self.account}},
+        )["Items"]
+        return [
+            self._answers(
+                database.get_item(TableName=table, Key={"feedback_id": row["feedback_id"]})["Item"]
+            )
+            for row in rows
+        ]
+
+    def _answers(self, item: dict[str, Any]) -> dict[str, list[str]]:
+        document = CompressedJsonAttribute().deserialize(item["document"]["B"])
+        feedback = Feedback.model_validate_json(document)
+        return {answer.key: answer.values for answer in feedback.answers}
+
+
+def create_pages(cloud: Cloud, folder: Path) -> Pages:
+    """Create an account with forms."""
+    account = admin(cloud, "account", "create", "Page test").split()[-1]
+    brand, store = new_id(), new_id()
+    forms = {"en": new_id(), "he": new_id()}
+    surveys = {kind: new_id() for kind in ("", "NPS", "CSAT_STAR", "CSAT_SMILEY", "BINARY")}
+    places = [
+        {"kind": "brand", "id": brand, "name": "Maison Lumen"},
+        {"kind": "store", "id": store, "brandId": brand, "name": "Lyon"},
+    ]
+    contact_forms = [
+        {"kind": "contactForm", "id": form_id, "brandId": brand, "name": "Form"}
+        | {"language": language, "header": {"title": "How was it?"}}
+        | {"fields": _rows(_FIELDS)}
+        | {"fieldDependencies": [depends("why", "nps", ("$lte", "6"))]}
+        for language, form_id in forms.items()
+    ]
+    target = {"type": "STORE", "targetId": store, "enabled": True, "newReviewUri": REVIEW_PAGE}
+    questions = [field("score", "NPS", required=True), field("note")]
+    saved_surveys = [
+        {"kind": "survey", "id": survey_id, "name": "Survey", "language": "en"}
+        | {"publiclyAvailable": True, "targets": [target], "fields": _rows(questions)}
+        | {"postRedirect": True, "postRedirectThreshold": 8}
+        | (
+            {
+                "preRedirect": True,
+                "preRedirectConfig": {"type": kind, "threshold": 8},
+            }
+            if kind
+            else {}
+        )
+        for kind, survey_id in surveys.items()
+    ]
+    file = folder / "pages.json"
+    file.write_text(json.dumps([*places, *contact_forms, *saved_surveys]))
+    admin(cloud, "definition", "load", str(file), "--account", account)
+    return Pages(cloud, account, forms, surveys)
+
+
+def _rows(fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put each field in its own row."""
+    return [item | {"verticalIndex": row} for row, item in enumerate(fields)]

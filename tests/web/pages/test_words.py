@@ -1,0 +1,60 @@
+"""Tests of the words of pages in all languages: plurals, numbers and default language."""
+
+import pytest
+
+from chalicelib.domain.language import LANGUAGE_CODES, Language
+from chalicelib.web.pages.number_format import format_number
+from chalicelib.web.pages.words import catalogue_languages, words_in
+
+
+def test_words_exist_in_at_least_24_languages() -> None:
+    assert len(catalogue_languages()) >= 24
+
+
+def test_words_of_each_catalogue_differ_from_english() -> None:
+    english = words_in(Language("en"))
+    for language in catalogue_languages():
+        assert words_in(language).required_note != english.required_note, language
+
+
+def test_language_without_catalogue_uses_english() -> None:
+    without = next(Language(code) for code in LANGUAGE_CODES if code not in catalogue_languages())
+    assert words_in(without).send == "Send"
+
+
+def test_chinese_variants_have_their_own_words() -> None:
+    assert words_in(Language("zh")).send == "提交"
+    assert words_in(Language("zh-TW")).send == "送出"
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["1 star", "2 stars", "5 stars"]),
+        ("fr", ["1 étoile", "2 étoiles", "5 étoiles"]),
+        ("pl", ["1 gwiazdka", "2 gwiazdki", "5 gwiazdek"]),
+        ("ru", ["1 звезда", "2 звезды", "5 звёзд"]),
+        ("ar", ["نجمة واحدة", "نجمتان", "5 نجوم"]),
+        ("ja", ["星1個", "星2個", "星5個"]),
+    ],
+)
+def test_plural_follows_rule_of_language(language: str, expected: list[str]) -> None:
+    words = words_in(Language(language))
+    assert [words.stars(number) for number in (1, 2, 5)] == expected
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 11, 20, 21, 100])
+def test_every_plural_form_can_be_formatted(number: int) -> None:
+    for language in catalogue_languages():
+        words = words_in(language)
+        for text in (words.at_least, words.at_most, words.revealed, words.stars):
+            assert "%" not in text(number)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [("en", "10,000"), ("de", "10.000"), ("fr", "10\u202f000"), ("cy", "10,000")],
+)
+def test_number_has_separators_of_language(language: str, expected: str) -> None:
+    assert format_number(10_000, Language(language)) == expected
+    assert expected in words_in(Language(language)).errors["too_long"]
