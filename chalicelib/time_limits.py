@@ -33,7 +33,7 @@ MIN_WORK_S: Final = MAX_CALL_S + MIN_CALL_S
 """
 
 REQUEST_RETRY_S: Final = 3.0
-"""The maximum time in seconds for all retries of an operation while a client waits for a response."""
+"""The maximum time in seconds for all retries of an operation while a client waits for it."""
 
 WORK_RETRY_S: Final = 20.0
 """The maximum time in seconds for all retries of a worker's operation.
