@@ -47,10 +47,10 @@ def ceiling(units: float, limit: int = WRITE_UNITS_PER_KEY) -> float:
 
 @contextmanager
 def partition_load(client: Any, prefix: str) -> Iterator[PartitionLoad]:
-    """Count the units of this boto3 client while the context is active.
+    """Count the capacity units that the client's requests consume while the context is active.
 
     The units are computed by AWS's rules from the items before and after each write. A transaction
-    consumes twice the units of its tables, but not of their indexes.
+    doubles the units of the tables. It does not double the units of the indexes.
 
     Args:
         prefix: the prefix of all table names.

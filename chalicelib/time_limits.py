@@ -33,10 +33,13 @@ MIN_WORK_S: Final = MAX_CALL_S + MIN_CALL_S
 """
 
 REQUEST_RETRY_S: Final = 3.0
-"""The time for retries of an operation while a client waits for the response."""
+"""The maximum time in seconds for all retries of an operation while a client waits for it."""
 
 WORK_RETRY_S: Final = 20.0
-"""The time for retries of an operation of a worker, unless less of the function's time is left."""
+"""The maximum time in seconds for all retries of a worker's operation.
+
+If the function has less time left, that time is the limit.
+"""
 
 
 @dataclass(frozen=True)

@@ -193,9 +193,7 @@ def show_feedback(feedback: FeedbackArgument) -> None:
 @app.command("mark-test", epilog=example("feedback mark-test ID", "feedback mark-test ID --undo"))
 def mark_test_response(
     feedback: FeedbackArgument,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Mark the feedback as a normal response.")
-    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Remove the mark.")] = False,
 ) -> None:
     """Mark a feedback record as a test response.
 

@@ -17,7 +17,7 @@ app = typer.Typer(
     help="Register and check the addresses from which surveys are sent.", no_args_is_help=True
 )
 sender_app = typer.Typer(
-    help="Register and check the sender of surveys without a verified support address.",
+    help="Register and check the default sender, for surveys without a verified support address.",
     no_args_is_help=True,
 )
 

@@ -58,6 +58,7 @@ class Erasure:
             ended.
         next_holder: the id of the customer to which the pair passed; None until the erased customer
             is deleted.
+        pair_contact: the contact key of the pair; None without a pair.
         contacts: the contact key of the customer's address, by channel.
         erased_at: the time of the operator's request.
         counts: the number of erased records by kind.
@@ -68,6 +69,7 @@ class Erasure:
     erased_at: datetime
     customer_id: str | None
     pair: str | None = None
+    pair_contact: str | None = None
     next_holder: str | None = None
     contacts: Mapping[Channel, str] = field(default_factory=dict)
     state: ErasureState = ErasureState.PENDING

@@ -102,7 +102,11 @@ def process_batch(
 
 
 def _leave_to_sweeper(message: Message[PointerT], record: Record) -> bool:
-    """Return whether to drop a message for which too little time is left."""
+    """Return True if the message is deleted, False if SQS delivers it again.
+
+    Too little time is left to process the message. It is deleted after its last receive, because
+    the sweeper requeues the work record.
+    """
     is_last_receive = message.receive_count >= MAX_RECEIVES
     logger.info(
         "message not started",

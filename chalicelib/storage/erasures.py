@@ -51,6 +51,7 @@ class ErasureRow(WorkRow):
     erased_at = UnicodeAttribute()
     customer_id = UnicodeAttribute(null=True)
     pair = UnicodeAttribute(null=True)
+    pair_contact = UnicodeAttribute(null=True)
     next_holder = UnicodeAttribute(null=True)
     email_contact = UnicodeAttribute(null=True)
     sms_contact = UnicodeAttribute(null=True)
@@ -101,6 +102,7 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
             erased_at=format_timestamp(erasure.erased_at),
             customer_id=erasure.customer_id,
             pair=erasure.pair,
+            pair_contact=erasure.pair_contact,
             email_contact=erasure.contacts.get(Channel.EMAIL),
             sms_contact=erasure.contacts.get(Channel.SMS),
             **pending_attributes(erasure.account_id, erasure.id, PART, erasure.erased_at),
@@ -169,6 +171,7 @@ def build_erasure(row: Any) -> Erasure:
         erased_at=datetime.fromisoformat(row.erased_at),
         customer_id=row.customer_id,
         pair=row.pair,
+        pair_contact=row.pair_contact,
         next_holder=row.next_holder,
         contacts={channel: key for channel, key in contacts.items() if key},
         state=ErasureState(row.state),

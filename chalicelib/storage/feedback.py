@@ -248,6 +248,21 @@ def of_person(
             yield _stored(row)
 
 
+def scan_contacts() -> Iterator[tuple[str, str, datetime]]:
+    """Yield the id, the contact hash and the creation time of each record with a contact hash.
+
+    Reads the whole table, with one consistent request per MB. Only the replay of erasures uses
+    this.
+    """
+    rows = FeedbackRow.scan(
+        FeedbackRow.contact_hash.exists(),
+        attributes_to_get=["feedback_id", "contact_hash", "created_at"],
+        consistent_read=True,
+    )
+    for row in rows:
+        yield row.feedback_id, row.contact_hash, datetime.fromisoformat(row.created_at)
+
+
 def anonymize(
     write: TransactWrite, stored: StoredFeedback, anonymized: Feedback, now: datetime
 ) -> None:

@@ -8,15 +8,21 @@ from typing import Any
 
 import pytest
 
+from chalicelib.services.customers.save import save_customer
 from tests.admin.command import run
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.services.webhooks.delivering import add_workflow
+from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operating.md").read_text()
-SECTIONS = ("Checking, exporting and comparing definitions", "Reading feedback")
-EXPECTED_COMMANDS = 33
+SECTIONS = (
+    "Checking, exporting and comparing definitions",
+    "Reading feedback",
+    "Erasing and exporting a person",
+)
+EXPECTED_COMMANDS = 37
 
 
 def section(title: str) -> str:
@@ -54,6 +60,7 @@ def ids(cloud: None) -> dict[str, str]:
         "CUSTOMER": seeded.customer_id,
         "WORKFLOW": workflow.id,
         "FEEDBACK": feedback.id,
+        "PERSON": save_customer(seeded.account_id, customer_definition()).id,
     }
 
 

@@ -164,4 +164,4 @@ def test_failure_of_one_kind_does_not_stop_other_kinds(
     with pytest.raises(PermissionError, match="import"):
         sweep_once(10_000)
     assert queued_for(account) == 1
-    assert attempts == {"import": 1, "feedback": 1, "solicitation": 1}
+    assert attempts == {"import": 1, "feedback": 1, "solicitation": 1, "erasure": 1}

@@ -97,7 +97,7 @@ def test_page_over_one_megabyte_returns_all_customers() -> None:
 @pytest.mark.parametrize(
     ("limit", "page", "queries"), [(50, 2, 1), (100, 2, 1), (60, 2, 2), (99, 2, 2), (60, 4, 0)]
 )
-def test_page_makes_one_query_per_block(limit: int, page: int, queries: int) -> None:
+def test_loading_page_sends_one_query_per_block(limit: int, page: int, queries: int) -> None:
     account, total = new_id(), 150
     rows = [build_row(account, build_customer(), position) for position in range(1, total + 1)]
     with CustomerRow.batch_write() as batch:

@@ -31,7 +31,7 @@ class Section:
 
 
 def sections_of(fields: Sequence[PublicField], groups: Sequence[PublicFieldGroup]) -> list[Section]:
-    """Return the sections of a form in display order. Groups without fields are omitted."""
+    """Return the sections of a form in display order: one for each group that has fields."""
     ordered = sorted(groups, key=lambda group: group.vertical_index)
     named = [
         Section(group.name, rows)

@@ -84,8 +84,11 @@ def _new_erasure(
     earlier: Erasure | None,
 ) -> Erasure:
     pair, keys = None, dict(earlier.contacts) if earlier else {}
+    pair_contact = earlier.pair_contact if earlier else None
     if customer:
         pair = pair_of(customer.email, customer.phone_number)
+        contact_hash = pair_hash(account_id, pair.digest if pair else None)
+        pair_contact = contacts.contact_key(contact_hash) if contact_hash else None
         addresses = {
             Channel.EMAIL: email_key(account_id, customer.email),
             Channel.SMS: phone_key(account_id, customer.phone_number),
@@ -97,6 +100,7 @@ def _new_erasure(
         erased_at=erased_at,
         customer_id=customer_id,
         pair=pair.digest if pair else None,
+        pair_contact=pair_contact,
         contacts=keys,
     )
 
@@ -114,7 +118,7 @@ def _store(erasure: Erasure, earlier: Erasure | None) -> Erasure:
 def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     """Run one pass of an erasure, then finish it or schedule the next pass.
 
-    Return the erasure, or None if it does not exist. AWS requests: about 15, one per 100 records
+    Return the erasure, or None if it does not exist. AWS requests: about 30, one per 100 records
     and one per 40 records to erase.
 
     Raises:

@@ -4,12 +4,14 @@ The table of erasures contains only keyed hashes. Therefore the replay reads all
 about persons, and computes the hash of each customer id in them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import partial
 
+from chalicelib.domain import clock
 from chalicelib.domain.erasure import Erasure
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.storage import accounts, contacts, erasures, persons
+from chalicelib.storage import accounts, contacts, erasures, feedback, persons
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 
@@ -31,7 +33,28 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     for account_id, customer_id in _find_restored(recorded, on_read):
         started = start_erasure(account_id, customer_id, is_replay=True)
         repeated.append(continue_erasure(started.pointer) or started)
+    _anonymize_unlinked(recorded.values())
     return repeated
+
+
+def _anonymize_unlinked(recorded: Iterable[Erasure]) -> None:
+    """Anonymize feedback from before an erasure whose answers contain the pair of the person."""
+    erased_at: dict[str, datetime] = {}
+    for erasure in recorded:
+        if key := erasure.pair_contact:
+            erased_at[key] = max(erasure.erased_at, erased_at.get(key, erasure.erased_at))
+    for feedback_id, contact_hash, created_at in feedback.scan_contacts():
+        erased = erased_at.get(contacts.contact_key(contact_hash))
+        if erased and created_at <= erased:
+            retry_on_contention(partial(_anonymize, feedback_id))
+
+
+def _anonymize(feedback_id: str) -> None:
+    stored = feedback.find(feedback_id)
+    if stored is None:
+        return
+    with transaction() as write:
+        feedback.anonymize(write, stored, stored.feedback.without_person(), clock.now())
 
 
 def _suppress(erasure: Erasure) -> None:

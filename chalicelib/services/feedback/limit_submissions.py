@@ -45,8 +45,9 @@ def limit_submissions(form_id: str, address: str) -> None:
 def count_rejected(error: FeedbackError, form_id: str, address: str) -> None:
     """Count a rejected submission, unless ``error`` is `TooManyRequests` or `Unavailable`.
 
-    All submissions of a source address with an unknown form or without a valid form id
-    (``form_id`` is ``""``) share one count. One AWS request; none if no limit is configured.
+    Each source address has one shared count for all its submissions whose form is unknown or whose
+    form id is invalid. Pass ``""`` as ``form_id`` if the id is invalid. One AWS request; none if no
+    limit is configured.
 
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.

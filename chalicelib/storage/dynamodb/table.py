@@ -81,8 +81,9 @@ def _is_transient(error: ClientError, request: dict[str, Any]) -> bool:
     """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
     A transaction that DynamoDB cancelled because of throttling is such an error; botocore does not
-    retry the transaction. If DynamoDB throttled only writes to contended tables, the error is not
-    transient, because the caller must read the rows of these tables again.
+    retry the transaction. An exception are the tables whose class sets ``is_contended``, such as
+    the counters: many writers change their rows. If DynamoDB throttled only writes to these tables,
+    the error is not transient: the rows may have changed, so the caller must read them again.
     """
     failed = [
         (reason.code, next(iter(write.values()))["TableName"])

@@ -158,7 +158,9 @@ def test_invalid_row_rejects_batch_unless_partial(account: str) -> None:
     assert outcome_counts(run_import(account, accepted.id)) == {"created": 2}
 
 
-def test_partial_batch_without_valid_rows_is_completed_immediately(account: str) -> None:
+def test_batch_with_partial_parameter_and_no_valid_rows_completes_at_once(
+    account: str,
+) -> None:
     accepted = accept_batch(account, {"batch": [{}]}, partial=True)
     assert (accepted.status, accepted.row_count) == ("COMPLETED", 0)
     assert read_import(account, accepted.id).status == "COMPLETED"

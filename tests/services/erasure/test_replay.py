@@ -6,13 +6,17 @@ from typing import Any
 import boto3
 import pytest
 
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.erasure.replay import replay_erasures
+from chalicelib.storage import feedback
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.feedback import FeedbackRow
 from tests.services.customers.importing import all_customers
-from tests.services.erasure.erasing import erase, finish
-from tests.services.feedback.submitting import answer_survey
+from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.web.definitions import customer_definition
@@ -60,7 +64,7 @@ def test_replay_erases_restored_person_and_suppresses_address(
     seeded = erased_and_restored
     only_contact(seeded.account_id).delete()
     (repeated,) = replay_erasures(lambda _: None)
-    assert repeated.counts["customers"] == repeated.counts["feedback"] == 1
+    assert erased(repeated) == {"customers": 1, "purchases": 1, "feedback": 1, "trackers": 1}
     assert all_customers(seeded.account_id) == []
     assert only_contact(seeded.account_id).suppressed_email == "ERASED"
     finish(seeded.account_id, seeded.customer_id, time)
@@ -71,7 +75,7 @@ def test_replay_finds_person_without_customer(erased_and_restored: SeededAccount
     seeded = erased_and_restored
     CustomerRow(f"{seeded.account_id}#{seeded.customer_id}").delete()
     (repeated,) = replay_erasures(lambda _: None)
-    assert repeated.counts["purchases"] == repeated.counts["trackers"] == 1
+    assert erased(repeated) == {"purchases": 1, "feedback": 1, "trackers": 1}
 
 
 def test_replay_keeps_customer_that_was_created_again(seeded: SeededAccount, time: Time) -> None:
@@ -82,3 +86,19 @@ def test_replay_keeps_customer_that_was_created_again(seeded: SeededAccount, tim
     save_customer(seeded.account_id, definition)
     assert replay_erasures(lambda _: None) == []
     assert seeded.customer.id == seeded.customer_id
+
+
+def test_replay_anonymizes_unlinked_feedback(seeded: SeededAccount, time: Time) -> None:
+    change_account_settings(seeded.account_id, {"identifyRespondents": False}, "operator")
+    clear_caches()
+    save_customer(seeded.account_id, customer_definition(id=seeded.customer_id, email=EMAIL))
+    submitted = answer_contact_form(seeded, note="canary", mail=EMAIL)
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
+    row = FeedbackRow.get(submitted.id)
+    erase(seeded.account_id, seeded.customer_id)
+    finish(seeded.account_id, seeded.customer_id, time)
+    row.save()
+    replay_erasures(lambda _: None)
+    stored = feedback.find(submitted.id)
+    assert stored
+    assert stored.feedback.answers == ()

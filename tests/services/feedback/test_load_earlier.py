@@ -32,7 +32,9 @@ def response(seeded: SeededAccount, key: str, **body: Any) -> EarlierSubmission:
     return EarlierSubmission(submission, SubmissionMetadata(idempotency_key=key), EARLIER)
 
 
-def test_earlier_submissions_are_dated_counted_and_not_queued(seeded: SeededAccount) -> None:
+def test_earlier_submissions_keep_dates_and_are_counted_but_not_queued(
+    seeded: SeededAccount,
+) -> None:
     tracker_id = seeded.tracker()
     submissions = [message(seeded, "1"), response(seeded, "2", tracker=tracker_id)]
     assert load_earlier_submissions(submissions) == 2

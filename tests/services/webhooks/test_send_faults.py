@@ -51,7 +51,7 @@ def finish(seeded: SeededAccount, time: Time) -> None:
 
 
 def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
-    """Check that both executions succeed once.
+    """Check that each of the two executions succeeds exactly once.
 
     If the receiver accepted a webhook twice, the second attempt must be marked as a repeat.
     """

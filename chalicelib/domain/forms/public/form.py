@@ -43,7 +43,7 @@ class PublicFieldDependency(Part):
     id: UuidText = Field(description="Unique identifier.")
     field: UuidText = Field(description="Identifier of the field to show or hide.")
     depends_on_field: UuidText = Field(
-        description="Identifier of the field whose answer is evaluated."
+        description="Identifier of the field whose answer the condition evaluates."
     )
     operator: CombinationName = Field(
         description="Operator that combines the results of the comparisons.", examples=["$and"]
