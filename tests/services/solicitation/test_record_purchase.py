@@ -122,17 +122,14 @@ def test_purchase_turns_optin_of_existing_customer_on(shop: Shop) -> None:
     assert customer_of(shop, purchase).email_optin
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "pointer"),
-    [("customerId", new_id(), "/customerId"), ("storeId", new_id(), "/storeId")],
-)
-def test_unknown_reference_is_rejected(shop: Shop, field: str, value: str, pointer: str) -> None:
-    definition = shop.definition(**{field: value})
+@pytest.mark.parametrize("field", ["customerId", "storeId"])
+def test_unknown_reference_is_rejected(shop: Shop, field: str) -> None:
+    definition = shop.definition(**{field: new_id()})
     if field == "customerId":
         del definition["customer"]
     with pytest.raises(InvalidInput) as raised:
         record_purchase(shop.account_id, definition)
-    assert [error.pointer for error in raised.value.errors] == [pointer]
+    assert [error.pointer for error in raised.value.errors] == [f"/{field}"]
 
 
 def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:
