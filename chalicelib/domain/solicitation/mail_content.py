@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.language_choice import choose_language
@@ -38,15 +38,13 @@ _CORNERS_PX: Final = {Radius.SHARP: 0, Radius.ROUNDED: 6, Radius.PILL: 24}
 
 _SMILEYS: Final = ("😞", "🙁", "😐", "🙂", "😀")
 _OptionLabels = Callable[[Words], Mapping[str, str]]
-_SCALE: Final[_OptionLabels] = lambda _: {str(n): str(n) for n in range(11)}  # noqa: E731
-_LABELS: Final[Mapping[FieldType, _OptionLabels]] = {
-    FieldType.NPS: _SCALE,
-    FieldType.RATING: _SCALE,
-    FieldType.CSAT_STAR: lambda _: {str(n): f"{n} ★" for n in range(1, 6)},
-    FieldType.CSAT_SMILEY: lambda _: {
+_LABELS: Final[Mapping[Control, _OptionLabels]] = {
+    Control.SCALE: lambda _: {str(n): str(n) for n in range(11)},
+    Control.STARS: lambda _: {str(n): f"{n} ★" for n in range(1, 6)},
+    Control.SMILEYS: lambda _: {
         str(n): f"{n} {smiley}" for n, smiley in enumerate(_SMILEYS, start=1)
     },
-    FieldType.BINARY: lambda words: {
+    Control.BINARY: lambda words: {
         "satisfied": f"👍 {words.satisfied}",
         "unsatisfied": f"👎 {words.unsatisfied}",
     },
@@ -197,7 +195,9 @@ def _first_question(
     first question depends on another question.
     """
     field = min(survey.fields, key=lambda f: (f.vertical_index, f.horizontal_index), default=None)
-    if field is None or field.type not in _LABELS or field.dependencies or survey.pre_redirect:
+    if field is None or field.dependencies or survey.pre_redirect:
+        return "", ()
+    if field.type.rules.display.control not in _LABELS:
         return "", ()
     label = texts.fields.get(field.key, FieldTranslation()).label or field.label
     return shortened(label, _MAX_LINE), _options(field, words, links)
@@ -206,7 +206,7 @@ def _first_question(
 def _options(field: SavedField, words: Words, links: MailLinks) -> tuple[Option, ...]:
     return tuple(
         Option(label, links.prefilled(field.key, answer))
-        for answer, label in _LABELS[field.type](words).items()
+        for answer, label in _LABELS[field.type.rules.display.control](words).items()
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.queues import ALL_QUEUES
+from chalicelib.services.work.kinds import ALL_WORK
 from infrastructure.functions import FUNCTIONS
 from tests.admin.command import new_account, run
 from tests.admin.commands.test_work import park_import
@@ -78,7 +79,5 @@ def test_status_prints_tables_by_default() -> None:
         "Queue",
         *(queue.name for queue in ALL_QUEUES),
         "Work",
-        "import",
-        "feedback",
-        "webhook",
+        *(work.records.kind for work in ALL_WORK),
     ]
