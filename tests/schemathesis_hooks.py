@@ -23,6 +23,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
             _rejects_only(response, "empty", "duplicate")
             or _rejects_reused_idempotency_key(response)
             or _rejects_answers_by_rules_of_form(case, response)
+            or _is_error_page(case, response)
         )
     if isinstance(failure, AcceptedNegativeData):
         return not (
@@ -57,6 +58,14 @@ def _rejects_answers_by_rules_of_form(case: Any, response: Any) -> bool:
     )
 
 
+def _is_error_page(case: Any, response: Any) -> bool:
+    """Return whether a page rejects places that do not belong to its form.
+
+    The page contains no list of errors. The JSON view of the form has the same rules.
+    """
+    return bool(case.path.endswith("/page") and response.status_code == 400)
+
+
 def _accepts_partial_batch(response: Any) -> bool:
     """Return whether a batch with ``partial=true`` was accepted although it has invalid rows."""
     return bool(response.status_code == 201 and _body(response).get("rejected"))
@@ -89,5 +98,8 @@ def _is_invalid_only_in_ignored_parts(case: Any) -> bool:
 
 
 def _body(response: Any) -> dict[str, Any]:
-    document = json.loads(response.content)
+    try:
+        document = json.loads(response.content)
+    except ValueError:  # a page
+        return {}
     return document if isinstance(document, dict) else {}
