@@ -23,7 +23,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
             _rejects_only(response, "empty", "duplicate")
             or _rejects_reused_idempotency_key(response)
             or _rejects_answers_by_rules_of_form(case, response)
-            or _is_error_page(case, response)
+            or _asks_for_page_of_no_survey(case)
         )
     if isinstance(failure, AcceptedNegativeData):
         return not (
@@ -58,12 +58,12 @@ def _rejects_answers_by_rules_of_form(case: Any, response: Any) -> bool:
     )
 
 
-def _is_error_page(case: Any, response: Any) -> bool:
-    """Return whether a page rejects places that do not belong to its form.
+def _asks_for_page_of_no_survey(case: Any) -> bool:
+    """Return whether a request for a survey page contains neither a survey nor a tracker.
 
-    The page contains no list of errors. The JSON view of the form has the same rules.
+    The schema cannot express that one of the two parameters is required.
     """
-    return bool(case.path.endswith("/page") and response.status_code == 400)
+    return case.path.endswith("/survey/page") and not {"survey", "tracker"} & set(case.query or ())
 
 
 def _accepts_partial_batch(response: Any) -> bool:
