@@ -60,14 +60,6 @@ def test_bucket_contains_record_of_deployed_resources(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_firewall_is_associated_with_gateway_stage(cloud: Cloud) -> None:
-    (stage_arn,) = cloud.client("wafv2").list_resources_for_web_acl(
-        WebACLArn=stack_outputs(cloud)["WebAclArn"], ResourceType="API_GATEWAY"
-    )["ResourceArns"]
-    assert stage_arn.endswith(f"/stages/{STAGE}")
-
-
-@pytest.mark.usefixtures("deployment")
 def test_log_groups_expire_after_30_days(cloud: Cloud) -> None:
     groups = cloud.client("logs").describe_log_groups(
         logGroupNamePrefix=f"/aws/lambda/feedback-{STAGE}"
@@ -99,17 +91,22 @@ def test_second_deployment_of_data_stack_changes_nothing(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_disassociated_firewall_has_no_gateway_stage(cloud: Cloud) -> None:
+def test_firewall_is_associated_with_gateway_stage_until_disassociated(cloud: Cloud) -> None:
     web_acl_arn = stack_outputs(cloud)["WebAclArn"]
+
+    def associated() -> list[str]:
+        return cloud.client("wafv2").list_resources_for_web_acl(
+            WebACLArn=web_acl_arn, ResourceType="API_GATEWAY"
+        )["ResourceArns"]
+
+    (stage_arn,) = associated()
+    assert stage_arn.endswith(f"/stages/{STAGE}")
     script = (
         "from infrastructure.deployment.gateway_stage import disassociate_web_acl;"
         f"disassociate_web_acl('{web_acl_arn}')"
     )
     run(cloud, script)
-    associated = cloud.client("wafv2").list_resources_for_web_acl(
-        WebACLArn=web_acl_arn, ResourceType="API_GATEWAY"
-    )
-    assert associated["ResourceArns"] == []
+    assert associated() == []
 
 
 @pytest.mark.usefixtures("deployment")
