@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from chalicelib.backoff import Backoff
 from chalicelib.concurrency import map_concurrently
@@ -128,7 +129,7 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
     decision = decide(case.facts)
     match decision:
         case Skip():
-            solicitations.skip(solicitation, decision.reason, now)
+            solicitations.skip(solicitation, decision.reason, now, partial(_revoke_optins, case))
             return SendingOutcome.SKIPPED
         case Hold():
             solicitations.hold(solicitation, decision.until, decision.reason, now)
@@ -136,6 +137,14 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
     if time_left_s() < _CLAIM_S:
         return SendingOutcome.DEFERRED
     return _claim(case, decision, token)
+
+
+def _revoke_optins(case: Case, write: Any) -> None:
+    """Turn the opt-ins of suppressed addresses off, so that the API shows them as off."""
+    recipient = case.facts.recipient
+    if recipient and recipient.revoked_optins:
+        account_id = case.solicitation.account_id
+        customers.turn_optins_off(write, account_id, recipient.customer, recipient.revoked_optins)
 
 
 def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
@@ -177,7 +186,9 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
     with transaction() as write:
         solicitations.claim(write, claimed, facts.now)
         trackers.put(write, tracker)
-        customers.confirm_recipient(write, account_id, recipient.customer, decision.channel)
+        customers.confirm_recipient(
+            write, account_id, recipient.customer, decision.channel, recipient.revoked_optins
+        )
         contacts.record_solicitation(
             write,
             account_id,
