@@ -33,8 +33,8 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
 from chalicelib.log import logger
-from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.solicitation.case import Case, load_case
+from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.messages import SentMessage
@@ -202,25 +202,14 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
 def _claimed(case: Case) -> _Claimed:
     """Build the message of a claimed solicitation."""
     solicitation, facts = case.solicitation, case.facts
-    recipient, store, channel = facts.recipient, facts.store, solicitation.channel
+    recipient, channel = facts.recipient, solicitation.channel
     (survey,) = (survey for survey in facts.surveys if survey.id == solicitation.survey_id)
-    assert recipient  # noqa: S101 - every claim has a recipient, store, channel and tracker
-    assert store  # noqa: S101
+    assert recipient  # noqa: S101 - every claim has a recipient, channel and tracker
     assert channel  # noqa: S101
     assert solicitation.tracker_id  # noqa: S101
     contact = recipient.email if channel is Channel.EMAIL else recipient.phone
     assert contact  # noqa: S101 - `decide` chooses only channels that the customer can receive
-    invitation = SurveyInvitation(
-        account_id=solicitation.account_id,
-        solicitation_id=solicitation.id,
-        channel=channel,
-        survey=survey,
-        customer=recipient.customer,
-        store=store,
-        brand=account_directory(solicitation.account_id).brand(store.brand_id or ""),
-        purchase=facts.purchase,
-        tracker_id=solicitation.tracker_id,
-    )
+    invitation = build_invitation(case, survey, channel, solicitation.tracker_id)
     return _Claimed(solicitation, invitation, contact.key)
 
 
