@@ -100,7 +100,10 @@ def test_survey_page_contains_tracker_of_request(seeded: SeededAccount) -> None:
 def test_page_opened_by_short_link_shows_survey_of_tracker(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     page = f"{SURVEY}/page?tracker="
-    form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    CLIENT.get(f"{page}{tracker}", BROWSER)
+    with counted_calls() as calls:
+        form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    assert calls.total() == 2
     assert form.value("tracker") == [tracker]
     assert form.value("id") == [seeded.private_survey_id]
     unknown = CLIENT.get(f"{page}{new_id()}", BROWSER)
