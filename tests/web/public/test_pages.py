@@ -55,7 +55,7 @@ def contact_form(seeded: SeededAccount, query: str = "") -> HtmlForm:
 # --- the page
 
 
-def test_page_is_html_that_is_not_stored(seeded: SeededAccount) -> None:
+def test_page_is_html_that_must_not_be_cached(seeded: SeededAccount) -> None:
     response = open_contact_form(seeded)
     assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert response.headers["cache-control"] == "private, no-store"
@@ -77,7 +77,7 @@ def test_each_page_view_has_its_own_idempotency_key(seeded: SeededAccount) -> No
     assert len(keys) == 3
 
 
-def test_page_sends_aws_requests_of_its_view(seeded: SeededAccount) -> None:
+def test_page_sends_same_aws_requests_as_its_view(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     requests = [
         (open_contact_form, (), 0),
@@ -292,7 +292,9 @@ def test_custom_answer_is_kept_when_form_is_shown_again(fresh: SeededAccount) ->
     assert again.value("fields[0][values][]") == ["Music"]
 
 
-def test_filled_honeypot_gets_thanks_and_stores_nothing(seeded: SeededAccount) -> None:
+def test_submission_with_filled_honeypot_gets_thank_you_page_and_is_discarded(
+    seeded: SeededAccount,
+) -> None:
     form = contact_form(seeded)
     form.answer(WHAT, "Food")
     form.parts = [part for part in form.parts if part[0] != "homepage"]
