@@ -329,7 +329,7 @@ def test_opening_all_score_links_stores_nothing(pages: Pages, new_context: NewCo
 
 @pytest.mark.parametrize("question", ["NPS", "CSAT_STAR", "CSAT_SMILEY", "BINARY"])
 @pytest.mark.parametrize("with_script", [True, False])
-def test_question_leads_to_review_page_or_to_form_by_keyboard(
+def test_pre_redirect_question_opens_review_page_or_form_by_keyboard(
     pages: Pages, new_context: NewContext, question: str, with_script: bool
 ) -> None:
     page = new_context(java_script_enabled=with_script).new_page()
@@ -348,7 +348,7 @@ def test_question_leads_to_review_page_or_to_form_by_keyboard(
             expect(page.locator("form[method=post]")).to_be_visible()
 
 
-def test_high_score_leads_to_review_page_after_thanks(
+def test_thank_you_page_after_high_score_links_to_review_page(
     pages: Pages, new_context: NewContext
 ) -> None:
     before = len(pages.stored())
@@ -445,7 +445,7 @@ def accessible_page(pages: Pages, browser: Browser) -> Iterator[Page]:
 
 @pytest.mark.parametrize("key", ["nps", "rating", "stars", "smileys", "binary"])
 @pytest.mark.parametrize("language", ["en", "he"])
-def test_scale_runs_in_the_direction_of_the_script(
+def test_scale_has_direction_of_language(
     pages: Pages, new_context: NewContext, language: str, key: str
 ) -> None:
     page = new_context().new_page()

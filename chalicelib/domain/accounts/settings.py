@@ -55,8 +55,8 @@ class SendingHours(Input):
     """The times of the week at which surveys are sent, in the time zone of the store.
 
     Attributes:
-        start: the first minute of the day at which surveys are sent.
-        end: the first minute of the day at which no survey is sent any more.
+        start: the time of day from which surveys are sent.
+        end: the time of day from which no more surveys are sent.
         weekdays: the days on which surveys are sent. By default, all days.
     """
 

@@ -179,7 +179,10 @@ def _choose_survey(facts: Facts) -> SavedSurvey | SkipReason:
 
 
 def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:
-    """Yield the surveys for the store, then for its brand, each with whether it is enabled."""
+    """Yield the surveys that target the store, then those that target its brand.
+
+    The second value of each pair is True if both the survey and its target are enabled.
+    """
     if facts.store is None:
         return
     places = ((PlaceKind.STORE, facts.store.id), (PlaceKind.BRAND, facts.store.brand_id))

@@ -105,7 +105,7 @@ def test_line_number_counts_line_breaks_inside_cells(shop: Shop, tmp_path: Path)
     assert "line 4: /storeId" in result.stderr
 
 
-def test_json_lines_are_imported_and_later_line_wins(shop: Shop, tmp_path: Path) -> None:
+def test_later_line_of_same_purchase_replaces_earlier_line(shop: Shop, tmp_path: Path) -> None:
     definition = shop.definition(externalId="1", metadata={"table": "1"})
     lines = [
         json.dumps({"kind": "purchase", **definition}),

@@ -86,7 +86,7 @@ def test_purchase_and_survey_take_eight_aws_requests(
     assert len(provider.sent) == 2
 
 
-def test_repeated_message_sends_nothing(shop: Shop, provider: Provider) -> None:
+def test_redelivered_message_sends_no_second_survey(shop: Shop, provider: Provider) -> None:
     shop.record()
     bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     for _ in range(3):
@@ -108,7 +108,7 @@ def test_second_purchase_within_delay_is_skipped(shop: Shop, provider: Provider)
     ("after", "expected"),
     [(timedelta(days=30, seconds=-2), "SKIPPED"), (timedelta(days=30, seconds=2), "SENT")],
 )
-def test_purchase_after_delay_is_sent(
+def test_survey_is_sent_only_after_resolicitation_delay(
     shop: Shop, time: Time, after: timedelta, expected: str
 ) -> None:
     shop.record()
@@ -151,7 +151,7 @@ def test_concurrent_purchases_of_one_customer_send_one_survey(
     assert len(provider.sent) == 1
 
 
-def test_unsubscription_between_facts_and_claim_prevents_message(
+def test_unsubscription_between_reading_facts_and_claim_prevents_message(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purchase = shop.record()
@@ -424,7 +424,7 @@ def test_update_of_pending_purchase_changes_decision(
     assert len(provider.sent) == 1
 
 
-def test_update_between_facts_and_claim_is_decided_again(
+def test_update_between_reading_facts_and_claim_causes_new_decision(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     definition = shop.definition(externalId="booking")

@@ -78,7 +78,7 @@ def test_each_page_view_has_its_own_idempotency_key(seeded: SeededAccount) -> No
     assert len(keys) == 3
 
 
-def test_page_sends_aws_requests_of_its_view(seeded: SeededAccount) -> None:
+def test_page_sends_same_aws_requests_as_its_view(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     requests = [
         (open_contact_form, (), 0),
@@ -334,7 +334,9 @@ def test_custom_answer_is_kept_when_form_is_shown_again(fresh: SeededAccount) ->
     assert again.value("fields[0][values][]") == ["Music"]
 
 
-def test_filled_honeypot_gets_thanks_and_stores_nothing(seeded: SeededAccount) -> None:
+def test_submission_with_filled_honeypot_gets_thank_you_page_and_is_discarded(
+    seeded: SeededAccount,
+) -> None:
     form = contact_form(seeded)
     form.answer(WHAT, "Food")
     form.parts = [part for part in form.parts if part[0] != "homepage"]
