@@ -88,7 +88,7 @@ def _csv(text: str) -> Iterator[Any]:
                 )
             yield purchase_of_row(row)
     except csv.Error as error:
-        raise _NotReadable(f"Invalid CSV: after line {rows.line_num}: {error}.") from None
+        raise _NotReadable(f"Invalid CSV: line {rows.reader.line_num}: {error}.") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
