@@ -195,6 +195,7 @@ class Form {
     if (this.isSending) return;
     const order = [...this.form.querySelectorAll("[data-field]:not([hidden])")].map((item) => item.dataset.field);
     const errors = order.map((n) => [n, this.check(n)]).filter(([, text]) => text);
+    this.say("");
     this.summarize(errors);
     if (!errors.length) this.send();
   }
