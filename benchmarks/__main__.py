@@ -23,6 +23,7 @@ from benchmarks import (
     feedback_cost,
     import_time,
     page_cost,
+    page_load,
     public_cost,
     request_cost,
     sweep_cost,
@@ -43,7 +44,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last four benchmarks connect this process to a local cloud, which could affect
+    # The last five benchmarks connect this process to a local cloud, which could affect
     # benchmarks that run later.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
@@ -57,6 +58,7 @@ def main() -> None:
         "ceilings": ceilings.measure,
         "dispatch": dispatch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
+        "page-load": page_load.measure,
         "feedback": partial(feedback_cost.measure, options.feedback),
     }
     sections = []
@@ -95,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
             "ceilings",
             "dispatch",
             "pages",
+            "page-load",
             "feedback",
         ),
         help="run only this benchmark (default: all)",
