@@ -19,11 +19,6 @@ def public_base_url() -> str:
     return settings().public_base_url or _stored()
 
 
-def forget_public_base_url() -> None:
-    """Discard the cached URL and the client. Tests use this to replace the AWS endpoint."""
-    _stored.forget()
-
-
 def _load(client: Any) -> str:
     response = client.get_parameter(Name=settings().resource_name(PARAMETER_NAME))
     return str(response["Parameter"]["Value"])

@@ -82,7 +82,7 @@ def test_commands_of_page_succeed(
     monkeypatch.chdir(tmp_path)
     shown = [words for title in SECTIONS for words in commands(title)]
     assert len(shown) == EXPECTED_COMMANDS
-    # The page shows how to delete feedback before it shows exports and reports.
+    # Run the command that deletes feedback last, because exports and reports need the feedback.
     for words in sorted(shown, key=lambda words: words[:2] == ["feedback", "delete"]):
         execute(words, ids)
     assert {path.suffix for path in tmp_path.iterdir()} >= {".csv", ".xlsx", ".jsonl", ".html"}

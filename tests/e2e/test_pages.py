@@ -360,7 +360,7 @@ def reviewed_context(new_context: NewContext) -> NewContext:
 
 @pytest.mark.parametrize("question", ["NPS", "CSAT_STAR", "CSAT_SMILEY", "BINARY"])
 @pytest.mark.parametrize("with_script", [True, False])
-def test_question_leads_to_review_page_or_to_form_by_keyboard(
+def test_pre_redirect_question_opens_review_page_or_form_by_keyboard(
     pages: Pages, reviewed_context: NewContext, question: str, with_script: bool
 ) -> None:
     page = reviewed_context(java_script_enabled=with_script).new_page()
@@ -452,7 +452,7 @@ def choose(page: Page, act: Callable[[Page, Any], None], name: str, score: int) 
         page.keyboard.press("ArrowDown")
 
 
-def test_high_score_leads_to_review_page_after_thanks(
+def test_thank_you_page_after_high_score_links_to_review_page(
     pages: Pages, reviewed_context: NewContext
 ) -> None:
     before = pages.count()
@@ -549,7 +549,7 @@ def accessible_page(pages: Pages, browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("language", ["en", "he"])
-def test_scale_runs_in_the_direction_of_the_script(
+def test_scale_has_direction_of_language(
     pages: Pages, new_context: NewContext, language: str
 ) -> None:
     page = new_context().new_page()

@@ -142,7 +142,7 @@ def test_other_exception_has_unknown_outcome(error: Exception) -> None:
         raise error
 
 
-def test_sending_error_keeps_its_meaning() -> None:
+def test_sending_error_is_raised_unchanged() -> None:
     with pytest.raises(MessageRejected, match="invalid address"), sending_errors():
         raise MessageRejected("invalid address")
 

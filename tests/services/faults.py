@@ -34,7 +34,7 @@ class Killed(BaseException):
 
 
 _NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
-"""Operations that are not recorded: they are sent once per process, or only by tests."""
+"""Operations that are not recorded: only tests, or the first call in a process, send them."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ VERIFIED: Final = "Success"
 
 @dataclass(frozen=True)
 class MailDomain:
-    """A domain that SES knows.
+    """A domain that is registered with SES.
 
     Attributes:
         region: the AWS region of SES, which receives the bounces.

@@ -15,9 +15,9 @@ _POLL_INTERVAL_S: Final = 0.1
 _RETRY_INTERVAL_S: Final = 1.0
 _MAX_PER_ROUND: Final = 20 * customers.MAX_ASSIGNED
 _MANY: Final = 10
-"""The counter is reserved if at least this number of customers lack a position.
+"""The worker reserves the counter if at least this number of customers lack a position.
 
-A smaller number does not indicate contention.
+A smaller number is normal and does not indicate contention.
 """
 
 

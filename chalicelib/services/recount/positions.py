@@ -47,7 +47,7 @@ class _Walk:
 
     @property
     def last(self) -> int:
-        """The last position of the walk. 0 if the list is empty."""
+        """The highest position that the walk has reached so far; 0 if the list is empty."""
         return self._next - 1
 
     def check(self, row: Any, block: int) -> Iterator[Difference]:

@@ -74,7 +74,9 @@ def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
-    """Return the page of a contact form or a survey. Sends the AWS requests of the view.
+    """Return the page of a contact form or a survey.
+
+    Sends the same AWS requests as the public view.
 
     Raises:
         InvalidInput, NotAllowed, NotFound, Conflict: see `display_contact_form`, `display_survey`.

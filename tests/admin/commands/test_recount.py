@@ -34,7 +34,8 @@ LISTED: Final = 8
 
 @pytest.fixture(autouse=True)
 def _test_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Use blocks of three positions, no pause for the indexes, and no threads (moto needs one).
+    # Use blocks of three positions, no pause for the indexes, and only one thread, because moto is
+    # not thread-safe.
     monkeypatch.setattr("chalicelib.domain.paging.BLOCK_SIZE", 3)
     monkeypatch.setattr("chalicelib.services.recount.positions.BLOCK_SIZE", 3)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)

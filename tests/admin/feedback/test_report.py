@@ -50,14 +50,14 @@ def group(*ratings: int | None) -> Group:
     return collected
 
 
-def test_score_is_share_of_promoters_minus_share_of_detractors() -> None:
+def test_net_promoter_score_is_promoters_minus_detractors_in_percent() -> None:
     nps = group(10, 9, 9, 8, 7, 6, 0, None).nps
     assert nps
     assert nps.answers == 7
     assert nps.score == pytest.approx(100 * (3 - 2) / 7)
 
 
-def test_interval_contains_score_and_narrows_with_more_answers() -> None:
+def test_confidence_interval_contains_score_and_narrows_with_more_answers() -> None:
     few, many = group(*[10, 9, 5, 8] * 2).nps, group(*[10, 9, 5, 8] * 200).nps
     assert few
     assert many
@@ -66,7 +66,7 @@ def test_interval_contains_score_and_narrows_with_more_answers() -> None:
     assert many.high - many.low < (few.high - few.low) / 5
 
 
-def test_interval_of_known_sample_has_expected_limits() -> None:
+def test_confidence_interval_of_known_sample_has_expected_limits() -> None:
     # 60 promoters, 20 passives and 20 detractors; adjusted by three answers.
     nps = group(*[10] * 60, *[7] * 20, *[3] * 20).nps
     assert nps
@@ -78,7 +78,7 @@ def test_group_without_ratings_has_no_mean_and_no_score() -> None:
     assert (empty.responses, empty.mean, empty.nps) == (1, None, None)
 
 
-def test_test_responses_are_excluded() -> None:
+def test_responses_marked_as_test_are_excluded() -> None:
     collected = figures(rated(9))
     collected.add(stored(rated(0, comment="A comment of a test response"), is_test=True))
     assert (collected.total.responses, collected.total.mean, collected.tests) == (1, 9, 1)
@@ -108,7 +108,7 @@ def test_newest_comments_of_each_band_are_kept() -> None:
     assert [comment.text[-2:] for comment in comments] == ["05", "06", "07", "08"]
 
 
-def test_short_text_and_identifying_answers_are_no_comments() -> None:
+def test_short_texts_and_answers_to_text_fields_are_not_comments() -> None:
     record = build_feedback(
         answer("why", "Good.", kind="LONG_TEXT"),
         answer("name", "Zoé Martin of Lyon", kind="TEXT"),

@@ -231,7 +231,7 @@ def test_later_request_does_not_change_outcome_of_import(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("receives", [1, 9, 10])
-def test_message_without_time_left_is_never_dropped(
+def test_message_is_redelivered_if_too_little_time_is_left(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, receives: int
 ) -> None:
     monkeypatch.setattr("chalicelib.functions.partial_batch.time_left_s", lambda: 1.0)

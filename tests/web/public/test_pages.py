@@ -78,7 +78,7 @@ def test_each_page_view_has_its_own_idempotency_key(seeded: SeededAccount) -> No
     assert len(keys) == 3
 
 
-def test_page_sends_aws_requests_of_its_view(seeded: SeededAccount) -> None:
+def test_page_sends_same_aws_requests_as_its_view(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     requests = [
         (open_contact_form, (), 0),
@@ -101,7 +101,10 @@ def test_survey_page_contains_tracker_of_request(seeded: SeededAccount) -> None:
 def test_page_opened_by_short_link_shows_survey_of_tracker(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     page = f"{SURVEY}/page?tracker="
-    form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    CLIENT.get(f"{page}{tracker}", BROWSER)
+    with counted_calls() as calls:
+        form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    assert calls.total() == 2
     assert form.value("tracker") == [tracker]
     assert form.value("id") == [seeded.private_survey_id]
     unknown = CLIENT.get(f"{page}{new_id()}", BROWSER)
@@ -331,7 +334,9 @@ def test_custom_answer_is_kept_when_form_is_shown_again(fresh: SeededAccount) ->
     assert again.value("fields[0][values][]") == ["Music"]
 
 
-def test_filled_honeypot_gets_thanks_and_stores_nothing(seeded: SeededAccount) -> None:
+def test_submission_with_filled_honeypot_gets_thank_you_page_and_is_discarded(
+    seeded: SeededAccount,
+) -> None:
     form = contact_form(seeded)
     form.answer(WHAT, "Food")
     form.parts = [part for part in form.parts if part[0] != "homepage"]

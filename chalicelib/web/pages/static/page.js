@@ -1,8 +1,9 @@
 // Improves the page of a form, which also works without this script: evaluates the conditions while
 // the respondent answers, checks answers, and sends them without leaving the page.
 //
-// The first part evaluates as the server does: domain/comparison.py, domain/forms/visibility.py and
-// domain/feedback/answers.py. tests/web/pages/cases.json contains cases that run through both.
+// The first part evaluates conditions and answers as the server does: see domain/comparison.py,
+// domain/forms/visibility.py and domain/feedback/answers.py. The script and the server both run the
+// cases in tests/web/pages/cases.json.
 
 const SPACE = "\\t\\n\\v\\f\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const ENDS = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "g");
