@@ -23,6 +23,7 @@ from benchmarks import (
     feedback_cost,
     import_time,
     page_cost,
+    page_load,
     public_cost,
     request_cost,
     sweep_cost,
@@ -57,6 +58,7 @@ def main() -> None:
         "ceilings": ceilings.measure,
         "dispatch": dispatch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
+        "page-load": page_load.measure,
         "feedback": partial(feedback_cost.measure, options.feedback),
     }
     sections = []
@@ -95,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
             "ceilings",
             "dispatch",
             "pages",
+            "page-load",
             "feedback",
         ),
         help="run only this benchmark (default: all)",
