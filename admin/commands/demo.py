@@ -1,4 +1,4 @@
-"""The command ``demo``: load the demo data, issue credentials and print example requests."""
+"""The command ``demo-data load``: load the demo data, issue credentials and print example requests."""
 
 import json
 import os

@@ -60,11 +60,6 @@ def test_irreversible_command_without_confirmation_exits_with_2(cloud: None) -> 
     assert (result.exit_code, "--yes" in result.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("command", ["load", "demo", "deliveries"])
-def test_hidden_earlier_name_of_command_still_works(command: str) -> None:
-    assert run(command, "--help").exit_code == 0
-
-
 def test_bash_completes_verb() -> None:
     request = {
         "_FEEDBACK_ADMIN_COMPLETE": "complete_bash",
