@@ -27,7 +27,8 @@ _AT_ONCE: Final = 400
 app = typer.Typer(help="Import and show purchases.", no_args_is_help=True)
 
 SourceArgument = Annotated[
-    DataSource, typer.Argument(help="The purchase's source, for example Site.")
+    DataSource,
+    typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site."),
 ]
 ExternalIdArgument = Annotated[
     str, typer.Argument(metavar="EXTERNAL_ID", help="The purchase's id in the external system.")
@@ -92,7 +93,10 @@ def import_file(
 def show_purchase(
     account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
 ) -> None:
-    """Show a purchase with its customer, as the API returns it."""
+    """Show a purchase with its customer, as the API returns it.
+
+    Cost: three AWS requests.
+    """
     purchase = read_purchase(account, purchase_id(account, source, external_id))
     show_json(purchase.model_dump(mode="json"))
 

@@ -36,6 +36,26 @@ def test_help_shows_example_and_json_option(command: tuple[str, ...]) -> None:
     assert "--json" in shown
 
 
+READING = (
+    "check",
+    "compare",
+    "doctor",
+    "export",
+    "explain",
+    "find",
+    "link",
+    "list",
+    "qr",
+    "recount",
+)
+READING += ("report", "show", "stats", "status")
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c[-1] in READING], ids=" ".join)
+def test_help_of_reading_command_states_cost(command: tuple[str, ...]) -> None:
+    assert "Cost: " in run(*command, "--help").stdout
+
+
 def test_commands_except_doctor_recount_status_have_noun_and_verb() -> None:
     older = {("doctor",), ("recount",), ("status",)}
     assert {len(command) for command in set(COMMANDS) - older} == {2}
