@@ -77,7 +77,7 @@ class Pages:
         return f"{self.cloud.base_url}/public/survey/page?survey={self.surveys[question]}{query}"
 
     def stored(self) -> list[dict[str, list[str]]]:
-        """Return the answers of all stored feedback by field key, oldest first."""
+        """Return the answers of each feedback record, oldest first, as a dict by field key."""
         database = self.cloud.client("dynamodb")
         table = self.cloud.resource_name("feedback")
         rows = database.query(

@@ -230,7 +230,10 @@ def test_importing_chunk_sends_at_most_three_aws_requests(account: str, known: b
 
 
 def large_customer(account_id: str, size: int, *tags: str) -> None:
-    """Save a customer whose JSON has ``size`` bytes, with its tags."""
+    """Save a customer with these tags.
+
+    The customer's JSON, including the tags, has ``size`` bytes.
+    """
     customer_id = new_id()
 
     def save(padding: int) -> int:

@@ -123,7 +123,9 @@ def test_definition_texts_are_escaped(fresh: SeededAccount) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_policy_allows_only_files_of_service_and_images_of_form(fresh: SeededAccount) -> None:
+def test_content_security_policy_allows_only_files_of_service_and_images_of_form(
+    fresh: SeededAccount,
+) -> None:
     fresh.contact_form(
         cover={"url": "https://cdn.example.com/a.png"},
         generalStyle={
