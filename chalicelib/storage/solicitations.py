@@ -555,4 +555,4 @@ def _settle(
                 raise
             continue
         if not backoff.pause():
-            raise Unavailable("Too many writes at once to this solicitation.")
+            raise Unavailable("Too many concurrent writes to this solicitation.")

@@ -18,7 +18,7 @@ def text(request: Request, name: str) -> str | None:
 
 
 def texts(request: Request, prefix: str) -> dict[str, list[str]]:
-    """Return the values of all parameters with this prefix, by the rest of their name."""
+    """Return the values of all parameters with this prefix, by their name without the prefix."""
     parameters = request.query_params
     if not parameters:
         return {}

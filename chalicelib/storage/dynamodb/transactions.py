@@ -182,4 +182,4 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
             return attempt()
         except Contention as contention:
             if not backoff.pause():
-                raise Unavailable("Too many writes at once to this account.") from contention
+                raise Unavailable("Too many concurrent writes to this account.") from contention
