@@ -217,7 +217,7 @@ def _disorder(listed: Sequence[Customer]) -> timedelta:
 
 @contextmanager
 def _listing_worker() -> Iterator[None]:
-    """Process the messages of the listing queue in a thread while the block runs."""
+    """Process the messages of the listing queue in a thread while the ``with`` block runs."""
     sqs: Any = boto3.client("sqs")
     queue = sqs.get_queue_url(QueueName=settings().resource_name(LISTING.name))["QueueUrl"]
     is_stopped = threading.Event()

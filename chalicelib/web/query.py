@@ -54,7 +54,7 @@ def optional_identifier(request: Request, name: str) -> str | None:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Change pointers such as ``/id`` to ``?id`` in the input errors that the block raises."""
+    """Change pointers such as ``/id`` to ``?id`` in the input errors of the ``with`` block."""
     try:
         yield
     except InvalidInput as error:

@@ -51,7 +51,7 @@ class Contention(Exception):
 
 @contextmanager
 def transaction() -> Iterator[TransactWrite]:
-    """Collect the writes of the block and commit them in one transaction.
+    """Collect the writes of the ``with`` block and commit them in one transaction.
 
     Raises:
         Contention: a condition failed, another transaction writes the same rows, or DynamoDB
