@@ -28,7 +28,7 @@ class Step:
 
 @contextmanager
 def step(name: str) -> Iterator[Step]:
-    """Show the name of a step during the ``with`` block, then print the outcome and the duration."""
+    """Show the name of a step during the ``with`` block, then print its outcome and duration."""
     started = time.monotonic()
     current = Step()
     with console.status(f"{name} …"):
