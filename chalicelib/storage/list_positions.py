@@ -81,7 +81,10 @@ class ListPositions:
         return self._commit(lambda write: self._change_total(write, read, total))
 
     def move_to_end(self, row: Any) -> bool:
-        """Move a row to the end of the list. Return False if it has changed since it was loaded."""
+        """Move a row to the end of the list.
+
+        Return False if the row has changed since it was loaded.
+        """
         total = self.load_total()
 
         def move(write: TransactWrite) -> None:
