@@ -1,4 +1,4 @@
-"""Fixtures for all tests of the operator command line."""
+"""Fixtures for all tests of the command line."""
 
 import pytest
 

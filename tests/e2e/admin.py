@@ -1,4 +1,4 @@
-"""Run the operator command line against the local cloud."""
+"""Run the command line against the local cloud."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from tests.e2e.cloud import Cloud
 
 
 def admin(cloud: Cloud, *arguments: str) -> str:
-    """Run the operator command line and return its output without surrounding white space."""
+    """Run the command line and return its output without surrounding white space."""
     result = subprocess.run(
         [sys.executable, "-m", "admin", *arguments],
         env=cloud.environment(),

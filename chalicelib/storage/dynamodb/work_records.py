@@ -131,7 +131,7 @@ class WorkRecords(Generic[Pointer]):
     """The repository of the work records of one kind.
 
     Args:
-        kind: the kind's name in the operator command line, for example ``import``.
+        kind: the kind's name in the command line, for example ``import``.
         row: the model of the table.
     """
 
