@@ -92,7 +92,7 @@ def _json_lines(text: str) -> Iterator[PurchaseLine]:
 
 
 def _without_kind(definition: Any) -> Any:
-    """Return the definition without its kind, which is optional in a file of purchases."""
+    """Return the definition without its kind. In a file of purchases, the kind is optional."""
     if isinstance(definition, dict) and definition.get("kind") == Kind.PURCHASE:
         return {name: value for name, value in definition.items() if name != "kind"}
     return definition

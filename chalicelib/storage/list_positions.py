@@ -33,7 +33,7 @@ class ListPositions:
     is_listed: Condition | None = None
 
     def load_total(self) -> int:
-        """Return the stored number of records, which is also the last position. One request."""
+        """Return the stored number of records. It is also the last position. One request."""
         return counters.load_total(self.account_id, self.kind, consistent=True)
 
     def blocks(self) -> Iterator[list[Any]]:

@@ -32,7 +32,7 @@ class WebhookSecretRow(Table):
 
 
 def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a new secret, which replaces the account's active and scheduled secrets.
+    """Save a new secret. It replaces the account's active and scheduled secrets.
 
     The active secret expires a day after the new secret becomes active. Secrets that are not active
     yet are deleted.

@@ -215,7 +215,7 @@ def test_touch_targets_are_at_least_24_pixels(pages: Pages, new_context: NewCont
 # --- conditions and errors
 
 
-def test_condition_shows_field_and_announces_it(pages: Pages, new_context: NewContext) -> None:
+def test_field_that_condition_shows_is_announced(pages: Pages, new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto(pages.form())
     answer(page, ["nps"])

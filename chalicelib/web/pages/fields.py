@@ -66,7 +66,7 @@ class DisplayedField:
 
     @property
     def key(self) -> str:
-        """The id of the first element of the control, which error messages link to."""
+        """The HTML id of the first element of the control. Error messages link to this element."""
         return f"q{self.number}"
 
 

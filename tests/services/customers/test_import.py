@@ -286,7 +286,8 @@ def test_tags_count_towards_size_limit_in_import(
     account: str, tags: tuple[str, ...], length: int, outcome: str
 ) -> None:
     large_customer(account, MAX_CUSTOMER_BYTES - 60, *tags)
-    # The row replaces null, which has four characters, by a text with two quotes.
+    # The row replaces null (four characters) by a text in quotes (two more characters than the
+    # text).
     row = {"email": "a@b.co", "civility": "x" * length}
     accepted = accept_batch(account, {"batch": [row]})
     assert outcome_counts(run_import(account, accepted.id)) == {outcome: 1}
