@@ -244,7 +244,7 @@ FUNCTIONS: Final = (
             "surveys/by_block": ("Query",),
             "surveys": ("BatchGetItem",),
             "purchases": ("BatchGetItem",),
-            "customers": ("BatchGetItem", "ConditionCheckItem"),
+            "customers": ("BatchGetItem", "ConditionCheckItem", "UpdateItem"),
             "contacts": ("BatchGetItem", "UpdateItem"),
             "solicitations": ("BatchGetItem", "UpdateItem"),
             "trackers": ("PutItem",),

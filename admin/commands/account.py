@@ -116,6 +116,10 @@ def _number_or_off(text: str) -> int | str:
     return text if text == _OFF else int(text)
 
 
+def _price_or_off(text: str) -> float | str:
+    return text if text == _OFF else float(text)
+
+
 @app.command(
     "set",
     epilog=example("account set ACCOUNT --time-zone Europe/Paris --retention-days 730"),
@@ -160,11 +164,19 @@ def change(
             parser=_number_or_off,
         ),
     ] = None,
+    sms_segment_price: Annotated[
+        Any,
+        typer.Option(
+            metavar="PRICE|off",
+            help="The price of one segment of a text message, which solicitation explain uses.",
+            parser=_price_or_off,
+        ),
+    ] = None,
 ) -> None:
     """Change settings of the account. Functions use the new values within a minute.
 
     The value off restores the default of a setting: no region, UTC, no sending hours, no
-    retention period.
+    retention period, no price.
     """
     options = {
         "name": name,
@@ -173,6 +185,7 @@ def change(
         "timeZone": time_zone,
         "sendingHours": sending_hours and _sending_hours(sending_hours),
         "retentionDays": retention_days,
+        "smsSegmentPrice": sms_segment_price,
     }
     values = {
         setting: None if value == _OFF and setting != "name" else value

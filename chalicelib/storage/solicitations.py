@@ -239,13 +239,23 @@ def find_with_purchase(
     return build_solicitation(row), purchase, customer
 
 
-def skip(solicitation: Solicitation, reason: str, now: datetime) -> None:
+def skip(
+    solicitation: Solicitation,
+    reason: str,
+    now: datetime,
+    also: Callable[[TransactWrite], None] = lambda _: None,
+) -> None:
     """End a solicitation without a message. One request.
 
+    Args:
+        also: adds further writes to the transaction.
+
     Raises:
-        Contention: the solicitation is no longer open or has changed since it was loaded.
+        Contention: the solicitation is no longer open or has changed since it was loaded, or the
+            condition of a further write is false.
     """
     with transaction() as write:
+        also(write)
         write.update(
             SolicitationRow(solicitation.id),
             actions=[

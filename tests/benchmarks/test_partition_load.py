@@ -34,9 +34,9 @@ def test_transaction_consumes_two_units_per_table_and_one_per_index() -> None:
     assert load.hottest_reads() == {"counters": 1, "customers": 1, "customer-pairs": 1}
 
 
-def test_delivery_writes_index_by_account_twice() -> None:
+def test_delivery_writes_index_by_account_shard_twice() -> None:
     writes = load_of("deliver a webhook", 1).hottest_writes()
-    assert writes["executions/by_account"] == 2
+    assert writes["executions/by_account_shard"] == 2
     # created, claimed (moved to another due time), removed
     assert writes["executions/due"] == 4
 
@@ -59,7 +59,7 @@ def test_ceilings_are_sorted_and_use_limits_of_aws() -> None:
         ("store and process feedback (times of storing)", "feedback/due", 4, 1_000),
         ("store and process feedback (times of storing)", "feedback/by_account", 1, 1_000),
         ("deliver a webhook", "executions/due", 4, 1_000),
-        ("deliver a webhook", "executions/by_account", 1, 500),
+        ("deliver a webhook", "executions/by_account_shard", 4, 2_000),
     ],
 )
 def test_keys_of_one_account_allow_target_rate(

@@ -252,18 +252,7 @@ def test_double_click_stores_one_feedback(pages: Pages, new_context: NewContext)
     assert new_feedback(pages, before) == {"text": ["Zoé"]}
 
 
-@pytest.mark.parametrize(
-    "with_script",
-    [
-        True,
-        pytest.param(
-            False,
-            marks=pytest.mark.xfail(
-                reason="Back loads a page that is not stored again, with a new idempotency key."
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("with_script", [True, False])
 def test_back_and_send_again_stores_one_feedback(
     pages: Pages, new_context: NewContext, with_script: bool
 ) -> None:

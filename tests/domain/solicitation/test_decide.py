@@ -342,3 +342,15 @@ def test_held_message_is_decided_again() -> None:
     assert isinstance(decide(given), Hold)
     unsubscribed = recipient(email_optin=False, sms_optin=False)
     assert decide(replace(given, recipient=unsubscribed)) == Skip(SkipReason.NO_CONSENT)
+
+
+@pytest.mark.parametrize("reason", SuppressionReason)
+@pytest.mark.parametrize("is_on", [True, False])
+def test_optin_of_suppressed_address_is_revoked_unless_it_bounced(
+    reason: SuppressionReason, is_on: bool
+) -> None:
+    person = with_contact("email", suppressed={Channel.EMAIL: reason})
+    changed = person.customer.model_copy(update={"email_optin": is_on})
+    is_revoked = is_on and reason is not SuppressionReason.BOUNCED
+    expected = [Channel.EMAIL] if is_revoked else []
+    assert replace(person, customer=changed).revoked_optins == expected

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
@@ -22,6 +23,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.services.solicitation.manage import resend
+from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts
@@ -177,6 +179,29 @@ def test_unsubscription_turns_optin_off_with_two_requests(
     assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
     assert not contacts.is_suppressed(shop.account_id, key, Channel.SMS)
     assert ContactRow.get(key).expires_at is None
+
+
+@pytest.mark.parametrize(
+    ("email", "expected"),
+    [("zoe@example.test", ("SENT", "")), ("", ("SKIPPED", "SUPPRESSED"))],
+)
+def test_optin_of_suppressed_number_in_national_notation_is_turned_off(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, email: str, expected: tuple[str, str]
+) -> None:
+    change_account_settings(shop.account_id, {"defaultRegion": "FR"}, "operator")
+    shop.survey(sendingChannels=["SMS", "EMAIL"])
+    customer = {"phoneNumber": "06 12 34 56 78", "email": email, "emailOptin": True}
+    purchase = shop.record(customer=customer | {"smsOptin": True})
+    contact_hash = phone_hash(shop.account_id, "+33612345678") or ""
+    reason = SuppressionReason.UNSUBSCRIBED
+    suppress_contact(shop.account_id, contact_hash, Channel.SMS, reason)
+    with inject_fault(monkeypatch) as requests:
+        shop.solicit()
+    assert outcome(purchase) == expected
+    assert requests.operations.count("TransactWriteItems") == (2 if email else 1)
+    assert purchase.customer_id
+    stored_customer = read_customer(shop.account_id, purchase.customer_id)
+    assert (stored_customer.sms_optin, stored_customer.email_optin) == (False, True)
 
 
 def test_unsubscription_changes_all_customers_with_address(
