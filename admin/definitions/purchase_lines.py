@@ -55,7 +55,7 @@ class PurchaseFile:
 
 @contextmanager
 def open_purchases(path: Path) -> Iterator[PurchaseFile]:
-    """Open a file of purchases. Read it twice, so that a large file needs little memory.
+    """Open a file of purchases. The file is read twice, so that a large file needs little memory.
 
     If the path is ``-``, read JSON lines from standard input.
 

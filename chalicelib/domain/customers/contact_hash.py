@@ -23,7 +23,8 @@ def phone_hash(account_id: str, phone_number: str | None) -> str | None:
     """Return the hash of a phone number, or None if there is none. Separators are ignored.
 
     A number in international notation has the same hash as its E.164 format. The hash of a number
-    in national notation differs, because it does not depend on the account's default region.
+    in national notation differs from the hash of its E.164 format, because hashes do not depend on
+    the account's default region.
     """
     normalized = normalize_phone_number(_without_trunk_zero(phone_number or ""))
     return _hash(account_id, "phone", normalized) if normalized else None

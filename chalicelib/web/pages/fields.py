@@ -78,7 +78,8 @@ class FieldBuilder:
     Attributes:
         numbers: the number of each field by id.
         visible: the ids of the visible fields.
-        yes_or_no: the ids of the checkboxes that `yes_or_no_fields` returns.
+        yes_or_no: the ids of the checkboxes that are displayed as two options; see
+            `yes_or_no_fields`.
         errors: the code of the error of each invalid answer, by field id.
     """
 
@@ -124,7 +125,7 @@ class FieldBuilder:
 def yes_or_no_fields(
     dependencies: Iterable[FieldDependency | PublicFieldDependency],
 ) -> frozenset[str]:
-    """Return the ids of the fields on whose answer `false` a condition depends.
+    """Return the ids of the checkboxes for which a condition depends on the answer `false`.
 
     A page displays such a checkbox as two options, because the answer to an empty checkbox is not
     `false`: the field has no answer.

@@ -256,7 +256,7 @@ def test_form_sent_twice_stores_one_feedback(fresh: SeededAccount) -> None:
     assert len(stored_feedback(fresh.contact_form_id)) == 1
 
 
-def test_form_sent_again_with_other_answers_asks_before_it_stores_them(
+def test_changed_answers_after_back_are_stored_only_after_second_submission(
     fresh: SeededAccount,
 ) -> None:
     form = contact_form(fresh)
