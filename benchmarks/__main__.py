@@ -44,8 +44,8 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last five benchmarks connect this process to a local cloud, which could affect
-    # benchmarks that run later.
+    # The benchmarks from "batches" on connect this process to a local cloud. They run last, because
+    # the connection could affect other benchmarks.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,

@@ -177,7 +177,7 @@ def change(
         Any,
         typer.Option(
             metavar="PRICE|off",
-            help="The price of one segment of a text message, which solicitation explain uses.",
+            help="The price of one segment of a text message, for solicitation explain.",
             parser=_price_or_off,
         ),
     ] = None,

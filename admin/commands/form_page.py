@@ -111,7 +111,7 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
 
 
 def _view(noun: str, form_id: str, store: str | None, language: str | None) -> View:
-    """Return the view of a form that respondents can open.
+    """Return the public view of a form. Check that respondents can open the form.
 
     Raises:
         FeedbackError: the form does not exist, is disabled or private, or the store is unknown.

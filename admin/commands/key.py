@@ -17,7 +17,10 @@ def issue(
     account: AccountArgument,
     label: Annotated[str, typer.Option(help="A description of what the key is used for.")] = "",
 ) -> None:
-    """Issue an API key for the account. Print the key and its secret, which is shown only once."""
+    """Issue an API key for the account.
+
+    Print the key and its secret. The secret is shown only once.
+    """
     credential, secret = issue_key(account, label.strip())
     show_record(
         {"apiKey": credential.api_key, "apiSecret": secret},

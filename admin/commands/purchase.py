@@ -114,7 +114,7 @@ def show_purchase(
 
 
 def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:
-    """Group the lines of the same purchase, which must be recorded one after another."""
+    """Group the lines of the same purchase. The lines of a group are recorded one after another."""
     groups: dict[Any, list[PurchaseLine]] = {}
     for line in window:
         definition = line.definition if isinstance(line.definition, dict) else {}

@@ -58,7 +58,7 @@ def create(
 
 @app.command(epilog=example("support-email check ACCOUNT help@shop.example"))
 def check(account: AccountArgument, email: EmailArgument) -> None:
-    """Read the state of a support address from SES, and store it in the surveys that use it.
+    """Read the state of a support address from SES, and store the state in the surveys.
 
     Cost: three AWS requests, plus three per 100 surveys of the account, plus two per survey whose
     state changes.

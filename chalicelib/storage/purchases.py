@@ -103,7 +103,7 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
 
 
 def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at: datetime) -> None:
-    """Remove the customer and all free data of a purchase, in this transaction.
+    """Remove the customer, the metadata and the attributes of a purchase, in this transaction.
 
     The transaction fails if the purchase has changed since it was loaded.
     """

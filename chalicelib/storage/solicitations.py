@@ -58,7 +58,7 @@ It is longer than the function's time-out and shorter than the queue's visibilit
 """
 
 PART: Final = "solicitation"
-"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
+"""The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
 
 _FILTERED_PAGE_SIZE: Final = 1_000
 
@@ -584,4 +584,4 @@ def _settle(
                 raise
             continue
         if not backoff.pause():
-            raise Unavailable("Too many writes at once to this solicitation.")
+            raise Unavailable("Too many concurrent writes to this solicitation.")

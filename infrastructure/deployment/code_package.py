@@ -103,7 +103,7 @@ def run_chalice(*arguments: str, folder: Path) -> None:
 
 
 def package(stage: str, folder: Path) -> CodePackage:
-    """Package the app for a stage in a folder, which later calls reuse.
+    """Package the app for a stage in a folder. Later calls reuse the folder.
 
     The archive contains only files that the functions use. ``chalice deploy`` in the same folder
     deploys this archive.

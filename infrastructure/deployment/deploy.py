@@ -103,7 +103,7 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
     if stage.throttling:
         with step("Throttling") as shown:
             gateway_stage.throttle(rest_api_id, stage_name, stage.throttling)
-            shown.outcome = f"{stage.throttling.rate} requests per second and method"
+            shown.outcome = f"{stage.throttling.rate} requests per second for each method"
     if outputs.web_acl_arn:
         with step("Firewall"):
             gateway_stage.associate_web_acl(outputs.web_acl_arn, rest_api_id, stage_name)

@@ -1,4 +1,4 @@
-"""Run the operator command line against the local cloud."""
+"""Run the command line against the local cloud."""
 
 import subprocess
 import sys

@@ -185,5 +185,8 @@ def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: s
 
 
 def body_size(workflow: Workflow, action: Action) -> int:
-    """Return the size of the action's webhook body in bytes. All feedback gives the same size."""
+    """Return the size of the action's webhook body in bytes.
+
+    The size is the same for all feedback.
+    """
     return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))

@@ -82,7 +82,7 @@ def test_confidence_interval_of_known_sample_has_expected_limits() -> None:
     assert (nps.score, round(nps.low, 1), round(nps.high, 1)) == (40, 23.4, 54.3)
 
 
-def test_group_without_ratings_has_no_mean_and_no_score() -> None:
+def test_responses_without_ratings_have_no_mean_and_no_net_promoter_score() -> None:
     empty = group(None)
     assert (empty.responses, empty.mean, empty.nps) == (1, None, None)
 
@@ -268,7 +268,7 @@ def test_tables_contain_numbers_of_period_and_of_previous_period() -> None:
     assert "+5.50 from the previous period" in text
 
 
-def test_empty_period_has_report() -> None:
+def test_report_is_written_for_period_without_responses() -> None:
     html = render_report(SCOPE, figures(), figures())
     assert "There are no comments." in html
     assert "none in the previous period" in html
