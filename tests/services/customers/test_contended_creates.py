@@ -299,8 +299,8 @@ def test_worker_reserves_counter_if_ten_customers_have_no_position(
 def test_worker_lists_more_customers_than_fit_into_one_transaction(
     account: str, time: Time
 ) -> None:
-    reserve(account)
     for _ in range(customers.MAX_ASSIGNED + 3):
+        reserve(account)
         create(account)
         time.ahead += timedelta(milliseconds=5)
     run_worker(account, time)
