@@ -75,9 +75,10 @@ def _section(measured: dict[str, Creates], targets: dict[str, bool]) -> Section:
             " exchange is replaced. 'At once' starts one thread for each create, 'sustained' uses"
             f" {SUSTAINED_THREADS} threads. Feedback is processed in batches of"
             f" {FEEDBACK.batch_size}, as many at a time as its function has invocations; its times"
-            " are those of a batch. 'CPU' is the CPU time for each record, first of the processes"
-            " that create customers, then of the process that assigns positions: if both cores do"
-            " nothing else, they cannot create more records than 2,000 ms divided by the sum."
+            " are those of a batch. The submissions have a distance of a millisecond. 'CPU' is the"
+            " CPU time for each record, first of the processes that create customers, then of the"
+            " process that assigns positions: two cores cannot create more records per second than"
+            " 2,000 ms divided by the sum."
             " 'Listed after' is the time from the last create until all customers are in the list,"
             " including the time to read all pages. Every run checks that each customer is listed"
             " once. 'Disorder' is the longest time by which a customer precedes an older one.",
