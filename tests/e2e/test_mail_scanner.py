@@ -1,8 +1,10 @@
 """Test that mail scanners, which open every link and run the scripts of pages, change nothing."""
 
+import itertools
 import json
 import os
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import ne
@@ -27,65 +29,45 @@ RATED = {"NPS": 11, "BINARY": 2}
 
 @dataclass(frozen=True)
 class Mailing:
-    """Messages to one customer each.
+    """Sent surveys and their messages.
 
     Attributes:
-        addresses: the addresses of the customers, by account.
+        messages: the messages, as the mailbox lists them.
+        surveys: the account and the sent survey of each message, as ``solicitation list`` shows it.
     """
 
     cloud: Cloud
-    addresses: dict[str, list[str]]
-
-    def messages(self) -> list[dict[str, Any]]:
-        response = httpx.get(self.cloud.demo["mailbox"], timeout=TIMEOUT_S, trust_env=False)
-        wanted = [address for group in self.addresses.values() for address in group]
-        return [message for message in response.json() if message["to"] in wanted]
+    messages: list[dict[str, Any]]
+    surveys: list[tuple[str, dict[str, Any]]]
 
     def links(self) -> list[str]:
         """Return the links of all messages and of their headers, without duplicates."""
         headers = (
             link
-            for message in self.messages()
+            for message in self.messages
             for name, value in message["headers"]
             if name == "List-Unsubscribe"
             for link in re.findall("<(http[^>]+)>", value)
         )
-        texts = (link for message in self.messages() for link in message["links"])
+        texts = (link for message in self.messages for link in message["links"])
         return list(dict.fromkeys([*texts, *headers]))
 
-    def solicitations(self) -> list[dict[str, Any]]:
-        """Return the sent surveys, each with its account."""
-        return [
-            {"account": account, **row}
-            for account in self.addresses
-            for row in json.loads(
-                admin(self.cloud, "solicitation", "list", account, "--state", "sent", "--json")
-            )
-            if row["externalId"] in self.addresses[account]
-        ]
-
     def state(self) -> list[Any]:
-        """Return the tracker, the customer, the feedback and the solicitation of each message."""
+        """Return the tracker, the customer with its opt-ins, and the feedback of each message."""
         return [
             (
-                row,
-                self._row("trackers", "tracker_id", row["trackerId"]),
-                self._row("customers", "key", account_key(row["account"], row["customerId"])),
-                self._feedback(row["customerId"]),
-                admin(
-                    self.cloud,
-                    *("solicitation", "explain", row["account"], row["source"], row["externalId"]),
-                ).partition("\nPurchase date")[2],
+                self._row("trackers", "tracker_id", survey["trackerId"]),
+                self._row("customers", "key", account_key(account, survey["customerId"])),
+                self._feedback(survey["customerId"]),
             )
-            for row in self.solicitations()
+            for account, survey in self.surveys
         ]
 
     def _row(self, table: str, key: str, value: str) -> Any:
         name = self.cloud.resource_name(table)
-        row = self.cloud.client("dynamodb").get_item(
+        return self.cloud.client("dynamodb").get_item(
             TableName=name, Key={key: {"S": value}}, ConsistentRead=True
-        )
-        return row["Item"]
+        )["Item"]
 
     def _feedback(self, customer_id: str) -> Any:
         return self.cloud.client("dynamodb").query(
@@ -102,15 +84,21 @@ def mailing(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Mailing:
     folder = tmp_path_factory.mktemp("scanner")
     demo, own = cloud.demo["accountId"], admin(cloud, "account", "create", "Scanner").split()[-1]
     lyon, paris = cloud.demo["storeIds"][:2]
-    stores = _create_rating_surveys(cloud, folder, own)
-    addresses = {
-        demo: [_buy(cloud, folder, demo, lyon, "email"), _buy(cloud, folder, demo, paris, "phone")],
-        own: [_buy(cloud, folder, own, store, "email") for store in stores],
+    phone_number = f"+33612{int.from_bytes(os.urandom(4)) % 10**6:06d}"
+    rating_stores = _create_rating_surveys(cloud, folder, own)
+    purchases = {
+        demo: {f"{new_id()}@example.test": lyon, phone_number: paris},
+        own: {f"{new_id()}@example.test": store for store in rating_stores},
     }
-    mailing = Mailing(cloud, addresses)
-    wait_until(lambda: len(mailing.messages()) == 4)
-    wait_until(lambda: len(mailing.solicitations()) == 4)
-    return mailing
+    for account, store_by_address in purchases.items():
+        file = folder / f"{account}.jsonl"
+        file.write_text("\n".join(itertools.starmap(_purchase, store_by_address.items())))
+        admin(cloud, "purchase", "import", str(file), "--account", account, "--solicit")
+    addresses = {address for group in purchases.values() for address in group}
+    wait_until(lambda: len(_messages(cloud, addresses)) == 4)
+    wait_until(lambda: len(_sent_surveys(cloud, purchases.keys(), addresses)) == 4)
+    surveys = _sent_surveys(cloud, purchases.keys(), addresses)
+    return Mailing(cloud, _messages(cloud, addresses), surveys)
 
 
 def _create_rating_surveys(cloud: Cloud, folder: Path, account: str) -> list[str]:
@@ -131,22 +119,35 @@ def _create_rating_surveys(cloud: Cloud, folder: Path, account: str) -> list[str
     return stores
 
 
-def _buy(cloud: Cloud, folder: Path, account: str, store: str, kind: str) -> str:
-    """Record a purchase of a new customer. Its external id is the customer's address."""
-    phone_number = f"+33612{int.from_bytes(os.urandom(4)) % 10**6:06d}"
-    address = f"{new_id()}@example.test" if kind == "email" else phone_number
-    field_name = "email" if kind == "email" else "phoneNumber"
+def _purchase(address: str, store: str) -> str:
+    """Return a purchase of a new customer. Its external id is the customer's address."""
+    name = "email" if "@" in address else "phoneNumber"
     purchase = {
         "source": "Site",
         "externalId": address,
         "storeId": store,
         "date": datetime.now(UTC).isoformat(),
-        "customer": {field_name: address, "emailOptin": True, "smsOptin": True},
+        "customer": {name: address, "emailOptin": True, "smsOptin": True},
     }
-    file = folder / "purchase.jsonl"
-    file.write_text(json.dumps(purchase))
-    admin(cloud, "purchase", "import", str(file), "--account", account, "--solicit")
-    return address
+    return json.dumps(purchase)
+
+
+def _messages(cloud: Cloud, addresses: Collection[str]) -> list[dict[str, Any]]:
+    response = httpx.get(cloud.demo["mailbox"], timeout=TIMEOUT_S, trust_env=False)
+    return [message for message in response.json() if message["to"] in addresses]
+
+
+def _sent_surveys(
+    cloud: Cloud, accounts: Iterable[str], addresses: Collection[str]
+) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (account, row)
+        for account in accounts
+        for row in json.loads(
+            admin(cloud, "solicitation", "list", account, "--state", "sent", "--json")
+        )
+        if row["externalId"] in addresses
+    ]
 
 
 @pytest.fixture(scope="module")

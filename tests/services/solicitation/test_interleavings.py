@@ -27,9 +27,12 @@ from chalicelib.domain.solicitation.sending_errors import (
     OutcomeUnknown,
 )
 from chalicelib.domain.solicitation.solicitation import Solicitation
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
+from chalicelib.services.solicitation.surveys import surveys_of
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
@@ -52,8 +55,10 @@ REACTIONS = st.lists(
     max_size=4,
 )
 """The reactions of the provider to the next messages. After the last one, it accepts messages."""
-INTERRUPTIONS = st.sampled_from(["", "", "deliver", "revoke", "unsubscribe", "update"])
+INTERRUPTIONS = st.sampled_from(["", "deliver", "deliver", "revoke", "unsubscribe", "update"])
 """The actions of another process while a worker processes a message."""
+REQUESTS = st.sampled_from([0, 1, 2, 2, 2, 3])
+"""The request of the worker before which the other process acts. Usually, this is the claim."""
 _ERRORS = {
     "throttled": MessageNotSent("Throttling"),
     "rejected": MessageRejected("Rejected"),
@@ -184,7 +189,7 @@ class Dispatch(RuleBasedStateMachine):
         reactions=REACTIONS,
         is_repeated=st.booleans(),
         interruption=INTERRUPTIONS,
-        request=st.integers(0, 3),
+        request=REQUESTS,
         person=PEOPLE,
     )
     def purchase_and_deliver(
@@ -198,14 +203,18 @@ class Dispatch(RuleBasedStateMachine):
     @rule(
         is_repeated=st.booleans(),
         interruption=INTERRUPTIONS,
-        request=st.integers(0, 3),
+        request=REQUESTS,
         person=PEOPLE,
     )
     def deliver(
         self, is_repeated: bool, interruption: str = "", request: int = 0, person: int = 0
     ) -> None:
-        for body in SOLICITATION_QUEUE.queued_messages(self.shop.account_id):
-            interrupt = partial(self._interrupt, interruption, person, body)
+        # With warm caches, the third request of the worker is the claim.
+        for load in (account_settings, account_directory, surveys_of):
+            load(self.shop.account_id)
+        bodies = SOLICITATION_QUEUE.queued_messages(self.shop.account_id)
+        for body in bodies:
+            interrupt = partial(self._interrupt, interruption, person, bodies)
             with before_request(_patch, request, interrupt):
                 for _ in range(1 + is_repeated):
                     self._deliver(body)
@@ -215,10 +224,11 @@ class Dispatch(RuleBasedStateMachine):
         with contextlib.suppress(Killed):
             SOLICITATION_QUEUE.deliver([body])
 
-    def _interrupt(self, interruption: str, person: int, body: str) -> None:
+    def _interrupt(self, interruption: str, person: int, bodies: list[str]) -> None:
         match interruption:
             case "deliver":
-                self._deliver(body)
+                for body in bodies:
+                    self._deliver(body)
             case "revoke":
                 self.change_consent(person, accepts=False)
             case "unsubscribe":
