@@ -465,6 +465,9 @@ def test_thank_you_page_after_high_score_links_to_review_page(
     page.clock.fast_forward(20_000)
     page.get_by_role("link", name="Write a public review").press("Enter")
     expect(page).to_have_url(REVIEW_PAGE)
+    page.go_back()
+    thanks(page)
+    expect(page.get_by_role("button", name="Stay on this page")).to_be_hidden()
     assert new_feedback(pages, before) == {"score": ["9"]}
 
 
