@@ -25,14 +25,17 @@ def handler(event, context):
 def deploy_static_page(port: int) -> str:
     """Deploy the page to the local cloud of this process and return the URL of the page.
 
+    The function gets the role of a function of the app, which must be deployed.
+
     Args:
         port: the port of the local cloud.
     """
-    function = boto3.client("lambda").create_function(
+    functions = boto3.client("lambda")
+    function = functions.create_function(
         FunctionName=_NAME,
         Runtime="python3.11",
         Handler="index.handler",
-        Role="arn:aws:iam::000000000000:role/static-form",
+        Role=functions.list_functions()["Functions"][0]["Role"],
         Code={"ZipFile": _package()},
     )
     gateway = boto3.client("apigateway")
