@@ -147,7 +147,7 @@ def _section(rows: list[tuple[str, Visits]]) -> Section:
             "The contact form of the demo in Chromium with the network profile Slow 4G and a CPU"
             " that is four times slower, on a local cloud; medians. The hand-written page has the"
             " same fields, no style sheet and no script, and comes from the same gateway. A"
-            " later visit has the script and the style sheet in the browser's cache. Interactive"
+            " later visit has the script in the browser's cache. Interactive"
             " means painted and with the script loaded. The bytes include headers. The local"
             " gateway does not compress responses; on AWS, the gateway does.",
             Table(
