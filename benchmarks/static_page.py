@@ -3,7 +3,7 @@
 import io
 import zipfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import boto3
 
@@ -41,7 +41,7 @@ def deploy_static_page(port: int) -> str:
     gateway = boto3.client("apigateway")
     api = gateway.create_rest_api(name=_NAME)["id"]
     root = gateway.get_resources(restApiId=api)["items"][0]["id"]
-    method = {"restApiId": api, "resourceId": root, "httpMethod": "GET"}
+    method: dict[str, Any] = {"restApiId": api, "resourceId": root, "httpMethod": "GET"}
     gateway.put_method(**method, authorizationType="NONE")
     region = gateway.meta.region_name
     invocations = f"{function['FunctionArn']}/invocations"

@@ -19,6 +19,7 @@ from chalicelib.web.problems import HTML, Headers
 
 View = PublicContactForm | PublicSurvey
 
+_NOT_KEPT: Final[Headers] = {"Cache-Control": "private, no-store"}
 _KEPT: Final[Headers] = {"Cache-Control": "private, max-age=0"}
 """The headers of form pages. If the respondent goes back, the browser displays its own copy of the
 page, with the same idempotency key. If the respondent opens the link, the browser loads a new page.
@@ -46,8 +47,9 @@ def plain_response(
 ) -> Response:
     """Return a page that belongs to no form."""
     words = words_in(language)
-    headers = {"Cache-Control": "private, no-store"} | headers
-    return _response(template, language, words, PLAIN, status, headers, form=None, **content)
+    return _response(
+        template, language, words, PLAIN, status, _NOT_KEPT | headers, form=None, **content
+    )
 
 
 def _response(

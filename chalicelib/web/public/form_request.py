@@ -83,7 +83,14 @@ class FormRequest:
         ids = {name: parse_id(texts.get(name, "").strip(WHITE_SPACE)) for name in names}
         form_id = ids.pop("id") or ""
         fixed = query.text(request.http, "store") is not None
-        return cls(is_survey, form_id, has_fixed_store=fixed, **ids)
+        return cls(
+            is_survey,
+            form_id,
+            ids.get("tracker"),
+            ids["store"],
+            ids["brand"],
+            has_fixed_store=fixed,
+        )
 
     def display(
         self, respondent: Respondent
