@@ -55,7 +55,7 @@ class PurchaseFile:
 
 @contextmanager
 def open_purchases(path: Path) -> Iterator[PurchaseFile]:
-    """Open a file of purchases. Read it twice, so that a large file needs little memory.
+    """Open a file of purchases. The file is read twice, so that a large file needs little memory.
 
     If the path is ``-``, read JSON lines from standard input.
 
@@ -128,7 +128,7 @@ def _json_lines(text: TextIO) -> Iterator[PurchaseLine]:
 
 
 def _without_kind(definition: Any) -> Any:
-    """Return the definition without its kind, which is optional in a file of purchases."""
+    """Return the definition without its kind. In a file of purchases, the kind is optional."""
     if isinstance(definition, dict) and definition.get("kind") == Kind.PURCHASE:
         return {name: value for name, value in definition.items() if name != "kind"}
     return definition

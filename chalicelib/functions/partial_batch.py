@@ -3,7 +3,7 @@
 The response lists the failed messages. The queue redelivers them and, after ten receives, moves
 them to the dead-letter queue. A message fails only if it is invalid, if its outcome could not be
 recorded, or if too little time was left to start it. Any other failure is recorded in the work
-record, which the sweeper requeues.
+record, and the sweeper requeues the record.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

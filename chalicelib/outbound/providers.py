@@ -93,7 +93,7 @@ _last_use: Final[dict[str, float]] = {}
 
 @contextmanager
 def sending_errors() -> Iterator[None]:
-    """Convert each error of the block into one of the three errors of `SendingError`."""
+    """Convert each error of the ``with`` block into one of the subclasses of `SendingError`."""
     try:
         yield
     except SendingError:

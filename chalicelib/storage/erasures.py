@@ -30,7 +30,7 @@ from chalicelib.storage.dynamodb.work_records import (
 from chalicelib.storage.stage_secret import stage_secret
 
 PART: Final = "erasure"
-"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
+"""The value of the attribute ``part`` of all rows. It is constant: the table has no sort key."""
 
 NO_HOLDER: Final = ""
 """The value of ``next_holder`` if no other customer had the pair."""

@@ -260,7 +260,7 @@ def save_outcome(
                 raise
             continue
         if not backoff.pause():
-            raise Unavailable("Too many writes at once to this execution.")
+            raise Unavailable("Too many concurrent writes to this execution.")
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:

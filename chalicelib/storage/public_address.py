@@ -1,4 +1,7 @@
-"""Read the public base URL of the API, which the deployment stores. Links in messages use it."""
+"""Read the public base URL of the API.
+
+The deployment stores this URL, and links in messages use it.
+"""
 
 from typing import Any, Final
 

@@ -79,7 +79,7 @@ class Pages:
         return f"{self.cloud.base_url}/public/survey/page?survey={self.surveys[question]}{query}"
 
     def stored(self, after: int = 0) -> list[dict[str, list[str]]]:
-        """Return the answers of stored feedback by field key, oldest first.
+        """Return the answers of each feedback record, oldest first, as a dict by field key.
 
         Args:
             after: the number of records to skip.

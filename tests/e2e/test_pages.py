@@ -229,7 +229,7 @@ def test_printed_form_is_black_on_white(pages: Pages, new_context: NewContext) -
 # --- conditions and errors
 
 
-def test_condition_shows_field_and_announces_it(pages: Pages, new_context: NewContext) -> None:
+def test_field_that_condition_shows_is_announced(pages: Pages, new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto(pages.form())
     answer(page, ["nps"])

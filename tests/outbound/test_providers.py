@@ -137,7 +137,7 @@ def test_error_of_open_connection_has_unknown_outcome(kind: type[BotoCoreError])
 
 
 @pytest.mark.parametrize("error", [ValueError("no XML"), OSError(), RuntimeError()])
-def test_other_exception_has_unknown_outcome(error: Exception) -> None:
+def test_unexpected_exception_while_sending_has_unknown_outcome(error: Exception) -> None:
     with pytest.raises(OutcomeUnknown), sending_errors():
         raise error
 

@@ -220,7 +220,7 @@ def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bo
 
 
 def _choose_channel(recipient: Recipient, channels: Iterable[Channel]) -> Channel | SkipReason:
-    """Return the first channel without an obstacle, or the obstacle of the first channel."""
+    """Return the first channel that can be used, or the reason why the first channel cannot."""
     first_reason: SkipReason | None = None
     for channel in channels:
         reason = _obstacle(recipient, channel)

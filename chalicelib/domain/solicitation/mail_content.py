@@ -1,7 +1,7 @@
 """The content of an invitation by e-mail: texts, links, images and colours.
 
 The texts are shortened, so that the HTML of every mail stays below `MAX_HTML_BYTES`. Otherwise,
-Gmail would cut off the end of the mail, which contains the unsubscribe link.
+Gmail would cut off the end of the mail with the unsubscribe link.
 """
 
 import re

@@ -34,7 +34,9 @@ def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool])
             if _assign_round(request.account_id, assigned, has_time_left):
                 continue
         except Unavailable as error:
-            logger.warning("listing delayed", account_id=request.account_id, reason=str(error))
+            logger.warning(
+                "position assignment delayed", account_id=request.account_id, reason=str(error)
+            )
             time.sleep(_RETRY_INTERVAL_S)
             continue
         if is_last_round:

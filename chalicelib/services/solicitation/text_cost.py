@@ -12,7 +12,7 @@ from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.services.solicitation.send_message import message_text
 
 _ANY_TRACKER: Final = "00000000-0000-4000-8000-000000000000"
-"""The short links of all trackers have the same size."""
+"""A tracker id for computing the size. The short links of all trackers have the same size."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class DisplayedField:
 
     @property
     def key(self) -> str:
-        """The id of the first element of the control, which error messages link to."""
+        """The HTML id of the first element of the control. Error messages link to this element."""
         return f"q{self.number}"
 
     @property
@@ -84,7 +84,8 @@ class FieldBuilder:
     Attributes:
         numbers: the number of each field by id.
         visible: the ids of the visible fields.
-        yes_or_no: the ids of the checkboxes that `yes_or_no_fields` returns.
+        yes_or_no: the ids of the checkboxes that are displayed as two options; see
+            `yes_or_no_fields`.
         errors: the code of the error of each invalid answer, by field id.
     """
 
@@ -130,7 +131,7 @@ class FieldBuilder:
 def yes_or_no_fields(
     dependencies: Iterable[FieldDependency | PublicFieldDependency],
 ) -> frozenset[str]:
-    """Return the ids of the fields on whose answer `false` a condition depends.
+    """Return the ids of the checkboxes for which a condition depends on the answer `false`.
 
     A page displays such a checkbox as two options, because the answer to an empty checkbox is not
     `false`: the field has no answer.

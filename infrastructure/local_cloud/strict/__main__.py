@@ -128,7 +128,10 @@ def throttle_batches(faults: Faults) -> None:
 
 @contextmanager
 def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
-    """Replace items of a table while the block runs. The emulator runs one operation at a time."""
+    """Replace items of a table inside the ``with`` block.
+
+    The emulator runs one operation at a time.
+    """
 
     def replace(replacements: dict[Any, Any]) -> dict[Any, Any]:
         return {

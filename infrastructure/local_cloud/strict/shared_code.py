@@ -18,7 +18,7 @@ _lock: Final = threading.Lock()
 
 
 class SharedPackage(zipfile.ZipFile):
-    """A deployment package of which all extractions are links to one copy.
+    """A deployment package. Each extraction creates a link to one shared copy of the package.
 
     The copy is in the folder for temporary files.
     """

@@ -197,7 +197,9 @@ WRONG_COUNTS: Final[dict[Callable[[SeededAccount], None], Differences]] = {
 }
 
 
-def test_healthy_account_has_no_difference(seeded: SeededAccount) -> None:
+def test_recount_of_account_with_correct_counts_reports_no_difference(
+    seeded: SeededAccount,
+) -> None:
     assert found(seeded.account_id) == set()
 
 

@@ -346,7 +346,7 @@ def test_held_message_is_decided_again() -> None:
 
 @pytest.mark.parametrize("reason", SuppressionReason)
 @pytest.mark.parametrize("is_on", [True, False])
-def test_optin_of_suppressed_address_is_revoked_unless_it_bounced(
+def test_optin_of_suppressed_address_is_revoked_unless_address_bounced(
     reason: SuppressionReason, is_on: bool
 ) -> None:
     person = with_contact("email", suppressed={Channel.EMAIL: reason})

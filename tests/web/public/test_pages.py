@@ -128,7 +128,9 @@ def test_definition_texts_are_escaped(fresh: SeededAccount) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_policy_allows_only_files_of_service_and_images_of_form(fresh: SeededAccount) -> None:
+def test_content_security_policy_allows_only_files_of_service_and_images_of_form(
+    fresh: SeededAccount,
+) -> None:
     fresh.contact_form(
         cover={"url": "https://cdn.example.com/a.png"},
         generalStyle={
@@ -255,7 +257,7 @@ def test_form_sent_twice_stores_one_feedback(fresh: SeededAccount) -> None:
     assert len(stored_feedback(fresh.contact_form_id)) == 1
 
 
-def test_form_sent_again_with_other_answers_asks_before_it_stores_them(
+def test_changed_answers_after_back_are_stored_only_after_second_submission(
     fresh: SeededAccount,
 ) -> None:
     form = contact_form(fresh)

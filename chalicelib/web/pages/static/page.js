@@ -65,7 +65,7 @@ export function satisfies(values, comparator, expected) {
   }
 }
 
-/** Return the numbers of the visible fields for the values by field number. */
+/** Return the numbers of the visible fields. `answers` maps field numbers to values. */
 export function visibleFields(data, answers) {
   const conditional = new Set(data.conditions.map(([field]) => field));
   const visible = new Set(Object.keys(data.fields).map(Number).filter((n) => !conditional.has(n)));
