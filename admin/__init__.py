@@ -1,1 +1,1 @@
-"""The operator command line. It is not deployed to Lambda."""
+"""The command line for operators. It is not deployed to Lambda."""

@@ -105,11 +105,6 @@ app.command(epilog=example("doctor"))(doctor)
 app.command(epilog=example("recount ACCOUNT --fix"))(recount)
 app.command(epilog=example("status"))(status)
 
-# Hidden aliases: the names of these commands before names had the form "noun verb".
-app.add_typer(delivery_commands.app, name="deliveries", hidden=True)
-app.command(hidden=True)(load)
-app.command(hidden=True)(demo)
-
 
 @app.callback(epilog=_EXIT_CODES)
 def choose_stage(

@@ -23,6 +23,7 @@ from benchmarks import (
     feedback_cost,
     import_time,
     page_cost,
+    page_load,
     public_cost,
     request_cost,
     sweep_cost,
@@ -43,20 +44,21 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The last four benchmarks connect this process to a local cloud, which could affect
-    # benchmarks that run later.
+    # The benchmarks from "batches" on connect this process to a local cloud. They run last, because
+    # the connection could affect other benchmarks.
     measurements: dict[str, Callable[[], Section]] = {
         "requests": request_cost.measure,
         "public": public_cost.measure,
         "abuse": abuse_cost.measure,
         "deliveries": delivery_cost.measure,
         "sweep": sweep_cost.measure,
+        "creates": create_cost.measure,
         "imports": import_time.measure,
         "batches": batch_cost.measure,
-        "creates": create_cost.measure,
         "ceilings": ceilings.measure,
         "dispatch": dispatch_cost.measure,
         "pages": partial(page_cost.measure, options.customers),
+        "page-load": page_load.measure,
         "feedback": partial(feedback_cost.measure, options.feedback),
     }
     sections = []
@@ -89,12 +91,13 @@ def _parser() -> argparse.ArgumentParser:
             "abuse",
             "deliveries",
             "sweep",
+            "creates",
             "imports",
             "batches",
-            "creates",
             "ceilings",
             "dispatch",
             "pages",
+            "page-load",
             "feedback",
         ),
         help="run only this benchmark (default: all)",

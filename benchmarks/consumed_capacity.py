@@ -31,7 +31,7 @@ class Consumed:
 
 @contextmanager
 def consumed_capacity(client: Any) -> Iterator[Consumed]:
-    """Count the rows and capacity units of this boto3 client while the context is active."""
+    """Count the rows and capacity units of this boto3 client while the ``with`` block runs."""
     consumed = Consumed()
 
     def request_capacity(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:

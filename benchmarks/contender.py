@@ -23,7 +23,7 @@ class Response:
 
 
 class Contender:
-    """A child process that runs a handler on recorded requests. The context ends the process.
+    """A child process that runs a handler on recorded requests, for the time of a ``with`` block.
 
     Args:
         module: the module that contains the handler.

@@ -164,7 +164,7 @@ def _import(account_id: str, store_id: str, purchases: int) -> _Cost:
 
 
 def _provider() -> Any:
-    """Return a client of SES that may send e-mails."""
+    """Verify the sender in SES. Return a client whose requests are counted."""
     ses = boto3.client("ses")
     ses.verify_email_identity(EmailAddress=_SENDER)
     count_calls_of(ses)

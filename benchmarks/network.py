@@ -13,9 +13,9 @@ from botocore.httpsession import URLLib3Session
 
 @contextmanager
 def network(added_ms: float = 0) -> Iterator[Counter[str]]:
-    """Count and delay AWS requests while the context is active. Yield the counts by operation.
+    """Count and delay the AWS requests of the ``with`` block. Yield the counts by operation.
 
-    The context patches the botocore method that sends HTTP requests. It therefore counts and delays
+    The function patches the botocore method that sends HTTP requests, so it counts and delays
     retries too.
     """
     requests: Counter[str] = Counter()

@@ -29,8 +29,8 @@ def own_cloud() -> Iterator[Emulator]:
             yield emulator
         finally:
             _forget_connections()
-            # Kill the emulator, because a normal stop would first save the state, which is not
-            # needed.
+            # Kill the emulator: a normal stop would first save the state, but nothing needs this
+            # state.
             emulator.kill(process.pid)
             process.wait()
 

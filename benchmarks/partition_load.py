@@ -47,7 +47,7 @@ def ceiling(units: float, limit: int = WRITE_UNITS_PER_KEY) -> float:
 
 @contextmanager
 def partition_load(client: Any, prefix: str) -> Iterator[PartitionLoad]:
-    """Count the capacity units that the client's requests consume while the context is active.
+    """Count the capacity units that the client's requests consume inside the ``with`` block.
 
     The units are computed by AWS's rules from the items before and after each write. A transaction
     doubles the units of the tables. It does not double the units of the indexes.

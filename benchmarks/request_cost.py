@@ -119,8 +119,8 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
             " input and writes a log line with metrics. The bare handler uses boto3's default"
             " client, dictionaries and `json.dumps`. The FastAPI and Powertools handlers read the"
             " data with the same code as the bare handler. The column `ratio` and the numbers in"
-            " brackets are the CPU time divided by that of the bare handler in the same round, as"
-            " the median of all rounds.",
+            " brackets are the ratio of the CPU time to the CPU time of the bare handler in the"
+            " same round: the median of all rounds.",
             Table(
                 ("request", "AWS calls", APP, BARE, "ratio", *others),
                 rows,

@@ -38,7 +38,7 @@ def main(records: int, added_ms: float) -> None:
 
 
 class _RecordedCloud:
-    """A stub that responds to the DynamoDB and SQS requests of a sweep. It has two used shards.
+    """A stub that responds to the DynamoDB and SQS requests of a sweep. Two shards contain records.
 
     Args:
         added_ms: the pause before each response, in milliseconds.

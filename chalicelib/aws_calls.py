@@ -49,9 +49,9 @@ def count_calls_of(client: Any) -> None:
 
 @contextmanager
 def counted_calls() -> Iterator[Counter[str]]:
-    """Count the AWS requests sent inside the block, by operation: ``{"dynamodb.GetItem": 1}``.
+    """Count the AWS requests of the ``with`` block by operation: ``{"dynamodb.GetItem": 1}``.
 
-    If blocks are nested, the outer block also counts the requests of the inner block.
+    If ``with`` blocks are nested, the outer block also counts the requests of the inner block.
     """
     counter: Counter[str] = Counter()
     token = _counter.set(counter)

@@ -24,8 +24,8 @@ class Backoff:
     def pause(self) -> bool:
         """Sleep for a random time and return True.
 
-        Return False at once if the time for retries is used up or too little of the function's time
-        is left.
+        Return False immediately if the time for retries is used up or too little of the function's
+        time is left.
         """
         if self._next_s > self._left_s or not has_time_to_retry(self._next_s):
             return False

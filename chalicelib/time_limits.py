@@ -56,7 +56,7 @@ _current: ContextVar[_Invocation] = ContextVar("invocation", default=_Invocation
 def invocation(
     context: Any, *, retry_s: float = REQUEST_RETRY_S, reserve_s: float = MIN_CALL_S
 ) -> Iterator[None]:
-    """Apply the time limits of an invocation inside the block.
+    """Apply the time limits of an invocation inside the ``with`` block.
 
     Args:
         context: the Lambda context. If the context does not provide the remaining time, there is no

@@ -82,10 +82,10 @@ class Function:
         reads_stage_values: whether the function may read the stage's secret and public base URL.
         sends_messages: whether the function may send e-mails and text messages.
         schedule: the rate at which the function is invoked, at least once every five minutes. If
-            the function is not invoked for five minutes, an alarm is raised.
+            the function is not invoked for five minutes, an alarm fires.
         work: the kind of work that the function processes. When work of this kind is parked, an
-            alarm is raised.
-        max_message_age_s: the age of a queue message that raises an alarm.
+            alarm fires.
+        max_message_age_s: the age of a queue message at which an alarm fires.
     """
 
     name: str
@@ -244,7 +244,7 @@ FUNCTIONS: Final = (
             "surveys/by_block": ("Query",),
             "surveys": ("BatchGetItem",),
             "purchases": ("BatchGetItem",),
-            "customers": ("BatchGetItem", "ConditionCheckItem"),
+            "customers": ("BatchGetItem", "ConditionCheckItem", "UpdateItem"),
             "contacts": ("BatchGetItem", "UpdateItem"),
             "solicitations": ("BatchGetItem", "UpdateItem"),
             "trackers": ("PutItem",),

@@ -105,8 +105,8 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
 
     receiver = Receiver([response_with(200)])
     monkeypatch.setattr(send, "post", receiver.post)
-    # Deliver one webhook at a time: for a transaction, moto copies all tables, which is not
-    # thread-safe.
+    # Deliver one webhook at a time: for a transaction, moto copies all tables, and this copying is
+    # not thread-safe.
     monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)
     send.hosts.close_all()
     return receiver

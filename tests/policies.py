@@ -31,7 +31,7 @@ _function: ContextVar[str | None] = ContextVar("function", default=None)
 
 @contextmanager
 def allowed(function: str) -> Iterator[None]:
-    """Raise `NotAllowed` if code in the block sends a request that the function's policy denies."""
+    """Raise `NotAllowed` if the ``with`` block sends a request that the policy denies."""
     token = _function.set(function)
     try:
         yield

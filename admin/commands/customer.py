@@ -119,7 +119,9 @@ def erase(
     customer: Annotated[str | None, _CUSTOMER] = None,
     replay: Annotated[
         bool,
-        typer.Option("--replay", help="Repeat all recorded erasures after a restore."),
+        typer.Option(
+            "--replay", help="Repeat all recorded erasures after a restore from a backup."
+        ),
     ] = False,
     yes: YesOption = False,
 ) -> None:

@@ -17,7 +17,10 @@ def issue(
     account: AccountArgument,
     label: Annotated[str, typer.Option(help="A description of what the key is used for.")] = "",
 ) -> None:
-    """Issue an API key for the account. Print the key and its secret, which is shown only once."""
+    """Issue an API key for the account.
+
+    Print the key and its secret. The secret is shown only once.
+    """
     credential, secret = issue_key(account, label.strip())
     show_record(
         {"apiKey": credential.api_key, "apiSecret": secret},
@@ -40,7 +43,10 @@ def revoke(
 
 @app.command("list", epilog=example("key list ACCOUNT"))
 def list_account_keys(account: AccountArgument) -> None:
-    """List the account's API keys, oldest first, including revoked keys."""
+    """List the account's API keys, oldest first, including revoked keys.
+
+    Cost: two AWS requests.
+    """
     show_table(
         ["Key", "Label", "Created", "Revoked"],
         [[key.api_key, key.label, key.created_at, key.revoked_at] for key in list_keys(account)],

@@ -60,7 +60,8 @@ def load(
     """Create or replace the resources that definitions describe.
 
     Each definition has a `kind` field (brand, store, customer, contactForm, survey, workflow or
-    purchase) and can have an `account` field, which must not differ from --account. A file can
+    purchase) and can have an `account` field. If --account is set, the field must have the same
+    value. A file can
     contain several definitions: as YAML documents, as items of a list, or as lines of a JSON Lines
     file. All definitions are validated first. If any definition is invalid, nothing is written.
     Loading the same definitions again changes nothing.

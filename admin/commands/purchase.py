@@ -1,6 +1,6 @@
 """The command ``purchase``: import and show purchases."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -9,7 +9,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.definitions.purchase_lines import PurchaseLine, UnreadableFile, read_purchase_lines
+from admin.definitions.purchase_lines import (
+    PurchaseFile,
+    PurchaseLine,
+    UnreadableFile,
+    open_purchases,
+)
 from admin.error_messages import one_line_message
 from admin.options import example
 from admin.terminal import notices, progress_bar, show_json, show_record
@@ -22,12 +27,16 @@ from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.purchases.record import record_purchase
 
 MAX_WRITERS: Final = 8
-_AT_ONCE: Final = 400
+_AT_ONCE: Final = 100
+"""The number of lines between two updates of the progress bar."""
+
+_Record = Callable[[Sequence[PurchaseLine]], list[tuple[int, str]]]
 
 app = typer.Typer(help="Import and show purchases.", no_args_is_help=True)
 
 SourceArgument = Annotated[
-    DataSource, typer.Argument(help="The purchase's source, for example Site.")
+    DataSource,
+    typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site."),
 ]
 ExternalIdArgument = Annotated[
     str, typer.Argument(metavar="EXTERNAL_ID", help="The purchase's id in the external system.")
@@ -59,16 +68,23 @@ def import_file(
     """
     require_account(account)
     try:
-        lines = read_purchase_lines(file)
+        with open_purchases(file) as purchases:
+            recorded, rejected = _import(file, purchases, partial(_record_group, account, solicit))
     except UnreadableFile as error:
         notices().print(f"{file}: {error}")
         raise typer.Exit(1) from None
-    record = partial(_record_group, account, solicit)
+    counts = {"recorded": recorded, "invalid": rejected}
+    show_record(counts, f"Recorded: {recorded}. Invalid: {rejected}.")
+    if rejected:
+        raise typer.Exit(1)
+
+
+def _import(file: Path, purchases: PurchaseFile, record: _Record) -> tuple[int, int]:
+    """Record the purchases of a file. Return the numbers of recorded and of rejected lines."""
     rejected = done = 0
-    remaining = iter(lines)
     try:
-        with progress_bar("Importing", len(lines)) as advance:
-            while window := list(islice(remaining, _AT_ONCE)):
+        with progress_bar("Importing", purchases.total) as advance:
+            while window := list(islice(purchases.lines, _AT_ONCE)):
                 for errors in map_concurrently(record, _groups(window), MAX_WRITERS):
                     for number, message in errors:
                         if message:
@@ -78,27 +94,27 @@ def import_file(
                         advance()
     except BaseException:
         notices().print(
-            f"At least {done} of {len(lines)} lines are processed. Import the file again to"
+            f"At least {done} of {purchases.total} lines are processed. Import the file again to"
             " continue."
         )
         raise
-    counts = {"recorded": done - rejected, "invalid": rejected}
-    show_record(counts, f"Recorded: {done - rejected}. Invalid: {rejected}.")
-    if rejected:
-        raise typer.Exit(1)
+    return done - rejected, rejected
 
 
 @app.command("show", epilog=example("purchase show ACCOUNT Site ORDER-1"))
 def show_purchase(
     account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
 ) -> None:
-    """Show a purchase with its customer, as the API returns it."""
+    """Show a purchase with its customer, as the API returns it.
+
+    Cost: three AWS requests.
+    """
     purchase = read_purchase(account, purchase_id(account, source, external_id))
     show_json(purchase.model_dump(mode="json"))
 
 
 def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:
-    """Group the lines of the same purchase, which must be recorded one after another."""
+    """Group the lines of the same purchase. The lines of a group are recorded one after another."""
     groups: dict[Any, list[PurchaseLine]] = {}
     for line in window:
         definition = line.definition if isinstance(line.definition, dict) else {}

@@ -27,6 +27,8 @@ from chalicelib.services.solicitation.manage import (
     load_explanation,
     resend,
 )
+from chalicelib.services.solicitation.send_message import describe_size
+from chalicelib.services.solicitation.text_cost import TextCost, text_cost
 
 app = typer.Typer(help="List, explain and resend surveys about purchases.", no_args_is_help=True)
 
@@ -66,7 +68,11 @@ def list_all(
         int, typer.Option(help="The maximum number of solicitations.", min=1, max=100_000)
     ] = 50,
 ) -> None:
-    """List an account's solicitations, newest first."""
+    """List an account's solicitations, newest first.
+
+    Cost: two AWS requests, plus one per 1,000 solicitations. With --state or --reason, the command
+    reads solicitations until enough match.
+    """
     found = list_solicitations(
         account,
         state=state,
@@ -81,18 +87,29 @@ def list_all(
 def explain(
     account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
 ) -> None:
-    """Show the outcome of a solicitation, and the decision that the current facts lead to."""
+    """Show the outcome of a solicitation, and the decision that the current facts lead to.
+
+    Cost: about nine AWS requests.
+    """
     case = load_explanation(account, source, external_id)
     outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
-    facts, decision = dict(_facts(case.facts)), _described(decide(case.facts))
+    decided = decide(case.facts)
+    facts, decision = dict(_facts(case.facts)), _described(decided)
+    cost = text_cost(case, decided)
     lines = [
         *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
         "",
         *(f"{name:<18}{text}" for name, texts in facts.items() for text in texts),
         "",
         f"Decision from these facts: {decision}",
+        *([f"Text message: {_described_cost(cost)}"] if cost else ()),
     ]
-    record = {"outcome": outcome, "facts": facts, "decision": decision}
+    record = {
+        "outcome": outcome,
+        "facts": facts,
+        "decision": decision,
+        "textMessage": cost and {"segments": cost.size.segments, "price": cost.price},
+    }
     show_record(record, "\n".join(lines))
 
 
@@ -188,6 +205,11 @@ def _contact(contact: Contact) -> Iterator[str]:
     for scope, solicited in contact.solicited.items():
         time = format_timestamp(solicited.at)
         yield f"last survey in scope {scope}: {time}, purchase {solicited.by}"
+
+
+def _described_cost(cost: TextCost) -> str:
+    size = describe_size(cost.size)
+    return size if cost.price is None else f"{size}, price {cost.price:.4g}"
 
 
 def _described(decision: Decision) -> str:

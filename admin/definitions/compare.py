@@ -25,7 +25,7 @@ from chalicelib.settings import settings
 
 
 def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> Iterator[str]:
-    """Yield the lines of a unified diff between the saved definitions and the given definitions.
+    """Yield the lines of a unified diff from the saved definitions to these definitions.
 
     Only definitions of this kind are compared. The other definitions are used to resolve
     references.

@@ -78,9 +78,9 @@ def _json_lines(text: str) -> Iterator[Any]:
 
 def _csv(text: str) -> Iterator[Any]:
     rows = csv.DictReader(text.splitlines(keepends=True), strict=True)
-    if not rows.fieldnames:
-        raise _NotReadable("The first line must contain the column names.")
     try:
+        if not rows.fieldnames:
+            raise _NotReadable("The first line must contain the column names.")
         for row in rows:
             if None in row or None in row.values():
                 raise _NotReadable(
@@ -88,7 +88,7 @@ def _csv(text: str) -> Iterator[Any]:
                 )
             yield purchase_of_row(row)
     except csv.Error as error:
-        raise _NotReadable(f"Invalid CSV: after line {rows.line_num}: {error}.") from None
+        raise _NotReadable(f"Invalid CSV: line {rows.reader.line_num}: {error}.") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -104,7 +104,10 @@ class _PlainDumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: _PlainDumper, text: str) -> yaml.Node:
-    """Quote texts with line breaks other than line feeds, which YAML changes in unquoted texts."""
+    """Quote texts with line breaks other than line feeds.
+
+    YAML would change unquoted line breaks.
+    """
     style = '"' if _LINE_BREAKS.intersection(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 

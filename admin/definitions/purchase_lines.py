@@ -7,9 +7,13 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Final
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, Any, Final, TextIO
 
 from admin.definitions.definition import Kind
 from admin.definitions.purchase_row import purchase_of_row
@@ -36,29 +40,61 @@ class UnreadableFile(Exception):
     """The file cannot be read. The message states the reason in one sentence."""
 
 
-def read_purchase_lines(path: Path) -> list[PurchaseLine]:
-    """Return the lines of the file, without empty lines.
+@dataclass(frozen=True)
+class PurchaseFile:
+    """An open file of purchases.
+
+    Attributes:
+        total: the number of lines, without empty lines.
+        lines: the lines, without empty lines. They are read while the caller iterates.
+    """
+
+    total: int
+    lines: Iterator[PurchaseLine]
+
+
+@contextmanager
+def open_purchases(path: Path) -> Iterator[PurchaseFile]:
+    """Open a file of purchases. The file is read twice, so that a large file needs little memory.
 
     If the path is ``-``, read JSON lines from standard input.
 
     Raises:
         UnreadableFile: the file type is unknown, or the file is not UTF-8.
     """
-    is_input = path == STANDARD_INPUT
-    read = _json_lines if is_input else _READERS.get(path.suffix.lower())
+    read = _json_lines if path == STANDARD_INPUT else _READERS.get(path.suffix.lower())
     if read is None:
         raise UnreadableFile(f"Unknown file type (allowed: {', '.join(_READERS)}).")
+    with _open(path) as text:
+        try:
+            total = sum(1 for _ in read(text))
+        except UnicodeDecodeError:
+            raise UnreadableFile("Invalid UTF-8.") from None
+        text.seek(0)
+        yield PurchaseFile(total, read(text))
+
+
+def _open(path: Path) -> TextIO:
     try:
-        content = sys.stdin.buffer.read() if is_input else path.read_bytes()
-        return list(read(content.decode("utf-8-sig")))
-    except UnicodeDecodeError:
-        raise UnreadableFile("Invalid UTF-8.") from None
+        return TextIOWrapper(
+            _copy_of_input() if path == STANDARD_INPUT else path.open("rb"),
+            encoding="utf-8-sig",
+            newline="",
+        )
     except OSError as error:
         raise UnreadableFile(f"Cannot read the file: {error.strerror}.") from None
 
 
-def _csv(text: str) -> Iterator[PurchaseLine]:
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+def _copy_of_input() -> IO[bytes]:
+    """Copy standard input to a temporary file, because standard input can be read only once."""
+    copy = TemporaryFile()  # noqa: SIM115 - the caller closes the file
+    copyfileobj(sys.stdin.buffer, copy)
+    copy.seek(0)
+    return copy
+
+
+def _csv(text: TextIO) -> Iterator[PurchaseLine]:
+    reader = csv.reader(text, strict=True)
     try:
         columns = next(reader, [])
         last = reader.line_num
@@ -79,8 +115,8 @@ def _csv(text: str) -> Iterator[PurchaseLine]:
         )
 
 
-def _json_lines(text: str) -> Iterator[PurchaseLine]:
-    for number, line in enumerate(text.split("\n"), start=1):
+def _json_lines(text: TextIO) -> Iterator[PurchaseLine]:
+    for number, line in enumerate(text, start=1):
         if not line.strip():
             continue
         try:
@@ -92,13 +128,13 @@ def _json_lines(text: str) -> Iterator[PurchaseLine]:
 
 
 def _without_kind(definition: Any) -> Any:
-    """Return the definition without its kind, which is optional in a file of purchases."""
+    """Return the definition without its kind. In a file of purchases, the kind is optional."""
     if isinstance(definition, dict) and definition.get("kind") == Kind.PURCHASE:
         return {name: value for name, value in definition.items() if name != "kind"}
     return definition
 
 
-_READERS: Final[dict[str, Callable[[str], Iterator[PurchaseLine]]]] = {
+_READERS: Final[dict[str, Callable[[TextIO], Iterator[PurchaseLine]]]] = {
     ".csv": _csv,
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,

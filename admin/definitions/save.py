@@ -82,7 +82,7 @@ def _save_errors(definition: Definition) -> list[InputError]:
 def _lanes(purchases: Sequence[Definition]) -> list[list[Definition]]:
     """Split purchases into lists (lanes). The purchases in a lane are saved one after another.
 
-    The first lane is saved before the other lanes, which are saved concurrently. The first lane
+    The first lane is saved first. Then the other lanes are saved concurrently. The first lane
     contains the purchases that can create a customer, because later purchases must find that
     customer. If any purchase occurs twice in the run, the first lane contains all purchases, so
     that the order of the definitions is preserved.

@@ -29,8 +29,8 @@ class DemoDescription(_Described):
     """The ids and credentials of the main account, and the description of the second account.
 
     Attributes:
-        store_ids: the stores of the brand ``brand_id``, which are targets of the contact form and
-            of the public survey.
+        store_ids: the ids of the brand's stores. The contact form and the public survey are about
+            these stores.
         trackers: the ids of unused trackers of the private survey.
         contact_form_page, survey_page, rtl_survey_page: the URLs of pages for respondents. The
             language of ``rtl_survey_page`` is written from right to left.

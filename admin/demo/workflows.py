@@ -6,7 +6,10 @@ from admin.demo.ids import demo_id
 
 
 def main_workflows(url: str) -> list[dict[str, Any]]:
-    """Return the definitions of the main account's workflows, whose actions use this URL."""
+    """Return the definitions of the main account's workflows.
+
+    All actions send webhooks to this URL.
+    """
     return [
         {
             "id": demo_id("workflow visit"),

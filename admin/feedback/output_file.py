@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 @contextmanager
 def replaced_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that replaces ``path`` if the block succeeds.
+    """Open a new file that replaces ``path`` if the ``with`` block succeeds.
 
     Only the current user can read the file.
 

@@ -1,8 +1,8 @@
 """Serve the read endpoints with FastAPI behind Mangum.
 
-The views are coroutines although they block: a Lambda function serves one request at a time, so
-FastAPI's thread pool would only add cost. The views return `JSONResponse` to bypass FastAPI's own
-serialization.
+The view functions are coroutines although they block: a Lambda function serves one request at a
+time, so FastAPI's thread pool would only add cost. The view functions return `JSONResponse` to
+bypass FastAPI's own serialization.
 """
 
 from typing import Any, Final

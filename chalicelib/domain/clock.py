@@ -10,7 +10,7 @@ _fixed: ContextVar[datetime | None] = ContextVar("fixed", default=None)
 
 @contextmanager
 def fixed_at(timestamp: datetime) -> Iterator[None]:
-    """Fix the current time while the block runs, to create records with an earlier time.
+    """Fix the current time inside the ``with`` block, to create records with an earlier time.
 
     Other threads are not affected.
     """

@@ -1,7 +1,7 @@
 """Evaluate the comparisons in field dependencies and workflow conditions.
 
 All operands are text. Two numbers are compared numerically; otherwise the operands are compared by
-code point, which orders dates of the form ``YYYY-MM-DD`` correctly.
+code point. The order by code point is correct for dates of the form ``YYYY-MM-DD``.
 """
 
 import json

@@ -82,7 +82,7 @@ class PageRequest(Input):
         return self.page * self.limit
 
     def ranges(self, total: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the block, the first and the last position of each block that the page touches.
+        """Yield each block that the page touches, with the page's first and last position in it.
 
         A page whose limit divides `BLOCK_SIZE` touches one block. Any other page touches at most
         two.

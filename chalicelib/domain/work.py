@@ -30,10 +30,10 @@ MAX_DEFERRAL: Final = timedelta(minutes=5)
 MAX_DELAY: Final = timedelta(hours=1)
 
 MAX_RUN: Final = timedelta(seconds=75)
-"""A start without an outcome counts as a failure after this time.
+"""The time after which a start that has no outcome counts as a failure.
 
-The time is longer than the time-out of each worker and shorter than the visibility time-out of each
-queue.
+A start is recorded when a worker begins to process a redelivered record. This time is longer than
+the time-out of each worker and shorter than the visibility time-out of each queue.
 """
 
 
@@ -121,7 +121,7 @@ def due_after_requeue(now: datetime) -> int:
 def due_after_deferral(now: datetime, deferrals: int) -> int:
     """Return the due time of deferred work in epoch seconds.
 
-    The first deferral takes five seconds. The delay doubles, up to five minutes.
+    The first delay is five seconds. It doubles with each further deferral, up to five minutes.
     """
     # Without the limit of the exponent, the result could exceed the range of timedelta.
     wait = min(MAX_DEFERRAL, FIRST_DEFERRAL * 2 ** min(deferrals - 1, 10))

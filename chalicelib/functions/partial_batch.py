@@ -3,7 +3,7 @@
 The response lists the failed messages. The queue redelivers them and, after ten receives, moves
 them to the dead-letter queue. A message fails only if it is invalid, if its outcome could not be
 recorded, or if too little time was left to start it. Any other failure is recorded in the work
-record, which the sweeper requeues.
+record, and the sweeper requeues the record.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -57,9 +57,9 @@ def process_batch(
     """Process each message of a batch. Return a partial batch response that lists failed messages.
 
     On a FIFO queue, if a message fails, the later messages of its group fail too, to preserve their
-    order. If too little time is left, the remaining messages are not processed and fail. At its
-    last receive, such a message is dropped instead: otherwise the queue would move it to the
-    dead-letter queue, although the sweeper requeues its work.
+    order. If too little time is left, the remaining messages are not processed and fail. If the
+    queue would then move such a message to the dead-letter queue, the message is dropped instead,
+    because the sweeper requeues its work.
 
     Args:
         process: processes one message. If it raises an exception, the message fails.

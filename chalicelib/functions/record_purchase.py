@@ -23,7 +23,7 @@ _MAX_LOGGED_ERRORS: Final = 10
 def record_purchase(event: SQSEvent) -> Response:
     """Record the purchase that each message contains.
 
-    An invalid message moves to the dead-letter queue at once, which raises an alarm. If the
+    An invalid message moves to the dead-letter queue immediately, and an alarm fires. If the
     database is unavailable, the queue redelivers the message.
     """
     return process_batch(

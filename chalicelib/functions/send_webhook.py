@@ -50,7 +50,7 @@ def send_webhook(event: SQSEvent) -> Response:
 def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[ExecutionPointer]:
     """Load the workflows and secrets for all messages into the cache.
 
-    Return no pointers, because no message is finished yet.
+    The result lists the messages that are finished. It is empty, because no webhook is sent yet.
     """
     try:
         deliveries.prefetch({message.pointer.account_id for message in messages})

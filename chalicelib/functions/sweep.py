@@ -45,7 +45,7 @@ def _sweep_listing() -> Exception | None:
     except Exception as error:
         logger.exception("sweep failed", work="listing")
         return error
-    logger.info("overdue listing requested", **metric_fields("work", "listing", swept=accounts))
+    logger.info("overdue positions requested", **metric_fields("work", "listing", swept=accounts))
     return None
 
 

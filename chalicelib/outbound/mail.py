@@ -15,7 +15,7 @@ from typing import Final
 from chalicelib.domain.solicitation.sending_errors import MessageRejected
 from chalicelib.outbound.providers import provider_client, sending_errors
 
-# Other characters would need 8-bit transport, which not every mail server has.
+# Other characters would need 8-bit transport. Not every mail server supports it.
 _POLICY: Final = SMTP.clone(cte_type="7bit")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _URL: Final = re.compile(r"https?://[!-;=?-~]+")

@@ -37,7 +37,7 @@ def register(domain: str) -> MailDomain:
 
 
 def find(domain: str) -> MailDomain | None:
-    """Return the domain with its current state, or None if SES does not know it.
+    """Return the domain with its current state, or None if the domain is not registered.
 
     Two AWS requests.
     """

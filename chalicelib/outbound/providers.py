@@ -31,7 +31,10 @@ from chalicelib.settings import settings
 from chalicelib.time_limits import CONNECT_TIMEOUT_S
 
 READ_TIMEOUT_S: Final = 10.0
-"""The time-out is longer than for other AWS requests, because a time-out has an unknown outcome."""
+"""The time-out of reading a response.
+
+It is longer than for other AWS requests, because after a time-out the outcome is unknown.
+"""
 MAX_SEND_S: Final = CONNECT_TIMEOUT_S + READ_TIMEOUT_S
 """The maximum time in seconds to send one message."""
 
@@ -82,7 +85,7 @@ _NOT_SENT_CODES: Final = frozenset(
 _AMBIGUOUS_ERRORS: Final = (HTTPClientError, IncompleteReadError, SSLError)
 """Errors of a connection that was open, so the request may have reached the provider.
 
-Errors that prevent a connection or a request are other subclasses of `BotoCoreError`.
+If an error prevents a connection or a request, its class is another subclass of `BotoCoreError`.
 """
 
 _last_use: Final[dict[str, float]] = {}
@@ -90,7 +93,7 @@ _last_use: Final[dict[str, float]] = {}
 
 @contextmanager
 def sending_errors() -> Iterator[None]:
-    """Convert each error of the block into one of the three errors of `SendingError`."""
+    """Convert each error of the ``with`` block into one of the subclasses of `SendingError`."""
     try:
         yield
     except SendingError:

@@ -28,8 +28,8 @@ class QueueDepth:
     Attributes:
         name: the name of the queue, without the prefix of the stage.
         in_process: the number of messages that a function has received but not deleted.
-        oldest_message_s: the age of the oldest message in seconds, as last reported in the last ten
-            minutes. None if CloudWatch has no such value.
+        oldest_message_s: the age of the oldest message in seconds: the newest value that CloudWatch
+            has for the last ten minutes. None if there is no value.
     """
 
     name: str

@@ -52,7 +52,7 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
 
 
 def send_to_dead_letters(queue: Queue, body: str) -> None:
-    """Move an invalid message to the dead-letter queue, which has an alarm. One AWS request.
+    """Move an invalid message to the dead-letter queue. An alarm then fires. One AWS request.
 
     Raises:
         Unavailable: the message was not sent.

@@ -133,7 +133,7 @@ def restart_retention() -> None:
 
 
 def list_all() -> list[Account]:
-    """Load all accounts with a table scan. Only the operator command line uses this."""
+    """Load all accounts with a table scan. Only the command line uses this."""
     return [_account(row) for row in AccountRow.scan()]
 
 

@@ -61,8 +61,8 @@ _SUPPRESSED: Final = {
 def contact_key(contact_hash: str) -> str:
     """Return the key of a contact, a keyed hash of its contact hash.
 
-    The key is kept after the customer is erased. Unlike the contact hash, the key cannot be used to
-    confirm a guessed address without the secret of the stage.
+    The key is retained after the customer is erased. Unlike the contact hash, the key cannot be
+    used to confirm a guessed address without the secret of the stage.
     """
     return hmac.digest(stage_secret(), _PURPOSE + contact_hash.encode(), "sha256").hex()
 

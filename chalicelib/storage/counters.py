@@ -4,8 +4,8 @@ The transaction that adds a record also increments the account's total of this k
 new total is the position of the new record in the list, so positions have no gaps. If two
 transactions read the same total, only one of them succeeds.
 
-If creates contend for a counter, a worker assigns the positions. While it works, it reserves the
-counter, so that creates leave the assignment to it.
+If creates contend for a counter, a worker assigns the positions. The worker reserves the counter
+while it works. Creates that read the reservation assign no position.
 
 Purchases, feedback and solicitations have no list, so transactions only add to the counters of
 these records. Each of these counters is the sum of 16 rows, because concurrent transactions on a

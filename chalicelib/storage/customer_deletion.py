@@ -62,7 +62,8 @@ def delete(
     (row,) = read_together((CustomerRow, account_key(account_id, customer_id)))
     if row is None:
         return False
-    # Creates leave the counter to the lister for some seconds, so that they do not contend.
+    # While the counter is reserved, creates do not write it, so they do not contend with this
+    # transaction.
     total = counters.reserve(account_id, Listed.CUSTOMERS, now)
     deletion = _plan(account_id, row, total)
     with transaction() as write:

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
@@ -548,23 +549,59 @@ def _is_zero(attribute: Any) -> Any:
 
 
 def confirm_recipient(
-    write: TransactWrite, account_id: str, customer: Customer, channel: Channel
+    write: TransactWrite,
+    account_id: str,
+    customer: Customer,
+    channel: Channel,
+    revoked_optins: Collection[Channel],
 ) -> None:
     """Check in this transaction that a customer still accepts messages at the same addresses.
 
     The transaction fails if the customer no longer exists, if an address has changed since the
     customer was loaded, or if the customer no longer accepts messages through this channel.
+
+    Args:
+        revoked_optins: the channels whose opt-in the transaction turns off.
     """
-    unchanged = (
+    accepts = _has_same_addresses(customer) & (_OPTINS[channel] == True)  # noqa: E712 - an expression
+    if channel is Channel.EMAIL:
+        bounced = CustomerRow.email_bounced
+        accepts &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
+    if revoked_optins:
+        turn_optins_off(write, account_id, customer, revoked_optins, accepts)
+    else:
+        write.condition_check(CustomerRow, account_key(account_id, customer.id), condition=accepts)
+
+
+def turn_optins_off(
+    write: TransactWrite,
+    account_id: str,
+    customer: Customer,
+    channels: Collection[Channel],
+    condition: Condition | None = None,
+) -> None:
+    """Turn opt-ins of a customer off in this transaction.
+
+    The transaction fails if the condition is false. By default, the condition is that the customer
+    exists and that no address has changed since the customer was loaded.
+    """
+    write.update(
+        CustomerRow(account_key(account_id, customer.id)),
+        actions=[
+            *(_OPTINS[channel].set(False) for channel in channels),
+            CustomerRow.updated_at.set(format_timestamp(clock.now())),
+        ],
+        condition=_has_same_addresses(customer) if condition is None else condition,
+    )
+
+
+def _has_same_addresses(customer: Customer) -> Condition:
+    same: Condition = (
         CustomerRow.key.exists()
         & _same(CustomerRow.email, customer.email)
         & _same(CustomerRow.phone_number, customer.phone_number)
-        & (_OPTINS[channel] == True)  # noqa: E712 - an expression
     )
-    if channel is Channel.EMAIL:
-        bounced = CustomerRow.email_bounced
-        unchanged &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
-    write.condition_check(CustomerRow, account_key(account_id, customer.id), condition=unchanged)
+    return same
 
 
 def find_keys_with_contact(channel: Channel, contact_hash: str) -> list[str]:

@@ -30,13 +30,13 @@ from chalicelib.storage.dynamodb.work_records import (
 from chalicelib.storage.stage_secret import stage_secret
 
 PART: Final = "erasure"
-"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
+"""The value of the attribute ``part`` of all rows. It is constant: the table has no sort key."""
 
 NO_HOLDER: Final = ""
 """The value of ``next_holder`` if no other customer had the pair."""
 
 _PURPOSE: Final = b"erasure\n"
-"""Separates these hashes from others under the same secret."""
+"""A prefix of the hashed text, so that other hashes with the same secret have other values."""
 
 
 class ErasureRow(WorkRow):
@@ -112,7 +112,7 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
 
 
 def count_customer(write: TransactWrite, erasure: Erasure, next_holder: str | None) -> None:
-    """Count the deleted customer and store which customer received its pair, as `count` does."""
+    """Count the deleted customer and store which customer received its pair; see `count`."""
     holder = ErasureRow.next_holder.set(next_holder or NO_HOLDER)
     count(write, erasure, {Erased.CUSTOMERS: 1}, holder)
 

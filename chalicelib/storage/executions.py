@@ -6,8 +6,11 @@ only the worker with the current token can save the outcome.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from heapq import merge
+from itertools import islice
 from math import ceil
 from typing import Any, Final
+from zlib import crc32
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -27,7 +30,7 @@ from chalicelib.domain.webhooks.execution import (
     Outcome,
 )
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
-from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import (
     CONDITION_FAILED,
     Contention,
@@ -62,16 +65,26 @@ _MAX_PUTS: Final = 100
 _READ_AT_ONCE: Final = 100
 _MAX_PUT_BYTES: Final = 3_000_000
 _FILTERED_PAGE_SIZE: Final = 1_000
+_ACCOUNT_SHARDS: Final = 4
 
 
-class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class _ByAccountShard(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
     class Meta:
-        index_name = "by_account"
+        index_name = "by_account_shard"
         projection = IncludeProjection(
-            ["workflow_id", "action_id", "feedback_id", "state", "attempt", "ambiguous", "reason"]
+            [
+                "account_id",
+                "workflow_id",
+                "action_id",
+                "feedback_id",
+                "state",
+                "attempt",
+                "ambiguous",
+                "reason",
+            ]
         )
 
-    account_id = UnicodeAttribute(hash_key=True)
+    account_shard = UnicodeAttribute(hash_key=True)
     created_at = UnicodeAttribute(range_key=True)
 
 
@@ -79,8 +92,9 @@ class ExecutionRow(WorkRow):
     """The table row of an execution or of one of its attempts.
 
     ``claimed`` is the number of the last claimed attempt. ``attempt`` is the number of the last
-    attempt with an outcome. The index `by_account` contains only ``attempt``, so a claim does not
-    write the index. This matters because all executions of an account share one index key.
+    attempt with an outcome. The index `by_account_shard` contains only ``attempt``, so a claim does
+    not write the index. Each execution belongs to one of four shards of its account, because AWS
+    limits the writes of one index key.
     """
 
     class Meta:
@@ -91,6 +105,7 @@ class ExecutionRow(WorkRow):
     expires_at = IntegerAttribute(null=True)
 
     account_id = UnicodeAttribute(null=True)
+    account_shard = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute(null=True)
     workflow_id = UnicodeAttribute(null=True)
     action_id = UnicodeAttribute(null=True)
@@ -104,7 +119,7 @@ class ExecutionRow(WorkRow):
     claim_token = UnicodeAttribute(null=True)
     leased_until = IntegerAttribute(null=True)
     not_before = IntegerAttribute(null=True)
-    by_account = _ByAccount()
+    by_account_shard = _ByAccountShard()
 
     at = UnicodeAttribute(null=True)
     status = IntegerAttribute(null=True)
@@ -245,7 +260,7 @@ def save_outcome(
                 raise
             continue
         if not backoff.pause():
-            raise Unavailable("Too many writes at once to this execution.")
+            raise Unavailable("Too many concurrent writes to this execution.")
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
@@ -308,15 +323,22 @@ def list_attempts(execution_id: str) -> list[Attempt]:
 def list_for_account(
     account_id: str, state: ExecutionState | None, at_most: int
 ) -> list[Execution]:
-    """Load up to ``at_most`` executions of the account, newest first, without their bodies."""
-    rows = ExecutionRow.by_account.query(
-        account_id,
-        filter_condition=ExecutionRow.state == state.value if state else None,
-        scan_index_forward=False,
-        limit=at_most,
-        page_size=_FILTERED_PAGE_SIZE if state else at_most,
+    """Load up to ``at_most`` executions of the account, newest first, without their bodies.
+
+    Four requests; with a state, one more per 1,000 executions that are read.
+    """
+    shards = (
+        ExecutionRow.by_account_shard.query(
+            _shard_key(account_id, shard),
+            filter_condition=ExecutionRow.state == state.value if state else None,
+            scan_index_forward=False,
+            limit=at_most,
+            page_size=_FILTERED_PAGE_SIZE if state else at_most,
+        )
+        for shard in range(_ACCOUNT_SHARDS)
     )
-    return [_execution(row) for row in rows]
+    newest_first = merge(*shards, key=lambda row: row.created_at, reverse=True)
+    return [_execution(row) for row in islice(newest_first, at_most)]
 
 
 def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
@@ -396,6 +418,9 @@ def _attributes(execution: Execution) -> dict[str, Any]:
         "execution_id": execution.id,
         "part": PART,
         "account_id": execution.account_id,
+        "account_shard": _shard_key(
+            execution.account_id, crc32(execution.id.encode()) % _ACCOUNT_SHARDS
+        ),
         "created_at": format_timestamp(execution.created_at),
         "workflow_id": execution.workflow_id,
         "action_id": execution.action_id,
@@ -406,6 +431,10 @@ def _attributes(execution: Execution) -> dict[str, Any]:
         "settled": 0,
         **pending_attributes(execution.account_id, execution.id, PART, execution.created_at),
     }
+
+
+def _shard_key(account_id: str, shard: int) -> str:
+    return account_key(account_id, str(shard))
 
 
 def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:

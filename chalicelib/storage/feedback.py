@@ -30,7 +30,7 @@ from chalicelib.storage.dynamodb.work_records import (
 from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
-"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
+"""The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
 
 
 _READ_AT_ONCE: Final = 100

@@ -250,7 +250,7 @@ def finish_chunk(
 ) -> None:
     """Mark a chunk as done and delete its customer rows, in this transaction.
 
-    The transaction fails if the chunk is not pending, or if rows were erased since it was loaded.
+    The transaction fails if the chunk is not pending, or if rows were erased after it was loaded.
     """
     write.update(
         ImportRow(chunk.row.import_id, chunk.row.part),

@@ -33,7 +33,7 @@ class ListPositions:
     is_listed: Condition | None = None
 
     def load_total(self) -> int:
-        """Return the stored number of records, which is also the last position. One request."""
+        """Return the stored number of records. It is also the last position. One request."""
         return counters.load_total(self.account_id, self.kind, consistent=True)
 
     def blocks(self) -> Iterator[list[Any]]:
@@ -81,7 +81,10 @@ class ListPositions:
         return self._commit(lambda write: self._change_total(write, read, total))
 
     def move_to_end(self, row: Any) -> bool:
-        """Move a row to the end of the list. Return False if it has changed since it was loaded."""
+        """Move a row to the end of the list.
+
+        Return False if the row has changed since it was loaded.
+        """
         total = self.load_total()
 
         def move(write: TransactWrite) -> None:

@@ -1,4 +1,7 @@
-"""Read the public base URL of the API, which the deployment stores. Links in messages use it."""
+"""Read the public base URL of the API.
+
+The deployment stores this URL, and links in messages use it.
+"""
 
 from typing import Any, Final
 
@@ -17,11 +20,6 @@ def public_base_url() -> str:
         Unavailable: Systems Manager throttles or does not respond, or no URL is stored.
     """
     return settings().public_base_url or _stored()
-
-
-def forget_public_base_url() -> None:
-    """Discard the cached URL and the client. Tests use this to replace the AWS endpoint."""
-    _stored.forget()
 
 
 def _load(client: Any) -> str:

@@ -1,6 +1,6 @@
 """The table of purchases."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
-from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed
+from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
 
 
 class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -61,6 +61,15 @@ def find(account_id: str, purchase_id: str) -> Purchase | None:
     return build_purchase_from(row)
 
 
+def find_stores(account_id: str, purchase_ids: Collection[str]) -> dict[str, str]:
+    """Return the store ids of up to 100 purchases by purchase id. Omit missing purchases.
+
+    One consistent request.
+    """
+    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
+    return {row.id: row.store_id for row in rows if row}
+
+
 def put(
     write: TransactWrite,
     account_id: str,
@@ -94,7 +103,7 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
 
 
 def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at: datetime) -> None:
-    """Remove the customer and all free data of a purchase, in this transaction.
+    """Remove the customer, the metadata and the attributes of a purchase, in this transaction.
 
     The transaction fails if the purchase has changed since it was loaded.
     """

@@ -58,7 +58,7 @@ It is longer than the function's time-out and shorter than the queue's visibilit
 """
 
 PART: Final = "solicitation"
-"""The value of the work record attribute ``part``. It is constant, as the table has no sort key."""
+"""The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
 
 _FILTERED_PAGE_SIZE: Final = 1_000
 
@@ -239,13 +239,23 @@ def find_with_purchase(
     return build_solicitation(row), purchase, customer
 
 
-def skip(solicitation: Solicitation, reason: str, now: datetime) -> None:
+def skip(
+    solicitation: Solicitation,
+    reason: str,
+    now: datetime,
+    also: Callable[[TransactWrite], None] = lambda _: None,
+) -> None:
     """End a solicitation without a message. One request.
 
+    Args:
+        also: adds further writes to the transaction.
+
     Raises:
-        Contention: the solicitation is no longer open or has changed since it was loaded.
+        Contention: the solicitation is no longer open or has changed since it was loaded, or the
+            condition of a further write is false.
     """
     with transaction() as write:
+        also(write)
         write.update(
             SolicitationRow(solicitation.id),
             actions=[
@@ -404,6 +414,25 @@ def list_for_account(
     return (build_solicitation(row) for row in rows)
 
 
+def list_sent(account_id: str, since: datetime, until: datetime) -> Iterator[Solicitation]:
+    """Yield the account's solicitations that were sent in a period, by creation time.
+
+    One request per MB of index entries of the solicitations that were created before the end of the
+    period, because a solicitation can be held for any time. The index is eventually consistent.
+
+    Args:
+        until: the end of the period; solicitations that were sent at this time are omitted.
+    """
+    last = format_timestamp(until - timedelta(milliseconds=1))
+    is_sent = (SolicitationRow.state == SolicitationState.SENT.value) & (
+        SolicitationRow.sent_at.between(format_timestamp(since), last)
+    )
+    rows = SolicitationRow.by_account.query(
+        account_id, SolicitationRow.created_at <= last, filter_condition=is_sent
+    )
+    return (build_solicitation(row) for row in rows)
+
+
 def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
     """Yield the customer's solicitations.
 
@@ -555,4 +584,4 @@ def _settle(
                 raise
             continue
         if not backoff.pause():
-            raise Unavailable("Too many writes at once to this solicitation.")
+            raise Unavailable("Too many concurrent writes to this solicitation.")

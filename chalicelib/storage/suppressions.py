@@ -24,8 +24,8 @@ def suppress(
     """Suppress a channel of a contact, and revoke the consent of the customers with its address.
 
     Two requests; one more for each further 99 customers. The index of customers is eventually
-    consistent, so a customer that was created in the last second may keep the consent. This
-    customer still receives no message, because the contact is suppressed.
+    consistent, so a customer that was created in the last second may keep the opt-in. This customer
+    still receives no message, because the contact is suppressed.
 
     Raises:
         Unavailable: the database throttles, or contention persists.

@@ -1,4 +1,4 @@
-"""The table of webhook signing secrets, encrypted with KMS.
+"""The table of webhook secrets, encrypted with KMS.
 
 The secrets are not hashed, because signing a webhook requires the secret. Each secret has a time
 from which it is active. The secret that became active last signs webhooks. A replaced secret
@@ -20,7 +20,7 @@ _KEPT_AFTER_REPLACEMENT: Final = timedelta(days=1)
 
 
 class WebhookSecretRow(Table):
-    """The table row of a signing secret, with the time at which it becomes active."""
+    """The table row of a webhook secret, with the time at which it becomes active."""
 
     class Meta:
         name = "webhook-secrets"
@@ -32,7 +32,7 @@ class WebhookSecretRow(Table):
 
 
 def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a new secret, which replaces the account's active and scheduled secrets.
+    """Save a new secret. It replaces the account's active and scheduled secrets.
 
     The active secret expires a day after the new secret becomes active. Secrets that are not active
     yet are deleted.

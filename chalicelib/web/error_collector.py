@@ -17,7 +17,7 @@ class ErrorCollector:
             key = errors.of(request.idempotency_key, otherwise=None)
             body = request.body(CustomerBody)
 
-    At the end of the block, one `InvalidInput` with all collected errors is raised. If an
+    At the end of the ``with`` block, one `InvalidInput` with all collected errors is raised. If an
     `InvalidInput` ended the block, the errors of this exception are added at the end. If another
     exception ended the block, it propagates and the collected errors are discarded.
     """

@@ -56,7 +56,7 @@ def read_json(
     raw = _raw_body(request)
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
-    # A value needs up to 100 bytes of memory. Siblings are separated by commas.
+    # A value needs up to 100 bytes of memory. The number of commas limits the number of values.
     if max_values is not None and raw.count(b",") > max_values:
         raise _too_many(max_values, "values")
     # An empty array needs 64 bytes of memory for three bytes of JSON.
@@ -113,7 +113,8 @@ def _raw_body(request: Request) -> bytes:
 
 
 def _containers(json_text: bytes) -> int:
-    # Siblings are separated by commas. The parser limits the depth of other containers.
+    # Containers beside each other are separated by commas. Containers inside each other have no
+    # comma between them, but the parser limits the nesting depth.
     return min(json_text.count(b"[") + json_text.count(b"{"), json_text.count(b","))
 
 

@@ -18,7 +18,7 @@ def text(request: Request, name: str) -> str | None:
 
 
 def texts(request: Request, prefix: str) -> dict[str, list[str]]:
-    """Return the values of all parameters with this prefix, by the rest of their name."""
+    """Return the values of all parameters with this prefix, by their name without the prefix."""
     parameters = request.query_params
     if not parameters:
         return {}
@@ -54,7 +54,7 @@ def optional_identifier(request: Request, name: str) -> str | None:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Change pointers such as ``/id`` to ``?id`` in the input errors that the block raises."""
+    """Change pointers such as ``/id`` to ``?id`` in the input errors of the ``with`` block."""
     try:
         yield
     except InvalidInput as error:

@@ -28,7 +28,7 @@ _DETAILS: Final = {
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
     """Convert the framework's errors to problem responses, and log the request.
 
-    Forbid browsers to guess the media type of any response.
+    Also add the header that forbids browsers to guess the media type.
     """
     started = time.perf_counter()
     logger.append_keys(request_id=request_id_of(request))

@@ -15,7 +15,7 @@ _BUCKET = f"feedback-{STAGE}-artifacts"
 
 
 def deploy(folder: Path) -> str:
-    """Package the app in ``folder`` and deploy it if it changed.
+    """Package the app in ``folder``. Deploy the package if the app has changed.
 
     Return ``"created"``, ``"updated"`` or ``"unchanged"``.
 

@@ -103,7 +103,7 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
     if stage.throttling:
         with step("Throttling") as shown:
             gateway_stage.throttle(rest_api_id, stage_name, stage.throttling)
-            shown.outcome = f"{stage.throttling.rate} requests per second and method"
+            shown.outcome = f"{stage.throttling.rate} requests per second for each method"
     if outputs.web_acl_arn:
         with step("Firewall"):
             gateway_stage.associate_web_acl(outputs.web_acl_arn, rest_api_id, stage_name)
@@ -157,10 +157,10 @@ def _is_loopback(url: str) -> bool:
 def _chalice_deploy(stage: str, bucket: str) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as name:
         folder = Path(name)
-        code_package.copy_source(folder)
         record = folder / ".chalice" / "deployed" / f"{stage}.json"
         chalice_record.load(bucket, record)
         try:
+            code_package.package(stage, folder)
             code_package.run_chalice("deploy", "--stage", stage, folder=folder)
         finally:
             # Save the record even if the deployment failed: the next deployment continues from it.

@@ -106,7 +106,7 @@ def resources(rest_api: str) -> dict[str, object]:
 
 
 def put(rest_api_id: str, api_stage: str) -> None:
-    """Set the responses of a REST API and create a deployment, which activates them."""
+    """Set the responses of a REST API, and create a deployment to activate the responses."""
     gateway = boto3.client("apigateway")
     for response in RESPONSES:
         gateway.put_gateway_response(

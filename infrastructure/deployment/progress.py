@@ -28,7 +28,7 @@ class Step:
 
 @contextmanager
 def step(name: str) -> Iterator[Step]:
-    """Show the name of a step while the block runs, then print the step's outcome and duration."""
+    """Show the name of a step during the ``with`` block, then print its outcome and duration."""
     started = time.monotonic()
     current = Step()
     with console.status(f"{name} …"):

@@ -124,6 +124,15 @@ class DeployedStage:
         }
 
     @cached_property
+    def topics(self) -> dict[str, str]:
+        """The ARNs of all topics of the AWS account by name."""
+        return {
+            topic["TopicArn"].rpartition(":")[2]: topic["TopicArn"]
+            for page in self.client("sns").get_paginator("list_topics").paginate()
+            for topic in page["Topics"]
+        }
+
+    @cached_property
     def alarms(self) -> dict[str, dict[str, Any]]:
         """The deployed alarms of the stage by name."""
         pages = self.client("cloudwatch").get_paginator("describe_alarms")

@@ -33,16 +33,11 @@ def check_recipients(deployed: DeployedStage) -> Iterator[Problem]:
     if deployed.stage.is_emulated:
         raise Skipped("The stage runs on the emulator, which sends no alarms.")
     topic = deployed.resource_name("alarms")
-    sns = deployed.client("sns")
-    arns = [
-        topic_["TopicArn"]
-        for page in sns.get_paginator("list_topics").paginate()
-        for topic_ in page["Topics"]
-    ]
-    arn = next((arn for arn in arns if arn.endswith(f":{topic}")), None)
+    arn = deployed.topics.get(topic)
     if arn is None:
         yield Problem(topic, "The topic does not exist.", DEPLOY.format(stage=deployed.stage.name))
         return
+    sns = deployed.client("sns")
     subscriptions = sns.list_subscriptions_by_topic(TopicArn=arn)["Subscriptions"]
     if not subscriptions:
         fix = _RECIPIENT.format(stage=deployed.stage.name)

@@ -251,7 +251,7 @@ def _wait_until_ready(base_url: str) -> None:
 
 
 def _stop_uninterrupted(emulator: Emulator) -> None:
-    # The emulator saves its state when it stops, which a second Ctrl-C must not interrupt.
+    # The emulator saves its state when it stops. A second Ctrl-C must not interrupt this.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     emulator.stop()

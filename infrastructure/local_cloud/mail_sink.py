@@ -109,7 +109,7 @@ class Messages:
     def _store(self, message_id: str, suffix: str, content: bytes) -> None:
         name = f"{time.time_ns() // 1_000_000:013d}-{_UNSAFE.sub('_', message_id)[:150]}{suffix}"
         path = self._folder / name
-        # Only the current user may read the file. The name appears only with the complete file.
+        # Only the current user may read the file. The file gets its final name when it is complete.
         temporary = path.with_suffix(".tmp")
         temporary.touch(mode=0o600)
         temporary.write_bytes(content)

@@ -192,10 +192,10 @@ def _merge(schema: Schema, added: Schema) -> None:
 
 
 def declared_by(view: Any) -> Operation:
-    """Return the operation that is declared for a route's view.
+    """Return the operation that is declared for the view function of a route.
 
     Raises:
-        KeyError: the view has no operation.
+        KeyError: the view function has no operation.
     """
     return OPERATIONS[inspect.unwrap(view)]
 

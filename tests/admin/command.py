@@ -1,4 +1,4 @@
-"""Run the operator command line in the test process."""
+"""Run the command line in the test process."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Fixtures for all tests of the operator command line."""
+"""Fixtures for all tests of the command line."""
 
 import pytest
 
@@ -7,5 +7,6 @@ from admin.definitions import save
 
 @pytest.fixture(autouse=True)
 def _single_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Run without threads: for a transaction, Moto copies all tables, which is not thread-safe.
+    # Run without threads: for a transaction, moto copies all tables, and this copying is not
+    # thread-safe.
     monkeypatch.setattr(save, "MAX_WRITERS", 1)

@@ -11,7 +11,7 @@ INPUT = {"firstName": "Zoé", "metadata": {"a": 1, "b": [1, None]}}
 ORIGIN = origin_of("account", "create", "key", INPUT)
 
 
-def test_origin_without_key_has_random_id_and_no_hash() -> None:
+def test_record_without_idempotency_key_has_random_id_and_no_input_hash() -> None:
     first, second = (origin_of("account", "create", None, INPUT) for _ in range(2))
     assert first.record_id != second.record_id
     assert first.input_hash is second.input_hash is None
@@ -22,7 +22,7 @@ def test_origin_without_key_has_random_id_and_no_hash() -> None:
     [INPUT, {"metadata": {"b": [1, None], "a": 1}, "firstName": "Zo\u00e9"}],
     ids=["same", "reordered"],
 )
-def test_same_key_and_input_return_same_origin(same_input: Any) -> None:
+def test_same_idempotency_key_and_input_give_same_record_id_and_input_hash(same_input: Any) -> None:
     assert origin_of("account", "create", "key", same_input) == ORIGIN
 
 

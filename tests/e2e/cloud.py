@@ -90,7 +90,7 @@ class Cloud:
         ]
 
     def resource_name(self, name: str) -> str:
-        """Return the full name of a table or queue, which contains the stage."""
+        """Return the full name of a table or queue. It contains the name of the stage."""
         return f"feedback-{self.stage}-{name}"
 
     @cached_property

@@ -12,7 +12,7 @@ from tests.e2e.cloud import TIMEOUT_S, Cloud
 
 @contextmanager
 def injected_faults(cloud: Cloud, **rates: float) -> Iterator[dict[str, int]]:
-    """Inject faults with these rates while the block runs.
+    """Inject faults with these rates while the ``with`` block runs.
 
     Yield an empty dict. When the block ends, the dict receives the number of injected faults by
     kind.

@@ -1,8 +1,8 @@
 """A webhook receiver that tests run as a separate process and kill: ``python -m … PORT LOG``.
 
 The receiver writes each request to the log before it responds. The URL path selects the response:
-``/flaky`` responds with an error to the first attempt of a third of the webhooks, ``/silent`` never
-responds and logs the end of the connection as ``/silent/ended``, and every other path responds with
+``/flaky`` responds with an error to the first attempt of a third of the webhooks. ``/silent`` never
+responds; it logs the end of the connection as ``/silent/ended``. Every other path responds with
 200.
 """
 

@@ -19,7 +19,7 @@ def test_concurrent_creates_are_accepted_and_listed(new_importer: Callable[[], I
         return importer.http.post("/partners/customer", json=body)
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        # Start the functions' processes, which takes long on the emulator.
+        # Start the functions' processes first, because the start takes long on the emulator.
         list(threads.map(importer.list_page, [1] * AT_ONCE))
         responses = list(threads.map(create, range(AT_ONCE)))
     assert [response.status_code for response in responses] == [201] * AT_ONCE

@@ -41,7 +41,7 @@ Evaluate = Callable[[Questionnaire, dict[int, list[str]]], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def evaluate() -> Iterator[Evaluate]:
-    """Return a function that runs the script for a form and answers by field number."""
+    """Return a function that runs the script for a form with these answers by field number."""
     with serve("<!doctype html>") as address, open_page() as page:
         page.goto(address)
         page.evaluate(LOAD, asset_text("page.js"))

@@ -72,7 +72,7 @@ class OpenForm:
 
 @contextmanager
 def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
-    """Each time that the accepted submissions reach a share in `KILLED_AT`, kill processes."""
+    """Kill processes each time that the accepted submissions reach a share in `KILLED_AT`."""
     finished = threading.Event()
 
     def kill() -> None:

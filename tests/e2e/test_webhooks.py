@@ -88,22 +88,23 @@ def tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:
     ]
     file = folder / f"{account}.json"
     file.write_text(json.dumps(documents))
-    admin(cloud, "load", str(file), "--account", account)
+    admin(cloud, "definition", "load", str(file), "--account", account)
     secret = admin(cloud, "webhook-secret", "rotate", account, "--yes")
     return Tenant(account, survey, field, secret, cloud.http)
 
 
 def executions(cloud: Cloud, account: str) -> list[dict[str, Any]]:
-    pages = (
-        cloud.client("dynamodb")
-        .get_paginator("query")
-        .paginate(
+    paginator = cloud.client("dynamodb").get_paginator("query")
+    pages = [
+        page
+        for shard in range(4)
+        for page in paginator.paginate(
             TableName=cloud.resource_name("executions"),
-            IndexName="by_account",
-            KeyConditionExpression="account_id = :a",
-            ExpressionAttributeValues={":a": {"S": account}},
+            IndexName="by_account_shard",
+            KeyConditionExpression="account_shard = :s",
+            ExpressionAttributeValues={":s": {"S": f"{account}#{shard}"}},
         )
-    )
+    ]
     return [
         {name: next(iter(value.values())) for name, value in item.items()}
         for page in pages

@@ -199,6 +199,7 @@ class EmptyAccounts:
         return False
 
 
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_random_messages_and_definitions_raise_no_exception(client: Any, tmp_path: Path) -> None:
     pointers = objects(
         dict.fromkeys(

@@ -8,8 +8,6 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-Behaviour = Callable[[socket.socket], None]
-
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"
 
 

@@ -137,12 +137,12 @@ def test_error_of_open_connection_has_unknown_outcome(kind: type[BotoCoreError])
 
 
 @pytest.mark.parametrize("error", [ValueError("no XML"), OSError(), RuntimeError()])
-def test_other_exception_has_unknown_outcome(error: Exception) -> None:
+def test_unexpected_exception_while_sending_has_unknown_outcome(error: Exception) -> None:
     with pytest.raises(OutcomeUnknown), sending_errors():
         raise error
 
 
-def test_sending_error_keeps_its_meaning() -> None:
+def test_sending_error_is_raised_unchanged() -> None:
     with pytest.raises(MessageRejected, match="invalid address"), sending_errors():
         raise MessageRejected("invalid address")
 

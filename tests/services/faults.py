@@ -34,7 +34,7 @@ class Killed(BaseException):
 
 
 _NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessage"})
-"""Operations that are not recorded: they are sent once per process, or only by tests."""
+"""Operations that are not recorded: only tests, or the first call in a process, send them."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Requests:
 def inject_fault(
     patch: pytest.MonkeyPatch, number: int | None = None, fault: InjectedFault | None = None
 ) -> Iterator[Requests]:
-    """Record the AWS requests that the block sends, and make the request with this index fail."""
+    """Record the AWS requests of the ``with`` block, and make the request with this index fail."""
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])
 
@@ -70,7 +70,7 @@ def inject_fault(
 def before_request(
     patch: pytest.MonkeyPatch, number: int, action: Callable[[], object]
 ) -> Iterator[Requests]:
-    """Record the AWS requests that the block sends. Run the action before one of these requests.
+    """Record the AWS requests of the ``with`` block. Run the action before one of these requests.
 
     The index selects the request. The action simulates another process. The requests of the action
     are not recorded, and can use permissions that the block does not have.

@@ -14,7 +14,10 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.services.forms.saved import AccountForm
 
 Cell = str | int | float | bool | date | datetime | list[str] | dict[str, list[str]] | None
-"""The value of a cell. A list contains the values of one answer; a dict, answers by field key."""
+"""The value of a cell.
+
+A list contains the values of one answer. A dict maps field keys to the values of several answers.
+"""
 
 _MAX_EXACT_DIGITS: Final = 15
 

@@ -25,7 +25,7 @@ _MAX_CELL: Final = 16_000
 _FIRST_EXCEL_DATE: Final = date(1900, 3, 1)
 """The first date that is written as a date cell.
 
-Excel treats 1900 as a leap year, so its numbers of earlier dates are wrong.
+Excel treats 1900 as a leap year, so the numbers by which Excel stores earlier dates are wrong.
 """
 
 _AMBIGUOUS_ESCAPE: Final = re.compile(r"(?<=_x[0-9a-fA-F]{4}_)(?=x[0-9a-fA-F]{4}_)")
@@ -46,7 +46,7 @@ class Format(StrEnum):
 
 @contextmanager
 def csv_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
-    """Write a CSV file in UTF-8 with a byte order mark, which Excel needs."""
+    """Write a CSV file in UTF-8. Excel needs the byte order mark at the start of the file."""
     text = TextIOWrapper(file, encoding="utf-8-sig", newline="")
     rows = csv.writer(text)
     rows.writerow(map(encode_cell, titles))

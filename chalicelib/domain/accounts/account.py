@@ -1,4 +1,4 @@
-"""Accounts, partner credentials and webhook signing secrets."""
+"""Accounts, partner credentials and webhook secrets."""
 
 import hmac
 import re
@@ -50,7 +50,7 @@ class Credential:
 
 @dataclass(frozen=True)
 class SigningSecrets:
-    """An account's webhook signing secrets, each with the time from which it signs webhooks.
+    """An account's webhook secrets, each with the time from which it signs webhooks.
 
     Attributes:
         by_start: pairs of start time and secret, earliest start time first.

@@ -15,6 +15,8 @@ from chalicelib.domain.schema import Input
 
 MAX_RETENTION_DAYS: Final = 3_650
 """Maximum value of `AccountSettings.retention_days`: about ten years."""
+MAX_SEGMENT_PRICE: Final = 1_000
+"""Maximum value of `AccountSettings.sms_segment_price`."""
 
 
 class Weekday(StrEnum):
@@ -53,8 +55,8 @@ class SendingHours(Input):
     """The times of the week at which surveys are sent, in the time zone of the store.
 
     Attributes:
-        start: the first minute of the day at which surveys are sent.
-        end: the first minute of the day at which no survey is sent any more.
+        start: the time of day from which surveys are sent.
+        end: the time of day from which no more surveys are sent.
         weekdays: the days on which surveys are sent. By default, all days.
     """
 
@@ -84,6 +86,8 @@ class AccountSettings(Input):
         sending_hours: the times at which surveys are sent. None means at any time.
         retention_days: the number of days after which the answers of feedback are anonymized. None
             means never.
+        sms_segment_price: the price of a segment of a text message, in the currency of the
+            operator. None if it is unknown. Only ``solicitation explain`` uses it.
     """
 
     name: str = Field(min_length=1, max_length=255)
@@ -92,6 +96,7 @@ class AccountSettings(Input):
     time_zone: TimeZoneName = "UTC"
     sending_hours: SendingHours | None = None
     retention_days: int | None = Field(default=None, ge=1, le=MAX_RETENTION_DAYS)
+    sms_segment_price: float | None = Field(default=None, ge=0, le=MAX_SEGMENT_PRICE)
 
 
 @dataclass(frozen=True)

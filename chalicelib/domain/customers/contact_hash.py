@@ -1,7 +1,7 @@
 """Hash customer ids, e-mail addresses and phone numbers. The hashes identify contacts.
 
-The table of customers contains the hashes of addresses as index keys. The hash contains the
-account, so that equal addresses in two accounts have different hashes.
+The table of customers contains the hashes of addresses as index keys. The hashed text contains the
+account id, so that equal addresses in two accounts have different hashes.
 """
 
 from hashlib import sha256
@@ -23,7 +23,8 @@ def phone_hash(account_id: str, phone_number: str | None) -> str | None:
     """Return the hash of a phone number, or None if there is none. Separators are ignored.
 
     A number in international notation has the same hash as its E.164 format. The hash of a number
-    in national notation differs, because it does not depend on the account's default region.
+    in national notation differs from the hash of its E.164 format, because hashes do not depend on
+    the account's default region.
     """
     normalized = normalize_phone_number(_without_trunk_zero(phone_number or ""))
     return _hash(account_id, "phone", normalized) if normalized else None
@@ -35,7 +36,7 @@ def pair_hash(account_id: str, digest: str | None) -> str | None:
 
 
 def _without_trunk_zero(phone_number: str) -> str:
-    """Remove the zero of ``+33 (0)6 12 34 56 78``, which is not part of the number."""
+    """Remove the zero in brackets from ``+33 (0)6 12 34 56 78``. It is not part of the number."""
     is_international = phone_number.lstrip().startswith(("+", "00"))
     return phone_number.replace("(0)", "") if is_international else phone_number
 

@@ -205,9 +205,9 @@ _METADATA_SCHEMA: Final = {
 class Customer(_IdentifiedPerson):
     """A customer.
 
-    `type` is computed from the numbers of purchases and feedback records.
-    `averageFeedbackRating` is computed from `rating_sum` and `rating_count`, which responses omit.
-    A customer is stored with `tag_ids`; a response contains the `tags` with these ids instead.
+    `type` is computed from the numbers of purchases and feedback records. `averageFeedbackRating`
+    is computed from `rating_sum` and `rating_count`; responses omit these two. A customer is stored
+    with `tag_ids`; a response contains the `tags` with these ids instead.
     """
 
     feedback_count: int = Field(

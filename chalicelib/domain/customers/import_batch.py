@@ -21,7 +21,7 @@ MAX_CHUNK_ACTIONS: Final = 98
 """Maximum number of customer writes per chunk.
 
 A DynamoDB transaction allows 100 writes. Each import transaction also updates the customer counter
-and the chunk record, which leaves 98 writes.
+and the chunk record, so 98 writes remain for customers.
 """
 
 MAX_CHUNK_BYTES: Final = 300_000
@@ -81,7 +81,10 @@ class RejectedRow(Resource):
 
 
 class AcceptedBatch(Resource):
-    """The response to an accepted batch, whose valid rows are stored and queued for import."""
+    """The response to an accepted batch.
+
+    The valid rows of the batch are stored and queued for import.
+    """
 
     id: Identifier
     status: ImportStatus

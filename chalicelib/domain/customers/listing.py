@@ -1,4 +1,4 @@
-"""Requests to add customers that were created without a position to the account's list."""
+"""Requests to assign list positions to customers that were created without one."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,8 @@ class ListingPointer:
         """The time until which a worker must search for the account's new customers.
 
         The sender sends at most one request per second. This request therefore also covers the
-        customers that the sender creates in the next second, plus the delay of the index.
+        customers that the sender creates in the next second. The index shows a new customer after a
+        short delay, so the worker searches until this delay has passed too.
         """
         requested = datetime.fromtimestamp(self.requested_at / 1000, UTC)
         return requested + REQUEST_INTERVAL + _INDEX_LAG

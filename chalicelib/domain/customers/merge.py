@@ -118,9 +118,10 @@ def group_rows(rows: Iterable[tuple[int, CustomerBody]]) -> list[RowGroup]:
 def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
     """Return the rows of a group. If the rows' text is too long, remove duplicate fields.
 
-    A field is a duplicate if an earlier row of the group sets the same field. Thousands of rows
-    without duplicates are together about as large as one customer. Removing a duplicate changes the
-    result only if the earlier row fails: the field then remains unset.
+    A field is a duplicate if an earlier row of the group sets the same field. Without duplicates,
+    all rows of a group together are about as large as one customer, even if there are thousands of
+    rows. Removing a duplicate changes the result only if the earlier row fails: the field then
+    remains unset.
     """
     if sum(text_length(row.fields) for row in rows) <= _MAX_GROUP_LENGTH:
         return tuple(rows)

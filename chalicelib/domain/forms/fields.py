@@ -122,7 +122,7 @@ class SavedFieldGroup(PartnerFieldGroup):
 
 
 class ExpectedValue(Part):
-    """A comparison of the answer with an expected value."""
+    """A comparison of the answer to a field with an expected value."""
 
     operator: ComparatorName = Field(
         default=Comparator.EQ,

@@ -21,7 +21,7 @@ def matching_target(survey: SavedSurvey, context: SurveyContext) -> Target | Non
 
 
 def external_url(survey: SavedSurvey, context: SurveyContext) -> str:
-    """Return the URL of the matching target's review page, or ``""`` if there is none."""
+    """Return the URL of the review page of the `matching_target`, or ``""`` if there is none."""
     target = matching_target(survey, context)
     return target.new_review_uri if target else ""
 

@@ -66,6 +66,29 @@ class Recipient:
         """All contacts of the customer. A survey is recorded for each of them."""
         return [contact for contact in (self.record, self.email, self.phone) if contact]
 
+    @property
+    def revoked_optins(self) -> list[Channel]:
+        """The channels whose opt-in is on although the address is suppressed.
+
+        This happens if the customer got the address after the suppression, or if the phone number
+        is in national notation. A bounce does not turn the opt-in off.
+        """
+        optins = {
+            Channel.EMAIL: self.customer.email_optin,
+            Channel.SMS: self.customer.sms_optin,
+        }
+        return [
+            channel
+            for channel, is_on in optins.items()
+            if is_on and self.suppression(channel) not in (None, SuppressionReason.BOUNCED)
+        ]
+
+    def suppression(self, channel: Channel) -> SuppressionReason | None:
+        """Return why the customer receives no messages through this channel, or None."""
+        contact = self.email if channel is Channel.EMAIL else self.phone
+        own = contact.suppressed.get(channel) if contact else None
+        return own or self.record.suppressed.get(channel)
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -156,7 +179,10 @@ def _choose_survey(facts: Facts) -> SavedSurvey | SkipReason:
 
 
 def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:
-    """Yield the surveys for the store, then for its brand, each with whether it is enabled."""
+    """Yield the surveys that target the store, then those that target its brand.
+
+    The second value of each pair is True if both the survey and its target are enabled.
+    """
     if facts.store is None:
         return
     places = ((PlaceKind.STORE, facts.store.id), (PlaceKind.BRAND, facts.store.brand_id))
@@ -194,7 +220,7 @@ def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bo
 
 
 def _choose_channel(recipient: Recipient, channels: Iterable[Channel]) -> Channel | SkipReason:
-    """Return the first channel without an obstacle, or the obstacle of the first channel."""
+    """Return the first channel that can be used, or the reason why the first channel cannot."""
     first_reason: SkipReason | None = None
     for channel in channels:
         reason = _obstacle(recipient, channel)
@@ -214,7 +240,7 @@ def _obstacle(recipient: Recipient, channel: Channel) -> SkipReason | None:
         has_optin = customer.sms_optin
     if not contact or not has_address:
         return SkipReason.NO_CHANNEL
-    suppression = contact.suppressed.get(channel) or recipient.record.suppressed.get(channel)
+    suppression = recipient.suppression(channel)
     if suppression:
         return _SKIP_REASONS.get(suppression, SkipReason.SUPPRESSED)
     if channel is Channel.EMAIL and customer.email_bounced:

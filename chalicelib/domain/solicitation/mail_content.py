@@ -1,7 +1,7 @@
 """The content of an invitation by e-mail: texts, links, images and colours.
 
 The texts are shortened, so that the HTML of every mail stays below `MAX_HTML_BYTES`. Otherwise,
-Gmail would cut off the end of the mail, which contains the unsubscribe link.
+Gmail would cut off the end of the mail with the unsubscribe link.
 """
 
 import re
@@ -32,7 +32,7 @@ _MAX_LOGO_HEIGHT: Final = 96
 _MAX_COVER_WIDTH: Final = 600
 _CONTROLS: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
-# The name can come from anywhere, so it must not contain a link.
+# Anyone can submit a customer's name through a form, so the name must not contain a link.
 _NAME: Final = re.compile(r"[^\W\d_][^<>@:/\\.\d]{0,59}")
 _CORNERS_PX: Final = {Radius.SHARP: 0, Radius.ROUNDED: 6, Radius.PILL: 24}
 

@@ -10,10 +10,10 @@ VERIFIED: Final = "Success"
 
 @dataclass(frozen=True)
 class MailDomain:
-    """A domain that SES knows.
+    """A domain that is registered with SES.
 
     Attributes:
-        region: the AWS region of SES, which receives the bounces.
+        region: the AWS region in which SES receives the bounces.
         dkim_tokens: the tokens of the DKIM records.
         dkim_status, mail_from_status: the states that SES reported last, such as ``Pending``,
             ``Success`` or ``Failed``.
@@ -27,7 +27,7 @@ class MailDomain:
 
     @property
     def mail_from(self) -> str:
-        """The subdomain of the return path, which receives bounces."""
+        """The subdomain of the return path. Mail servers send bounces to this subdomain."""
         return mail_from_of(self.domain)
 
     @property
@@ -76,7 +76,7 @@ def mail_from_of(domain: str) -> str:
 
 
 def _joined(records: tuple[DnsRecord, ...]) -> DnsRecord:
-    """Join the records into one record, whose properties have one line per record."""
+    """Join the records into one record. Each property has one line per record."""
     return DnsRecord(
         host="\n".join(record.host for record in records),
         type="\n".join(record.type for record in records),

@@ -14,7 +14,6 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import Final
 
-DEFAULT_ATTEMPTS: Final = 8
 BASE_DELAY: Final = timedelta(minutes=1)
 MAX_DELAY: Final = timedelta(hours=6)
 

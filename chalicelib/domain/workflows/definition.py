@@ -60,7 +60,7 @@ class ConditionDefinition(Input):
 
 
 class ActionDefinition(Input):
-    """An action, which sends a webhook.
+    """An action of a workflow. The action sends a webhook.
 
     An omitted id is derived from the workflow's id and the action's key.
     """
@@ -116,7 +116,7 @@ def parse_workflow_definition(
 def build_workflow(
     definition: WorkflowDefinition, now: datetime, earlier: Workflow | None = None
 ) -> Workflow:
-    """Build the workflow to save, which replaces ``earlier``.
+    """Build the workflow to save. The workflow replaces ``earlier``.
 
     Raises:
         InputTooLarge: the workflow's JSON exceeds `MAX_WORKFLOW_BYTES`.

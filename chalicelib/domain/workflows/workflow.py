@@ -39,10 +39,12 @@ Operator = StrEnum(  # type: ignore[misc]
 )
 Operator.__doc__ = "Operator of a condition: compares a value, or combines several conditions."
 
+_COMBINATIONS: Final = {member.value: member for member in Combination}
+
 
 def combination_of(operator: Operator) -> Combination | None:
     """Return the operator as a `Combination`, or None if it is a comparison operator."""
-    return Combination(operator.value) if operator.value in list(Combination) else None
+    return _COMBINATIONS.get(operator.value)
 
 
 class Condition(Resource):
@@ -183,5 +185,8 @@ def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: s
 
 
 def body_size(workflow: Workflow, action: Action) -> int:
-    """Return the size of the action's webhook body in bytes. All feedback gives the same size."""
+    """Return the size of the action's webhook body in bytes.
+
+    The size is the same for all feedback.
+    """
     return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))

@@ -65,7 +65,7 @@ def resolve(host: str, port: int) -> list[Address]:
 def system_tls() -> ssl.SSLContext:
     """Return a TLS context that verifies host names, and trusts the authorities of the system.
 
-    The context is cached because creating it is slow.
+    The TLS context is cached because creating it is slow.
     """
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])

@@ -15,9 +15,9 @@ _POLL_INTERVAL_S: Final = 0.1
 _RETRY_INTERVAL_S: Final = 1.0
 _MAX_PER_ROUND: Final = 20 * customers.MAX_ASSIGNED
 _MANY: Final = 10
-"""The counter is reserved if at least this number of customers lack a position.
+"""The worker reserves the counter if at least this number of customers lack a position.
 
-A smaller number does not indicate contention.
+A smaller number is normal and does not indicate contention.
 """
 
 
@@ -34,7 +34,9 @@ def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool])
             if _assign_round(request.account_id, assigned, has_time_left):
                 continue
         except Unavailable as error:
-            logger.warning("listing delayed", account_id=request.account_id, reason=str(error))
+            logger.warning(
+                "position assignment delayed", account_id=request.account_id, reason=str(error)
+            )
             time.sleep(_RETRY_INTERVAL_S)
             continue
         if is_last_round:

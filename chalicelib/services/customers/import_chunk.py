@@ -35,7 +35,7 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
-"""Maximum text length of the fields of a new customer that the import does not set.
+"""Upper bound of the text length of those fields of a new customer that the import does not set.
 
 These are, for example, the id and the timestamps.
 """
@@ -46,7 +46,7 @@ _DISCARD_AFTER: Final = timedelta(hours=1)
 
 
 class ChunkOutcome(StrEnum):
-    """The outcome of processing one queue message, which points to a chunk."""
+    """The outcome of processing one queue message."""
 
     DONE = "done"
     NOTHING_TO_DO = "nothing to do"
@@ -156,9 +156,9 @@ def _plan(
 
 
 def _is_within_size_limit(base: Customer, base_length: int, fields: Fields) -> bool:
-    # JSON needs at most six bytes per character, and twelve if characters are escaped. If even
-    # these upper bounds are within the limits, which is the case for most customers, the customer
-    # need not be serialized.
+    # JSON needs at most six bytes per character, and twelve if characters are escaped. For most
+    # customers, even these upper bounds are within the limits. Such customers need not be
+    # serialized.
     if (base_length + text_length(fields)) * 12 < MAX_LISTED_BYTES:
         return True
     try:

@@ -38,7 +38,7 @@ from chalicelib.storage import (
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 _RECORDS_PER_TRANSACTION: Final = 40
-"""Maximum number of records in a transaction: up to two of its 100 writes are for one record."""
+"""Maximum number of records in a transaction of 100 writes. Each record needs up to two writes."""
 
 Record = TypeVar("Record")
 
@@ -272,7 +272,7 @@ def _erase_all(
     erase: Callable[[Any, Record], None],
     count_also: Callable[[list[Record]], dict[Erased, int]] = lambda _: {},
 ) -> int:
-    """Erase all records of one kind, in transactions that also count them. Return how many."""
+    """Erase all records of one kind, in transactions that also count them. Return their number."""
 
     def attempt() -> int:
         number = 0

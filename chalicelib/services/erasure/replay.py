@@ -18,9 +18,9 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     """Repeat all recorded erasures. Return the repeated erasures.
 
-    A customer that was created after its erasure is kept. The recorded addresses are suppressed
-    again, and old answers in restored records are anonymized again. Reads all tables with
-    data about persons; one AWS request per MB. You can repeat the call.
+    A customer that was created again after the erasure is not erased. The recorded addresses are
+    suppressed again, and answers from before the erasure are anonymized again. Reads all tables
+    with data about persons; one AWS request per MB. You can repeat the call.
 
     Args:
         on_read: called with the number of records that were read.
@@ -38,7 +38,7 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
 
 
 def _anonymize_unlinked(recorded: Iterable[Erasure]) -> None:
-    """Anonymize feedback from before an erasure whose answers contain the pair of the person."""
+    """Anonymize feedback with the pair of an erased person that is older than the erasure."""
     erased_at: dict[str, datetime] = {}
     for erasure in recorded:
         if key := erasure.pair_contact:

@@ -40,7 +40,8 @@ def find_feedback(
 def _read(
     ids: Iterator[str], wanted: FeedbackFilter, on_read: Callable[[int], None]
 ) -> Iterator[StoredFeedback]:
-    groups_at_once = 1  # The first group is often enough, so nothing more is read with it.
+    # The first group often contains enough records, so no second group is read concurrently.
+    groups_at_once = 1
     while read := list(islice(ids, groups_at_once * _READ_AT_ONCE)):
         groups = [read[n : n + _READ_AT_ONCE] for n in range(0, len(read), _READ_AT_ONCE)]
         for group, records in zip(

@@ -20,7 +20,8 @@ def limit_submissions(form_id: str, address: str) -> None:
 
     If the counter is unavailable, accept the submission, so that no feedback is lost. One AWS
     request; none if no limit is configured, or if this process knows that the source address
-    exceeded the limit. Otherwise, abuse would overload the partition that contains the counter.
+    exceeded the limit. The process remembers exceeded limits, so that abuse cannot overload the
+    partition that contains the counter.
 
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.

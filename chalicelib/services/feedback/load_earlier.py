@@ -26,7 +26,7 @@ class EarlierSubmission:
     """A submission that a respondent made earlier.
 
     Attributes:
-        metadata: contains the idempotency key, which identifies the submission.
+        metadata: contains the idempotency key. The key identifies the submission.
     """
 
     submission: ContactFormSubmission | SurveySubmission

@@ -40,7 +40,7 @@ class SubmissionMetadata:
 
     Attributes:
         idempotency_key: the idempotency key of the request, or None.
-        is_honeypot_filled: whether the hidden field is filled, which indicates a bot. Such a
+        is_honeypot_filled: whether the hidden field is filled. Normally, only bots fill it. Such a
             submission gets a normal response and is discarded, unless it has a tracker.
     """
 

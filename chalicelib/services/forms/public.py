@@ -15,6 +15,7 @@ from chalicelib.domain.forms.public.contact_form import (
 from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_survey
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.language import Language
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.cached_forms import (
@@ -34,12 +35,14 @@ class SurveyRequest:
 
     Attributes:
         store_id, brand_id: always validated, but used only if the request has no tracker.
+        tracker: the tracker, if it is already loaded.
     """
 
     survey_id: str
     tracker_id: str | None = None
     store_id: str | None = None
     brand_id: str | None = None
+    tracker: Tracker | None = None
 
 
 def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicContactForm:
@@ -56,8 +59,8 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
     """Return the public view of the survey.
 
     If the survey is cached, a request without a tracker sends no AWS request; a request with a
-    tracker sends two. Views without a tracker are cached too, and identical requests return the
-    same object.
+    tracker sends two, or one if the tracker is already loaded. Views without a tracker are cached
+    too, and identical requests return the same object.
 
     Raises:
         InvalidInput: the store or the brand does not belong to the account, or the store does not
@@ -73,7 +76,8 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
     require_places(survey.saved, directory, store_id=request.store_id, brand_id=request.brand_id)
     if not request.tracker_id:
         return _survey_view(survey, directory, language, request.store_id, request.brand_id)
-    tracker = require_unused(trackers.find(request.tracker_id), survey.saved)
+    found = request.tracker or trackers.find(request.tracker_id)
+    tracker = require_unused(found, survey.saved)
     purchase = purchases.find(tracker.account_id, tracker.purchase_id)
     order = purchase.external_id if purchase else ""
     context = SurveyContext.of_tracker(directory, tracker, order)

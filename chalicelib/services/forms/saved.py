@@ -1,4 +1,4 @@
-"""Load saved contact forms and surveys for the operator command line."""
+"""Load saved contact forms and surveys for the command line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -250,7 +250,7 @@ def _build(recording: _Recording, known: Known, now: datetime) -> Purchase:
 
 
 def _count(write: Any, recording: _Recording, known: Known, purchase: Purchase) -> None:
-    """Count the purchase for its existing customer, and subtract it from the earlier customer.
+    """Add the purchase to its customer's count, and subtract it from the earlier customer's count.
 
     A new customer is created with the count 1.
     """

@@ -133,7 +133,7 @@ def _check_customer(
     )
     if not _differing(customer, expected):
         return []
-    # The customer was read from an index, which can be outdated.
+    # The customer was read from an index, and the index can be outdated.
     current = customers.find(account_id, customer.id)
     differing = _differing(current, expected) if current else {}
     if current is None or not differing:

@@ -11,7 +11,7 @@ from chalicelib.storage.list_positions import ListPositions
 def check_positions(
     positions: ListPositions, total: int, fix: bool, advance: Callable[[int], None]
 ) -> Iterator[Difference]:
-    """Yield the wrong positions of a list, and its total if it is wrong.
+    """Yield the wrong positions of a list, and the stored total if the total is wrong.
 
     Positions greater than ``total`` can belong to records that were created during the check, so
     gaps between these positions are not reported.
@@ -47,7 +47,7 @@ class _Walk:
 
     @property
     def last(self) -> int:
-        """The last position of the walk. 0 if the list is empty."""
+        """The highest position that the walk has reached so far; 0 if the list is empty."""
         return self._next - 1
 
     def check(self, row: Any, block: int) -> Iterator[Difference]:

@@ -92,13 +92,18 @@ def invitation_text(invitation: SurveyInvitation) -> str:
     Raises:
         MessageRejected: the text has more segments than the stage allows.
     """
-    language = invitation_language(invitation.survey, invitation.customer.language)
-    place = shortened(invitation.place_name, _MAX_PLACE)
-    text = words_in(language).sms.format(place=place, link=_text_link(invitation))
+    text = message_text(invitation)
     size = size_of(text)
     if size.segments > settings().sms_segments:
         raise MessageRejected(describe_size(size))
     return text
+
+
+def message_text(invitation: SurveyInvitation) -> str:
+    """Return the text message of an invitation, with any number of segments."""
+    language = invitation_language(invitation.survey, invitation.customer.language)
+    place = shortened(invitation.place_name, _MAX_PLACE)
+    return words_in(language).sms.format(place=place, link=_text_link(invitation))
 
 
 def describe_size(size: TextSize) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from chalicelib.backoff import Backoff
 from chalicelib.concurrency import map_concurrently
@@ -32,8 +33,8 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
 from chalicelib.log import logger
-from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.solicitation.case import Case, load_case
+from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.messages import SentMessage
@@ -128,7 +129,7 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
     decision = decide(case.facts)
     match decision:
         case Skip():
-            solicitations.skip(solicitation, decision.reason, now)
+            solicitations.skip(solicitation, decision.reason, now, partial(_revoke_optins, case))
             return SendingOutcome.SKIPPED
         case Hold():
             solicitations.hold(solicitation, decision.until, decision.reason, now)
@@ -136,6 +137,14 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
     if time_left_s() < _CLAIM_S:
         return SendingOutcome.DEFERRED
     return _claim(case, decision, token)
+
+
+def _revoke_optins(case: Case, write: Any) -> None:
+    """Turn the opt-ins of suppressed addresses off, so that the API shows them as off."""
+    recipient = case.facts.recipient
+    if recipient and recipient.revoked_optins:
+        account_id = case.solicitation.account_id
+        customers.turn_optins_off(write, account_id, recipient.customer, recipient.revoked_optins)
 
 
 def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
@@ -177,7 +186,9 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
     with transaction() as write:
         solicitations.claim(write, claimed, facts.now)
         trackers.put(write, tracker)
-        customers.confirm_recipient(write, account_id, recipient.customer, decision.channel)
+        customers.confirm_recipient(
+            write, account_id, recipient.customer, decision.channel, recipient.revoked_optins
+        )
         contacts.record_solicitation(
             write,
             account_id,
@@ -191,25 +202,14 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
 def _claimed(case: Case) -> _Claimed:
     """Build the message of a claimed solicitation."""
     solicitation, facts = case.solicitation, case.facts
-    recipient, store, channel = facts.recipient, facts.store, solicitation.channel
+    recipient, channel = facts.recipient, solicitation.channel
     (survey,) = (survey for survey in facts.surveys if survey.id == solicitation.survey_id)
-    assert recipient  # noqa: S101 - every claim has a recipient, store, channel and tracker
-    assert store  # noqa: S101
+    assert recipient  # noqa: S101 - every claim has a recipient, channel and tracker
     assert channel  # noqa: S101
     assert solicitation.tracker_id  # noqa: S101
     contact = recipient.email if channel is Channel.EMAIL else recipient.phone
     assert contact  # noqa: S101 - `decide` chooses only channels that the customer can receive
-    invitation = SurveyInvitation(
-        account_id=solicitation.account_id,
-        solicitation_id=solicitation.id,
-        channel=channel,
-        survey=survey,
-        customer=recipient.customer,
-        store=store,
-        brand=account_directory(solicitation.account_id).brand(store.brand_id or ""),
-        purchase=facts.purchase,
-        tracker_id=solicitation.tracker_id,
-    )
+    invitation = build_invitation(case, survey, channel, solicitation.tracker_id)
     return _Claimed(solicitation, invitation, contact.key)
 
 

@@ -61,7 +61,7 @@ def create_support_email(
 
 
 def check_support_email(account_id: str, email: str) -> tuple[MailDomain, list[str]]:
-    """Read the state of a support address from SES, and store it in the surveys that use it.
+    """Read the state of a support address from SES, and store the state in the surveys.
 
     Return the domain, and the names of these surveys.
 

@@ -13,8 +13,7 @@ def suppress_contact(
 
     After a permanent bounce, the e-mail address of these customers is marked as bounced. For any
     other reason, their opt-in is turned off. The suppression also applies to customers who get this
-    address later. A repeated call has
-    no further effect.
+    address later. A repeated call has no further effect.
 
     Two AWS requests; one more for each further 99 customers with this address.
 

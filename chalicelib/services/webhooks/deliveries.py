@@ -24,7 +24,7 @@ _NO_FEEDBACK: Final = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A test webhook request and its response."""
+    """The request of a test webhook, and the response to this request."""
 
     url: str
     headers: Mapping[str, str]

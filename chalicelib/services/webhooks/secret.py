@@ -1,4 +1,4 @@
-"""Rotate and read an account's webhook signing secrets."""
+"""Rotate and read an account's webhook secrets."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +12,7 @@ from chalicelib.storage import webhook_secrets
 
 @dataclass(frozen=True)
 class NewSecret:
-    """A new webhook signing secret.
+    """A new webhook secret.
 
     Attributes:
         secret: the secret. The command line shows it only once.
@@ -26,12 +26,12 @@ class NewSecret:
 
 
 def active_webhook_secret(account_id: str) -> str | None:
-    """Return the account's active signing secret, or None. One AWS request."""
+    """Return the account's active webhook secret, or None. One AWS request."""
     return webhook_secrets.find_active(account_id, clock.now())
 
 
 def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) -> NewSecret:
-    """Create a new signing secret for the account and delete its other scheduled secrets.
+    """Create a new webhook secret for the account and delete its other scheduled secrets.
 
     Args:
         active_from: the time at which the new secret becomes active. Default: now. Until then, the

@@ -77,11 +77,11 @@ _OUTCOMES: Final = {
 
 @dataclass(frozen=True)
 class _Delivery:
-    """The action and the signing secret that an attempt needs.
+    """The action and the webhook secret that an attempt needs.
 
     Attributes:
         action: the action, or None if it no longer exists or its workflow is disabled.
-        secret: the active signing secret, or None if the account has no active secret.
+        secret: the active webhook secret, or None if the account has no active secret.
     """
 
     action: Action | None

@@ -1,4 +1,4 @@
-"""Cache each account's workflows and signing secrets for up to a minute."""
+"""Cache each account's workflows and webhook secrets for up to a minute."""
 
 from typing import Final
 
@@ -18,5 +18,5 @@ def workflows_of(account_id: str) -> tuple[Workflow, ...]:
 
 @cached(at_most=_MAX_ACCOUNTS)
 def signing_secrets_of(account_id: str) -> SigningSecrets | None:
-    """Return the account's signing secrets, active and scheduled. No AWS request if cached."""
+    """Return the account's webhook secrets, active and scheduled. No AWS request if cached."""
     return webhook_secrets.list_for_account(account_id)

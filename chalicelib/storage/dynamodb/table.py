@@ -52,8 +52,8 @@ class SharedConnection(Connection):
     def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
         """Send a request, without PynamoDB's signals and without ``ReturnConsumedCapacity``.
 
-        If DynamoDB throttles the request, or if a transaction is writing the row of a single write,
-        send the request again while there is time for retries.
+        If DynamoDB throttles the request, or if the request writes one row that a transaction is
+        also writing, send the request again while there is time for retries.
 
         Raises:
             Unavailable: DynamoDB throttles or fails until the time for retries ends, or it does not
@@ -81,9 +81,10 @@ def _is_transient(error: ClientError, request: dict[str, Any]) -> bool:
     """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
     A transaction that DynamoDB cancelled because of throttling is such an error; botocore does not
-    retry the transaction. An exception are the tables whose class sets ``is_contended``, such as
-    the counters: many writers change their rows. If DynamoDB throttled only writes to these tables,
-    the error is not transient: the rows may have changed, so the caller must read them again.
+    retry the transaction. Tables whose class sets ``is_contended``, such as the counters, are an
+    exception, because many writers change their rows. If DynamoDB throttled only writes to these
+    tables, the error is not transient: the rows may have changed, so the caller must read them
+    again.
     """
     failed = [
         (reason.code, next(iter(write.values()))["TableName"])

@@ -51,7 +51,7 @@ class Contention(Exception):
 
 @contextmanager
 def transaction() -> Iterator[TransactWrite]:
-    """Collect the writes of the block and commit them in one transaction.
+    """Collect the writes of the ``with`` block and commit them in one transaction.
 
     Raises:
         Contention: a condition failed, another transaction writes the same rows, or DynamoDB
@@ -182,4 +182,4 @@ def retry_on_contention(attempt: Callable[[], Result]) -> Result:
             return attempt()
         except Contention as contention:
             if not backoff.pause():
-                raise Unavailable("Too many writes at once to this account.") from contention
+                raise Unavailable("Too many concurrent writes to this account.") from contention

@@ -57,7 +57,7 @@ class WorkRow(Table):
     A subclass defines its table keys and ``part``. If the table has a sort key, ``part`` is the
     sort key. Otherwise, ``part`` is a constant.
 
-    Only unfinished records have ``work_shard`` and ``due_at``, which are the keys of the index
+    Only unfinished records have ``work_shard`` and ``due_at``. These two are the keys of the index
     `due`.
 
     ``started_at`` is the time in epoch seconds at which a worker started a redelivered record.
@@ -88,7 +88,10 @@ class WorkRow(Table):
         return cls.is_pending()
 
     def pointer(self, now: datetime) -> Any:
-        """Return the pointer to this record, which is the content of its queue message."""
+        """Return the pointer to this record.
+
+        The pointer is the content of the record's queue message.
+        """
         raise NotImplementedError
 
     def on_parking(self) -> list[Action]:
@@ -131,7 +134,7 @@ class WorkRecords(Generic[Pointer]):
     """The repository of the work records of one kind.
 
     Args:
-        kind: the kind's name in the operator command line, for example ``import``.
+        kind: the kind's name in the command line, for example ``import``.
         row: the model of the table.
     """
 

@@ -42,7 +42,7 @@ class Operation(TypedDict):
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
-"""The declared operation of each view."""
+"""The declared operation of each view function."""
 
 IDEMPOTENCY_KEY: Final = {
     "Idempotency-Key": "Makes retries safe. Use a new key of 1 to 255 printable ASCII characters"
@@ -52,7 +52,10 @@ IDEMPOTENCY_KEY: Final = {
 
 
 def operation(**declared: Unpack[Operation]) -> Callable[[View], View]:
-    """Declare the operation of a view. Use it as the decorator closest to the view."""
+    """Declare the operation of a view function.
+
+    Place this decorator directly above the function.
+    """
 
     def declare(view: View) -> View:
         OPERATIONS[view] = declared

@@ -25,7 +25,7 @@ def asset_text(name: str) -> str:
 
 @cache
 def asset_hash(name: str) -> str:
-    """Return the hash of an asset, which is part of its path."""
+    """Return the hash of an asset. The hash is part of the asset's path."""
     return hashlib.sha256(asset_text(name).encode()).hexdigest()[:16]
 
 

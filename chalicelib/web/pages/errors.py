@@ -6,7 +6,6 @@ from chalice import Response
 
 from chalicelib.domain.errors import (
     FeedbackError,
-    IdempotencyKeyReused,
     InputTooLarge,
     InvalidInput,
     NotAllowed,
@@ -26,7 +25,6 @@ _SOURCE_LANGUAGE: Final = Language("en")
 _FAILURES: Final[dict[type[FeedbackError], str]] = {
     FormDisabled: "disabled",
     TrackerUsed: "used",
-    IdempotencyKeyReused: "repeated",
     NotAllowed: "private",
     NotFound: "unknown",
     InvalidInput: "invalid",

@@ -1,17 +1,19 @@
 """Build the fields that the templates display: names, options, hints and errors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.forms.field_types import Control
-from chalicelib.domain.forms.fields import FieldTraits
-from chalicelib.domain.forms.public.form import PublicField
+from chalicelib.domain.forms.fields import FieldDependency, SavedField
+from chalicelib.domain.forms.public.form import PublicField, PublicFieldDependency
 from chalicelib.web.pages.words import Words
 
 Answers = Mapping[str, Sequence[str]]
 """The values of each answer by field id, in the form's original language."""
 
+_END_MARKS: Final = ("?", "!", ".", ":", "؟", "？", "。")
 _MAX_RADIOS: Final = 7
 """Maximum number of options that are displayed as radio buttons instead of a drop-down list.
 
@@ -66,8 +68,13 @@ class DisplayedField:
 
     @property
     def key(self) -> str:
-        """The id of the first element of the control, which error messages link to."""
+        """The HTML id of the first element of the control. Error messages link to this element."""
         return f"q{self.number}"
+
+    @property
+    def summary(self) -> str:
+        """The label and the error, as the error summary displays them."""
+        return f"{self.label}{'' if self.label.endswith(_END_MARKS) else ':'} {self.error}"
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ class FieldBuilder:
     Attributes:
         numbers: the number of each field by id.
         visible: the ids of the visible fields.
+        yes_or_no: the ids of the checkboxes that are displayed as two options; see
+            `yes_or_no_fields`.
         errors: the code of the error of each invalid answer, by field id.
     """
 
@@ -84,6 +93,7 @@ class FieldBuilder:
     numbers: Mapping[str, int]
     answers: Answers
     visible: frozenset[str]
+    yes_or_no: frozenset[str] = frozenset()
     errors: Mapping[str, str] = field(default_factory=dict)
 
     def build(self, shown: PublicField) -> DisplayedField:
@@ -92,6 +102,7 @@ class FieldBuilder:
         values = self.answers.get(shown.id, ())
         options = _options(shown, values, self.words)
         is_choice = display.control is Control.OPTIONS
+        control = control_of(shown, self.yes_or_no)
         known = {option.value for option in options}
         number = self.numbers[shown.id]
         code = self.errors.get(shown.id)
@@ -99,7 +110,7 @@ class FieldBuilder:
             number=number,
             name=f"fields[{number}][values][]",
             id=shown.id,
-            control=_control(shown),
+            control="list" if _is_list(shown) else control,
             label=shown.label,
             hint=_hint(shown, self.words),
             placeholder=shown.placeholder,
@@ -113,13 +124,34 @@ class FieldBuilder:
             own_value=next((value for value in values if value not in known), ""),
             options=options,
             ends=self.words.ends[display.ends],
-            error=error_text(shown, code, self.words) if code else "",
+            error=error_text(shown, control, code, self.words) if code else "",
         )
 
 
-def error_text(shown: FieldTraits, code: str, words: Words) -> str:
-    """Return the error message for an error code of an answer to this field."""
+def yes_or_no_fields(
+    dependencies: Iterable[FieldDependency | PublicFieldDependency],
+) -> frozenset[str]:
+    """Return the ids of the checkboxes for which a condition depends on the answer `false`.
+
+    A page displays such a checkbox as two options, because the answer to an empty checkbox is not
+    `false`: the field has no answer.
+    """
+    return frozenset(
+        dependency.depends_on_field
+        for dependency in dependencies
+        for expected in dependency.depends_on_field_values
+        if expected.operator is not Comparator.EXISTS and "false" in parse_list(expected.value)
+    )
+
+
+def control_of(shown: PublicField | SavedField, yes_or_no: frozenset[str]) -> Control:
+    """Return the control that asks for the answer to this field."""
     control = shown.type.rules.display.control
+    return Control.OPTIONS if control is Control.CHECKBOX and shown.id in yes_or_no else control
+
+
+def error_text(shown: PublicField | SavedField, control: Control, code: str, words: Words) -> str:
+    """Return the error message for an error code of an answer to this field."""
     several = shown.type.rules.accepts_several_values
     match code:
         case "required" if control is Control.CHECKBOX:
@@ -133,11 +165,10 @@ def error_text(shown: FieldTraits, code: str, words: Words) -> str:
     return words.errors.get(code, words.errors["invalid"])
 
 
-def _control(shown: PublicField) -> str:
-    control = shown.type.rules.display.control
-    is_long = len(shown.values) > _MAX_RADIOS
+def _is_list(shown: PublicField) -> bool:
+    is_choice = shown.type.rules.display.control is Control.OPTIONS
     several = shown.type.rules.accepts_several_values or shown.allow_custom_value
-    return "list" if control is Control.OPTIONS and is_long and not several else control
+    return is_choice and len(shown.values) > _MAX_RADIOS and not several
 
 
 def _hint(shown: PublicField, words: Words) -> str:
@@ -145,7 +176,7 @@ def _hint(shown: PublicField, words: Words) -> str:
     if control in (Control.INPUT, Control.TEXTAREA, Control.CHECKBOX):
         return ""
     if control is not Control.OPTIONS or shown.placeholder:
-        return shown.placeholder if _control(shown) != "list" else ""
+        return "" if _is_list(shown) else shown.placeholder
     limits = [words.at_least(shown.min_replies)] if shown.allow_min_replies else []
     limits += [words.at_most(shown.max_replies)] if shown.allow_max_replies else []
     return " ".join(limits) if shown.type.rules.accepts_several_values else ""
@@ -169,6 +200,8 @@ def option_texts(
             return {value: words.stars(int(value)) for value in options}
         case Control.SMILEYS:
             return dict(zip(options, words.smileys, strict=True))
+        case Control.CHECKBOX:
+            return words.yes_or_no
         case Control.BINARY:
             return {value: words.binary[value] for value in options}
     return {value: value for value in options}

@@ -4,7 +4,7 @@ The Content-Security-Policy allows the script and the style sheet of the service
 (by its hash), and the images and the font file of the form.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from chalice import Response
 
@@ -18,6 +18,11 @@ from chalicelib.web.pages.words import Words, words_in
 from chalicelib.web.problems import HTML, Headers
 
 View = PublicContactForm | PublicSurvey
+
+_KEPT: Final[Headers] = {"Cache-Control": "private, max-age=0"}
+"""The headers of form pages. If the respondent goes back, the browser displays its own copy of the
+page, with the same idempotency key. If the respondent opens the link, the browser loads a new page.
+"""
 
 
 def form_response(template: str, view: View, status: int = 200, **content: Any) -> Response:
@@ -33,7 +38,7 @@ def form_response(template: str, view: View, status: int = 200, **content: Any) 
         "owner": owner,
         "links": [(name, url) for name, url in view.external_link if link_url(url)],
     }
-    return _response(template, view.language, words, style, status, {}, **shown, **content)
+    return _response(template, view.language, words, style, status, _KEPT, **shown, **content)
 
 
 def plain_response(
@@ -41,6 +46,7 @@ def plain_response(
 ) -> Response:
     """Return a page that belongs to no form."""
     words = words_in(language)
+    headers = {"Cache-Control": "private, no-store"} | headers
     return _response(template, language, words, PLAIN, status, headers, form=None, **content)
 
 
@@ -85,7 +91,6 @@ def _headers(page: str, style: PageStyle) -> Headers:
     }
     return {
         "Content-Type": HTML,
-        "Cache-Control": "private, no-store",
         "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
         "Referrer-Policy": "no-referrer",
     }

@@ -9,8 +9,9 @@ from typing import Any
 
 from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire
+from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import ExpectedValue, FieldTraits, SavedField
-from chalicelib.web.pages.fields import error_text
+from chalicelib.web.pages.fields import control_of, error_text, yes_or_no_fields
 from chalicelib.web.pages.words import Words
 
 _MAX_ANNOUNCED = 20
@@ -21,10 +22,14 @@ def script_data(
 ) -> dict[str, Any]:
     """Return the data as JSON values. Fields are identified by their numbers."""
     fields = questionnaire.fields
-    conditional = len(questionnaire.visibility.conditions)
+    conditions = questionnaire.visibility.conditions
+    conditional = len(conditions)
+    yes_or_no = yes_or_no_fields(item for each in conditions for item in each.dependencies)
     return {
         "fields": {
-            str(number): _field(fields[field_id], questionnaire, words)
+            str(number): _field(
+                fields[field_id], control_of(fields[field_id], yes_or_no), questionnaire, words
+            )
             for field_id, number in numbers.items()
         },
         "conditions": _conditions(questionnaire, numbers),
@@ -37,7 +42,9 @@ def script_data(
     }
 
 
-def _field(field: SavedField, questionnaire: Questionnaire, words: Words) -> dict[str, Any]:
+def _field(
+    field: SavedField, control: Control, questionnaire: Questionnaire, words: Words
+) -> dict[str, Any]:
     rules = field.type.rules
     several = rules.accepts_several_values
     canonical = questionnaire.canonical_values.get(field.id, {})
@@ -52,7 +59,7 @@ def _field(field: SavedField, questionnaire: Questionnaire, words: Words) -> dic
         "canonical": translated if field.allow_custom_value else {},
     }
     return {name: value for name, value in limits.items() if value} | {
-        "errors": {code: error_text(field, code, words) for code in _codes(field)}
+        "errors": {code: error_text(field, control, code, words) for code in _codes(field)}
     }
 
 

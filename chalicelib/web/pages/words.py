@@ -49,12 +49,17 @@ class Words:
         self.not_sent = _("Your answers could not be sent. Please send them again.")
         self.offline = _("No connection. Your answers are kept and will be sent again.")
         self.too_many_requests = _("Too many answers in a short time. Please send again later.")
+        self.already_received = _(
+            "We have already received your earlier answers."
+            " Send the form again if you want to send these answers too."
+        )
         self.ends = {
             "": ("", ""),
             "likelihood": (_("Not at all likely"), _("Extremely likely")),
             "quality": (_("Very bad"), _("Very good")),
         }
         self.smileys = (_("Very bad"), _("Bad"), _("Fair"), _("Good"), _("Very good"))
+        self.yes_or_no = {"true": _("Yes"), "false": _("No")}
         self.binary = {"satisfied": _("Satisfied"), "unsatisfied": _("Not satisfied")}
         self.errors = {
             "required": _("Enter an answer."),
@@ -76,10 +81,6 @@ class Words:
             "used": (
                 _("You have already answered"),
                 _("We have received your answers to this survey. Thank you!"),
-            ),
-            "repeated": (
-                _("We have already received your answers"),
-                _("Open the link again if you want to send other answers."),
             ),
             "private": (
                 _("This survey needs a personal link"),

@@ -100,8 +100,8 @@ def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
 def _of_row(index: int, error: InputError) -> InputError:
     """Return the error with a pointer to the row instead of a pointer to the field.
 
-    The pointer to a field contains the field name, which the client can make long. Pointers to rows
-    limit the size of the response.
+    The pointer to a field contains the field name, and a client can send long names. Pointers to
+    rows limit the size of the response.
     """
     return InputError(json_pointer("batch", index), error.code, error.detail)
 

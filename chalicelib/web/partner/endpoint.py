@@ -76,7 +76,7 @@ PartnerView = Callable[[PartnerRequest], Response]
 
 
 def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], Response]]:
-    """Convert a view that accepts a `PartnerRequest` into a Chalice view.
+    """Convert a view function that accepts a `PartnerRequest` into a Chalice view function.
 
     The credentials are checked before the rest of the request is read.
     """

@@ -1,6 +1,7 @@
 """The partner routes and their operations.
 
-Each view imports its service and models on its first request, which keeps the start-up time short.
+Each view function imports its service and models on its first request. This keeps the start-up time
+short.
 """
 
 from chalice import Blueprint, Response

@@ -134,13 +134,13 @@ PublicView = Callable[[PublicRequest], Response]
 def public_route(
     routes: Blueprint, method: str, path: str, *, is_page: bool = False
 ) -> Callable[[PublicView], Callable[..., Response]]:
-    """Route requests to a view that accepts a `PublicRequest`. A GET route also accepts HEAD.
+    """Route requests to a view function that accepts a `PublicRequest`.
 
-    Every response has CORS headers.
+    A GET route also accepts HEAD. Every response has CORS headers.
 
     Args:
-        is_page: whether the view returns HTML. Its errors, and the errors of form submissions that
-            accept HTML, are HTML pages too.
+        is_page: whether the view function returns HTML. Its errors, and the errors of form
+            submissions that accept HTML, are HTML pages too.
     """
     methods = ["GET", "HEAD"] if method == "GET" else [method]
 

@@ -18,7 +18,7 @@ from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.displayed import DisplayedForm
-from chalicelib.web.pages.fields import Answers, FieldBuilder
+from chalicelib.web.pages.fields import Answers, FieldBuilder, yes_or_no_fields
 from chalicelib.web.pages.html import View, form_response
 from chalicelib.web.pages.pre_redirect import FORM, SCORE, STEP, asked_config, question, rating_of
 from chalicelib.web.pages.script_data import script_data
@@ -74,7 +74,9 @@ def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
-    """Return the page of a contact form or a survey. Sends the AWS requests of the view.
+    """Return the page of a contact form or a survey.
+
+    Sends the same AWS requests as the public view.
 
     Raises:
         InvalidInput, NotAllowed, NotFound, Conflict: see `display_contact_form`, `display_survey`.
@@ -99,7 +101,8 @@ def show_form(
     words = words_in(view.language)
     numbers = {shown.id: number for number, shown in enumerate(view.fields)}
     visible = frozenset(questionnaire.visible_fields(state.answers))
-    builder = FieldBuilder(words, numbers, state.answers, visible, state.errors)
+    yes_or_no = yes_or_no_fields(view.field_dependencies)
+    builder = FieldBuilder(words, numbers, state.answers, visible, yes_or_no, state.errors)
     sections = [
         (section.name, [[builder.build(shown) for shown in row] for row in section.rows])
         for section in sections_of(view.fields, view.field_groups)

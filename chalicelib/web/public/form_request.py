@@ -7,6 +7,7 @@ from typing import Final
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.services.forms.cached_forms import Respondent
@@ -39,6 +40,7 @@ class FormRequest:
     Attributes:
         has_fixed_store: whether the link to the page contains the store. Otherwise, the respondent
             can select a store.
+        loaded_tracker: the tracker, if the request names no survey.
     """
 
     is_survey: bool
@@ -47,6 +49,7 @@ class FormRequest:
     store: str | None = None
     brand: str | None = None
     has_fixed_store: bool = False
+    loaded_tracker: Tracker | None = None
 
     @classmethod
     def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
@@ -59,7 +62,7 @@ class FormRequest:
         if is_survey:
             survey = _tracked_survey(request) or survey_request(request)
             context = (survey.tracker_id, survey.store_id, survey.brand_id)
-            return cls(True, survey.survey_id, *context, has_fixed_store=fixed)
+            return cls(True, survey.survey_id, *context, fixed, survey.tracker)
         optional = request.optional_identifier
         with ErrorCollector() as errors:
             return cls(
@@ -88,7 +91,8 @@ class FormRequest:
         """Return the form; see `display_contact_form` and `display_survey`."""
         with query_errors():
             if self.is_survey:
-                survey = SurveyRequest(self.form_id, self.tracker, self.store, self.brand)
+                context = (self.tracker, self.store, self.brand)
+                survey = SurveyRequest(self.form_id, *context, self.loaded_tracker)
                 return display_survey(survey, respondent)
             form = ContactFormRequest(self.form_id, self.store, self.brand)
             return display_contact_form(form, respondent)
@@ -117,4 +121,4 @@ def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
     tracker = find_tracker(tracker_id)
     if tracker is None:
         raise NotFound("survey")
-    return SurveyRequest(tracker.survey_id, tracker_id)
+    return SurveyRequest(tracker.survey_id, tracker_id, tracker=tracker)

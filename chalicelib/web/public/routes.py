@@ -1,6 +1,6 @@
 """The public routes and their operations.
 
-Each view imports its service on its first request, which keeps the start-up time short.
+Each view function imports its service on its first request. This keeps the start-up time short.
 """
 
 from typing import TYPE_CHECKING, Final

@@ -94,8 +94,8 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     try:
         submission = parse(document, model)
     except InvalidInput as error:
-        # A duplicate part is already reported. Do not report the same part as missing too, which
-        # can happen if the first of the duplicates is empty.
+        # A duplicate part is already reported. If the first duplicate is empty, do not also report
+        # the part as missing.
         errors.extend(
             input_error for input_error in error.errors if input_error.pointer not in repeated
         )

@@ -8,7 +8,13 @@ from typing import Final
 
 from chalice import Response
 
-from chalicelib.domain.errors import FeedbackError, InvalidInput, TooManyRequests, Unavailable
+from chalicelib.domain.errors import (
+    FeedbackError,
+    IdempotencyKeyReused,
+    InvalidInput,
+    TooManyRequests,
+    Unavailable,
+)
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
@@ -39,7 +45,7 @@ def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
         return _show_again(request, wanted, None)
     try:
         feedback = _submit(request, is_survey=is_survey)
-    except (InvalidInput, TooManyRequests, Unavailable) as error:
+    except (InvalidInput, TooManyRequests, Unavailable, IdempotencyKeyReused) as error:
         if not wanted.form_id:
             raise
         return _show_again(request, wanted, error)
@@ -63,9 +69,14 @@ def _readable_parts(request: PublicRequest) -> list[Part]:
 def _show_again(
     request: PublicRequest, wanted: FormRequest, error: FeedbackError | None
 ) -> Response:
-    """Return the form with the respondent's answers and, if there is one, the error."""
+    """Return the form with the respondent's answers and, if there is one, the error.
+
+    If the idempotency key is already used for other answers, the form gets a new key, so that the
+    respondent can decide to send these answers too.
+    """
     form = wanted.display(request.respondent)
     answers = posted_answers(request.parts)
+    key = dict(request.parts).get(IDEMPOTENCY_PART, "")
     errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in answers])
     state = FormState(
         answers={
@@ -75,7 +86,7 @@ def _show_again(
         },
         errors=errors,
         message=_message(error, words_in(form.view.language)) if has_other_errors else "",
-        idempotency_key=dict(request.parts).get(IDEMPOTENCY_PART, ""),
+        idempotency_key="" if isinstance(error, IdempotencyKeyReused) else key,
     )
     response = show_form(wanted, form, state, status_of(error) if error else 200)
     if error:
@@ -103,4 +114,6 @@ def _errors_by_field(
 def _message(error: FeedbackError | None, words: Words) -> str:
     if isinstance(error, TooManyRequests):
         return words.too_many_requests
+    if isinstance(error, IdempotencyKeyReused):
+        return words.already_received
     return words.not_sent if isinstance(error, Unavailable) else words.errors["invalid"]

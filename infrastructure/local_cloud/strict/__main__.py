@@ -6,11 +6,14 @@ emulator's version is pinned.
 
 import json
 import random
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import ministack.app  # type: ignore[import-not-found]
+from ministack.core import lambda_runtime  # type: ignore[import-not-found]
 from ministack.services import (  # type: ignore[import-not-found]
     apigateway_v1,
     dynamodb,
@@ -22,6 +25,7 @@ from infrastructure.local_cloud.strict.faults import UNPROCESSED, Faults, IndexL
 from infrastructure.local_cloud.strict.layer import StrictLayer
 from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
 from infrastructure.local_cloud.strict.mail_from import with_mail_from
+from infrastructure.local_cloud.strict.shared_code import SharedPackage
 
 
 class RequestTooLarge(Exception):
@@ -61,6 +65,11 @@ def limit_functions() -> None:
         return limited_result(result)
 
     lambda_svc._execute_function_dispatch = dispatch_limited
+
+
+def share_code() -> None:
+    """Let all processes of functions share one copy of the deployment package."""
+    lambda_runtime.zipfile = SimpleNamespace(**vars(zipfile) | {"ZipFile": SharedPackage})
 
 
 def delay_indexes(faults: Faults) -> None:
@@ -119,7 +128,10 @@ def throttle_batches(faults: Faults) -> None:
 
 @contextmanager
 def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
-    """Replace items of a table while the block runs. The emulator runs one operation at a time."""
+    """Replace items of a table inside the ``with`` block.
+
+    The emulator runs one operation at a time.
+    """
 
     def replace(replacements: dict[Any, Any]) -> dict[Any, Any]:
         return {
@@ -141,6 +153,7 @@ def main() -> None:
     faults = Faults(random.Random())  # noqa: S311 - no cryptographic use
     limit_gateway()
     limit_functions()
+    share_code()
     throttle_batches(faults)
     delay_indexes(faults)
     ses.handle_request = with_mail_from(ses.handle_request, {})

@@ -1,6 +1,6 @@
 """Add the operations on MAIL FROM domains to the emulator's SES.
 
-The emulator verifies every domain at once, so a MAIL FROM domain is verified at once too.
+The emulator verifies every domain immediately, so it also verifies a MAIL FROM domain immediately.
 """
 
 from collections.abc import Awaitable, Callable

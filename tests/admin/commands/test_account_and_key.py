@@ -126,7 +126,7 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
     result = run(
         *("account", "set", account, "--name", "Maison Lumen", "--no-identify-respondents"),
         *("--default-region", "FR", "--time-zone", "Europe/Paris", "--retention-days", "730"),
-        *("--sending-hours", "09:00-20:00 monday,saturday"),
+        *("--sending-hours", "09:00-20:00 monday,saturday", "--sms-segment-price", "0.05"),
     )
     assert result.exit_code == 0, result.stderr
     shown = json.loads(run("account", "show", account, "--json").stdout)
@@ -137,8 +137,9 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
         "timeZone": "Europe/Paris",
         "sendingHours": {"start": "09:00", "end": "20:00", "weekdays": ["MONDAY", "SATURDAY"]},
         "retentionDays": 730,
+        "smsSegmentPrice": 0.05,
     }
-    assert len(shown["changes"]) == 6
+    assert len(shown["changes"]) == 7
     assert all(change["operator"].startswith("arn:aws:") for change in shown["changes"])
     assert {
         "setting": "name",

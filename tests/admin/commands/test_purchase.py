@@ -1,6 +1,7 @@
 """Tests of the commands ``purchase`` and ``solicitation``."""
 
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
-from chalicelib.services.solicitation import send_survey
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.solicitation import send_message, send_survey
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from tests.admin.command import run
@@ -102,7 +105,7 @@ def test_line_number_counts_line_breaks_inside_cells(shop: Shop, tmp_path: Path)
     assert "line 4: /storeId" in result.stderr
 
 
-def test_json_lines_are_imported_and_later_line_wins(shop: Shop, tmp_path: Path) -> None:
+def test_later_line_of_same_purchase_replaces_earlier_line(shop: Shop, tmp_path: Path) -> None:
     definition = shop.definition(externalId="1", metadata={"table": "1"})
     lines = [
         json.dumps({"kind": "purchase", **definition}),
@@ -194,6 +197,28 @@ def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time)
     held = run("solicitation", "explain", shop.account_id, "Site", "2").stdout
     assert f"held until {format_timestamp(future)}" in held
     assert run("solicitation", "explain", shop.account_id, "Site", "3").exit_code == 1
+
+
+def test_explain_shows_segments_of_text_message_and_price_if_set(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(send_message, "public_base_url", lambda: "https://api.example.com/prod")
+    shop.survey(sendingChannels=["SMS"], language="ar")
+    customer = {"phoneNumber": "+33612345678", "smsOptin": True}
+    shop.record(externalId="1", customer=customer)
+    shop.record(externalId="2", customer={"phoneNumber": "+33612345679"})
+
+    def last_line(external_id: str) -> str:
+        result = run("solicitation", "explain", shop.account_id, "Site", external_id)
+        return result.stdout.splitlines()[-1]
+
+    assert re.fullmatch(r"Text message: 2 segments \(UCS-2 because of .*\)", last_line("1"))
+    assert "skip" in last_line("2")
+    change_account_settings(shop.account_id, {"smsSegmentPrice": 0.05}, "operator")
+    clear_caches()
+    assert last_line("1").endswith("), price 0.1")
+    result = run("solicitation", "explain", shop.account_id, "Site", "1", "--json")
+    assert json.loads(result.stdout)["textMessage"] == {"segments": 2, "price": 0.1}
 
 
 def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(

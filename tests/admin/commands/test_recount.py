@@ -34,7 +34,8 @@ LISTED: Final = 8
 
 @pytest.fixture(autouse=True)
 def _test_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Use blocks of three positions, no pause for the indexes, and no threads (moto needs one).
+    # Use blocks of three positions, no pause for the indexes, and only one thread, because moto is
+    # not thread-safe.
     monkeypatch.setattr("chalicelib.domain.paging.BLOCK_SIZE", 3)
     monkeypatch.setattr("chalicelib.services.recount.positions.BLOCK_SIZE", 3)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
@@ -196,7 +197,9 @@ WRONG_COUNTS: Final[dict[Callable[[SeededAccount], None], Differences]] = {
 }
 
 
-def test_healthy_account_has_no_difference(seeded: SeededAccount) -> None:
+def test_recount_of_account_with_correct_counts_reports_no_difference(
+    seeded: SeededAccount,
+) -> None:
     assert found(seeded.account_id) == set()
 
 

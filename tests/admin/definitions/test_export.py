@@ -45,7 +45,7 @@ SURVEY = {
 
 
 def content_of(definition: dict[str, Any]) -> dict[str, Any]:
-    """Write the definition as YAML, read it, and return it as `load` passes it to the services."""
+    """Write a definition as YAML and read the YAML. Return the content that `load` would save."""
     (read,) = read_yaml(write_yaml(definition))
     assert read == definition
     return {name: value for name, value in read.items() if name not in ("kind", "account")}

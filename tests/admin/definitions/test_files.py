@@ -104,7 +104,8 @@ def test_csv_row_is_read_as_purchase(tmp_path: Path) -> None:
         ("a.csv", "", "The first line must contain the column names."),
         ("a.csv", "a,b\n1\n", "Line 2 must have as many cells as the first line."),
         ("a.csv", "a,b\n1,2,3\n", "Line 2 must have as many cells as the first line."),
-        ("a.csv", 'a\n"x"y\n', "Invalid CSV: after line 1: "),
+        ("a.csv", 'a\n"x"y\n', "Invalid CSV: line 2: "),
+        ("a.csv", '"a\n', "Invalid CSV: line 1: unexpected end of data."),
     ],
 )
 def test_unreadable_file_is_reported(

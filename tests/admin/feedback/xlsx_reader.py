@@ -11,7 +11,7 @@ _ESCAPED = re.compile(r"_x([0-9a-fA-F]{4})_")
 
 
 def read_sheet(path: Path, number: int) -> list[dict[str, Any]]:
-    """Return the rows of a sheet: the cells by column letter."""
+    """Return the rows of a sheet. Each row is a dict from column letter to cell."""
     with ZipFile(path) as archive:
         root = ET.fromstring(archive.read(f"xl/worksheets/sheet{number}.xml"))  # noqa: S314
     assert root.find(f".//{_NAMESPACE}f") is None, "The sheet contains a formula."

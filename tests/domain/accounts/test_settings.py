@@ -8,6 +8,7 @@ import pytest
 from chalicelib.domain.accounts.regions import country_codes
 from chalicelib.domain.accounts.settings import (
     MAX_RETENTION_DAYS,
+    MAX_SEGMENT_PRICE,
     AccountSettings,
     SettingChange,
     Weekday,
@@ -31,6 +32,7 @@ def test_omitted_settings_have_default_values() -> None:
         "timeZone": "UTC",
         "sendingHours": None,
         "retentionDays": None,
+        "smsSegmentPrice": None,
     }
 
 
@@ -46,6 +48,9 @@ def test_omitted_settings_have_default_values() -> None:
         ("sendingHours", {"start": "09:00", "end": "23:59", "weekdays": list(Weekday)}),
         ("retentionDays", 1),
         ("retentionDays", MAX_RETENTION_DAYS),
+        ("smsSegmentPrice", 0),
+        ("smsSegmentPrice", 0.0075),
+        ("smsSegmentPrice", MAX_SEGMENT_PRICE),
     ],
 )
 def test_valid_setting_is_stored_and_restored(setting: str, value: Any) -> None:
@@ -83,6 +88,8 @@ def test_valid_setting_is_stored_and_restored(setting: str, value: Any) -> None:
         ("retentionDays", 0, "/retentionDays"),
         ("retentionDays", MAX_RETENTION_DAYS + 1, "/retentionDays"),
         ("retentionDays", "30", "/retentionDays"),
+        ("smsSegmentPrice", -0.01, "/smsSegmentPrice"),
+        ("smsSegmentPrice", MAX_SEGMENT_PRICE + 0.01, "/smsSegmentPrice"),
         ("colour", "red", "/colour"),
     ],
 )

@@ -40,7 +40,7 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 
 @dataclass
 class ReferenceImporter:
-    """A reference implementation of the importer, which creates and fills customers row by row."""
+    """A reference implementation of the importer. It creates and fills customers row by row."""
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     pairs: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -19,7 +19,9 @@ from chalicelib.domain.forms.contrast import contrast, is_dark
         ("#ffffff", "#00000080", 3.98),
     ],
 )
-def test_contrast_is_ratio_of_wcag(foreground: str, background: str, ratio: float) -> None:
+def test_contrast_equals_ratio_defined_by_wcag(
+    foreground: str, background: str, ratio: float
+) -> None:
     assert contrast(foreground, background) == pytest.approx(ratio, abs=0.03)
 
 

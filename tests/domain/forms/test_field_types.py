@@ -1,4 +1,4 @@
-"""Test that only the field type table contains code for specific field types."""
+"""Test that only the table of field types contains code for specific field types."""
 
 import ast
 from collections.abc import Iterator

@@ -45,7 +45,7 @@ def invitation(
 
 
 def links_of(sent: SurveyInvitation) -> MailLinks:
-    """Return the links to the service's own pages."""
+    """Return the links to pages of the service."""
 
     def link(prefilled: tuple[str, str] | None = None) -> str:
         return survey_link(

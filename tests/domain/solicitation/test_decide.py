@@ -41,7 +41,7 @@ DAY = timedelta(days=1)
 
 
 def outcome(given: Facts) -> str:
-    """Return the decision as a short text: the channel, the reason, or the reason to hold."""
+    """Return the decision as a text: the channel, the reason to skip or the reason to hold."""
     decision = decide(given)
     return decision.channel.value if isinstance(decision, Send) else decision.reason.value
 
@@ -190,7 +190,7 @@ SCOPES = {
 
 @pytest.mark.parametrize("mode", SCOPES)
 @pytest.mark.parametrize("scope", SCOPES)
-def test_delay_applies_only_in_scope_of_mode(
+def test_resolicitation_delay_applies_only_in_scope_of_mode(
     mode: ResolicitationMode, scope: ResolicitationMode
 ) -> None:
     person = with_contact("record", solicited=solicited(SCOPES[scope], SECOND))
@@ -202,7 +202,7 @@ def test_delay_applies_only_in_scope_of_mode(
     ("ago", "expected"),
     [(366 * DAY - SECOND, "ALREADY_SOLICITED"), (366 * DAY, "EMAIL")],
 )
-def test_delay_is_at_most_366_days(ago: timedelta, expected: str) -> None:
+def test_resolicitation_delay_is_at_most_366_days(ago: timedelta, expected: str) -> None:
     person = with_contact("record", solicited=solicited("account", ago))
     given = facts(
         recipient=person, surveys=[survey().model_copy(update={"resolicitation_delay": 10**9})]
@@ -248,7 +248,9 @@ def test_first_channel_that_customer_can_receive_is_used(person: Any, expected: 
     ],
 )
 @pytest.mark.parametrize("kind", ["email", "record"])
-def test_suppressed_address_is_skipped(kind: str, reason: SuppressionReason, expected: str) -> None:
+def test_purchase_of_customer_with_suppressed_address_is_skipped(
+    kind: str, reason: SuppressionReason, expected: str
+) -> None:
     person = suppressed(kind, Channel.EMAIL, reason)
     given = facts(recipient=person, surveys=[survey(sendingChannels=["EMAIL"])])
     assert outcome(given) == expected
@@ -322,7 +324,7 @@ def test_message_is_held_over_weekend() -> None:
     assert hold_until(WEEKDAYS, "Europe/Paris", friday) == paris(23, time(9))
 
 
-def test_start_that_clock_change_skips_does_not_hold_forever() -> None:
+def test_sending_hours_that_clock_change_skips_hold_message_until_next_start() -> None:
     hours = SendingHours.model_validate({"start": "02:00", "end": "03:00", "weekdays": ["SUNDAY"]})
     skipped = hold_until(hours, "Europe/Paris", paris(29, time(1, 59, 59), 3))
     assert skipped == datetime(2026, 3, 29, 1, tzinfo=UTC)
@@ -340,3 +342,15 @@ def test_held_message_is_decided_again() -> None:
     assert isinstance(decide(given), Hold)
     unsubscribed = recipient(email_optin=False, sms_optin=False)
     assert decide(replace(given, recipient=unsubscribed)) == Skip(SkipReason.NO_CONSENT)
+
+
+@pytest.mark.parametrize("reason", SuppressionReason)
+@pytest.mark.parametrize("is_on", [True, False])
+def test_optin_of_suppressed_address_is_revoked_unless_address_bounced(
+    reason: SuppressionReason, is_on: bool
+) -> None:
+    person = with_contact("email", suppressed={Channel.EMAIL: reason})
+    changed = person.customer.model_copy(update={"email_optin": is_on})
+    is_revoked = is_on and reason is not SuppressionReason.BOUNCED
+    expected = [Channel.EMAIL] if is_revoked else []
+    assert replace(person, customer=changed).revoked_optins == expected

@@ -31,11 +31,11 @@ def test_phone_number_is_normalized_or_invalid(
 
 
 @pytest.mark.parametrize("number", ["06 12 34 56 78", "+33612345678"])
-def test_number_of_region_has_national_and_international_notation(number: str) -> None:
+def test_phone_number_of_region_has_national_and_international_notation(number: str) -> None:
     assert notations(number, "FR") == {number, "+33612345678", "06 12 34 56 78"}
 
 
-def test_invalid_or_foreign_number_has_fewer_notations() -> None:
+def test_invalid_or_foreign_phone_number_has_fewer_notations() -> None:
     assert notations("+33 612345678", "DE") == {"+33 612345678", "+33612345678"}
     assert notations("12", "FR") == {"12"}
 

@@ -22,6 +22,8 @@ from infrastructure.functions import FUNCTIONS, Function, Throttling
 
 STAGE: Final = stage_named("dev")
 TOPIC: Final = "feedback-dev-alarms"
+MESSAGE_EVENTS: Final = "feedback-dev-message-events"
+_MESSAGE_EVENTS_QUEUE: Final = f"arn:aws:sqs:eu-west-1:123456789012:{MESSAGE_EVENTS}"
 
 
 def create_stage() -> None:
@@ -32,6 +34,7 @@ def create_stage() -> None:
     _create_queues(expected)
     topic = _client("sns").create_topic(Name=TOPIC)["TopicArn"]
     _client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="a@example.com")
+    _create_message_events()
     for alarm in expected.template.of_type("AWS::CloudWatch::Alarm"):
         if "MetricName" in alarm:
             _client("cloudwatch").put_metric_alarm(**{**alarm, **_actions(topic)})
@@ -89,6 +92,41 @@ def _create_queues(expected: DeployedStage) -> None:
             target = f"arn:aws:sqs:eu-west-1:123456789012:{redrive['deadLetterTargetArn']}"
             attributes["RedrivePolicy"] = json.dumps({**redrive, "deadLetterTargetArn": target})
         sqs.create_queue(QueueName=name, Attributes=attributes)
+
+
+def _create_message_events() -> None:
+    sns, sqs = _client("sns"), _client("sqs")
+    topic = sns.create_topic(Name=MESSAGE_EVENTS)["TopicArn"]
+    publish = _statement("ses.amazonaws.com", "sns:Publish", topic) | {
+        "Condition": {"StringEquals": {"AWS:SourceAccount": "123456789012"}}
+    }
+    send = _statement("sns.amazonaws.com", "sqs:SendMessage", _MESSAGE_EVENTS_QUEUE) | {
+        "Condition": {"ArnEquals": {"aws:SourceArn": topic}}
+    }
+    sns.set_topic_attributes(
+        TopicArn=topic, AttributeName="Policy", AttributeValue=json.dumps({"Statement": [publish]})
+    )
+    url = sqs.get_queue_url(QueueName=MESSAGE_EVENTS)["QueueUrl"]
+    sqs.set_queue_attributes(
+        QueueUrl=url,
+        Attributes={"Policy": json.dumps({"Version": "2012-10-17", "Statement": [send]})},
+    )
+    sns.subscribe(
+        TopicArn=topic,
+        Protocol="sqs",
+        Endpoint=_MESSAGE_EVENTS_QUEUE,
+        Attributes={"RawMessageDelivery": "true"},
+    )
+
+
+def _statement(service: str, action: str, resource: str) -> dict[str, Any]:
+    return {
+        "Sid": action,
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": action,
+        "Resource": resource,
+    }
 
 
 def _create_query_alarm(alarm: dict[str, Any]) -> None:

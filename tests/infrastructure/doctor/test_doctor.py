@@ -16,10 +16,11 @@ from infrastructure.doctor import data, monitoring
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine
 from infrastructure.doctor.findings import Report, Skipped
+from infrastructure.doctor.message_events import check_notifications, notification_problems
 from infrastructure.doctor.senders import sender_problems
 from infrastructure.functions import FUNCTIONS
 from tests.admin.command import run
-from tests.infrastructure.doctor.healthy_stage import STAGE, TOPIC, create_stage
+from tests.infrastructure.doctor.healthy_stage import MESSAGE_EVENTS, STAGE, TOPIC, create_stage
 
 
 @pytest.fixture
@@ -93,9 +94,26 @@ def break_monitoring() -> None:
     cloudwatch, sns = boto3.client("cloudwatch"), boto3.client("sns")
     cloudwatch.delete_alarms(AlarmNames=["feedback-dev-api-errors"])
     cloudwatch.disable_alarm_actions(AlarmNames=["feedback-dev-webhooks-dead"])
-    (subscription,) = sns.list_subscriptions()["Subscriptions"]
-    sns.unsubscribe(SubscriptionArn=subscription["SubscriptionArn"])
+    subscriptions = sns.list_subscriptions()["Subscriptions"]
+    (recipient,) = [each for each in subscriptions if each["Protocol"] == "email"]
+    sns.unsubscribe(SubscriptionArn=recipient["SubscriptionArn"])
     boto3.client("logs").delete_retention_policy(logGroupName="/aws/lambda/feedback-dev-sweep")
+
+
+def break_message_events() -> None:
+    sns, sqs = boto3.client("sns"), boto3.client("sqs")
+    (subscription,) = sns.list_subscriptions()["Subscriptions"]
+    sns.set_subscription_attributes(
+        SubscriptionArn=subscription["SubscriptionArn"],
+        AttributeName="RawMessageDelivery",
+        AttributeValue="false",
+    )
+    policy = json.dumps({"Version": "2012-10-17", "Statement": []})
+    sns.set_topic_attributes(
+        TopicArn=subscription["TopicArn"], AttributeName="Policy", AttributeValue=policy
+    )
+    url = sqs.get_queue_url(QueueName=MESSAGE_EVENTS)["QueueUrl"]
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": policy})
 
 
 BROKEN = {
@@ -149,6 +167,17 @@ BROKEN = {
     },
     "alarm recipients": {(TOPIC, "No address receives the alarms.")},
     "logs": {("/aws/lambda/feedback-dev-sweep", "retentionInDays is None, expected 30.")},
+    "message events": {
+        (MESSAGE_EVENTS, "RawMessageDelivery is false, expected true."),
+        (
+            f"topic {MESSAGE_EVENTS}",
+            "The policy does not allow ses.amazonaws.com sns:Publish.",
+        ),
+        (
+            f"queue {MESSAGE_EVENTS}",
+            "The policy does not allow sns.amazonaws.com sqs:SendMessage.",
+        ),
+    },
 }
 """The problems of a stage after the functions above have broken it, by check."""
 
@@ -158,13 +187,17 @@ def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage() ->
     create_stage()
     exit_code, healthy = doctor()
     assert healthy["problems"] == {}
-    assert healthy["skipped"] == {"senders": "The stage has no sender."}
-    assert len(healthy["passed"]) == len(CHECKS) - 1
+    assert healthy["skipped"] == {
+        "senders": "The stage has no sender.",
+        "notifications": "SES has no identity of the service.",
+    }
+    assert len(healthy["passed"]) == len(CHECKS) - 2
     assert exit_code == 0
 
     break_data()
     break_code()
     break_monitoring()
+    break_message_events()
     exit_code, broken = doctor()
     assert exit_code == 1
     problems = broken["problems"]
@@ -290,3 +323,53 @@ def test_doctor_reports_problems_of_sender(
 ) -> None:
     problems = sender_problems("a@example.com", identities, {**ACCOUNT, **account})
     assert [problem.detail for problem in problems] == details
+
+
+def topics(bounces: str, complaints: str) -> dict[str, str]:
+    """Return the notification attributes of an identity with these topics."""
+    return {
+        f"{event}Topic": f"arn:aws:sns:eu-west-1:123456789012:{topic}"
+        for event, topic in (("Bounce", bounces), ("Complaint", complaints))
+        if topic
+    }
+
+
+@pytest.mark.parametrize(
+    ("identity", "attributes", "details"),
+    [
+        ("example.com", topics(MESSAGE_EVENTS, MESSAGE_EVENTS), []),
+        (
+            "example.com",
+            topics(MESSAGE_EVENTS, ""),
+            [f"ComplaintTopic is None, expected {MESSAGE_EVENTS}."],
+        ),
+        (
+            "example.com",
+            topics("feedback-prod-message-events", MESSAGE_EVENTS),
+            [f"BounceTopic is feedback-prod-message-events, expected {MESSAGE_EVENTS}."],
+        ),
+        ("shop.example", topics("feedback-prod-message-events", MESSAGE_EVENTS), []),
+        (
+            "shop.example",
+            topics("other", MESSAGE_EVENTS),
+            [f"BounceTopic is other, expected {MESSAGE_EVENTS}."],
+        ),
+    ],
+)
+def test_doctor_reports_identities_whose_bounces_do_not_reach_topic(
+    identity: str, attributes: dict[str, str], details: list[str]
+) -> None:
+    senders = {"a@example.com", "example.com"}
+    problems = notification_problems({identity: attributes}, senders, MESSAGE_EVENTS)
+    assert [problem.detail for problem in problems] == details
+
+
+@pytest.mark.usefixtures("_aws")
+def test_only_identities_of_service_are_checked_for_notifications() -> None:
+    ses = boto3.client("ses")
+    for domain, mail_from in (("shop.example", "bounce"), ("other.example", "mail")):
+        ses.verify_domain_identity(Domain=domain)
+        ses.set_identity_mail_from_domain(Identity=domain, MailFromDomain=f"{mail_from}.{domain}")
+    # Moto's response contains no topics.
+    found = {problem.resource for problem in check_notifications(DeployedStage(STAGE))}
+    assert found == {"shop.example"}

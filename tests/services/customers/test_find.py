@@ -12,7 +12,7 @@ from tests.web.definitions import customer_definition
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
-def test_phone_number_is_found_in_both_notations() -> None:
+def test_phone_number_is_found_in_national_and_international_notation() -> None:
     account_id = create_account("Maison Lumen").id
     change_account_settings(account_id, {"defaultRegion": "FR"}, "operator")
     clear_caches()

@@ -230,7 +230,10 @@ def test_importing_chunk_sends_at_most_three_aws_requests(account: str, known: b
 
 
 def large_customer(account_id: str, size: int, *tags: str) -> None:
-    """Save a customer whose JSON has ``size`` bytes, with its tags."""
+    """Save a customer with these tags.
+
+    The customer's JSON, including the tags, has ``size`` bytes.
+    """
     customer_id = new_id()
 
     def save(padding: int) -> int:
@@ -283,7 +286,8 @@ def test_tags_count_towards_size_limit_in_import(
     account: str, tags: tuple[str, ...], length: int, outcome: str
 ) -> None:
     large_customer(account, MAX_CUSTOMER_BYTES - 60, *tags)
-    # The row replaces null, which has four characters, by a text with two quotes.
+    # The row replaces null (four characters) by a text in quotes (two more characters than the
+    # text).
     row = {"email": "a@b.co", "civility": "x" * length}
     accepted = accept_batch(account, {"batch": [row]})
     assert outcome_counts(run_import(account, accepted.id)) == {outcome: 1}

@@ -31,5 +31,5 @@ def finish(account_id: str, customer_id: str, time: Time) -> Erasure:
 
 
 def erased(erasure: Erasure) -> dict[str, int]:
-    """Return the nonzero numbers of erased records by kind."""
+    """Return the number of erased records of each kind, without zeros."""
     return {kind.value: erasure.counts[kind] for kind in Erased if erasure.counts[kind]}

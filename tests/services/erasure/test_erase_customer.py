@@ -85,7 +85,7 @@ def test_pair_passes_to_customer_with_phone_number_in_other_notation(account: st
     assert customers.find_by_pair(account, pair) == second.id
 
 
-def test_erasing_newer_customer_keeps_pair(account: str) -> None:
+def test_pair_stays_with_oldest_customer_if_newer_customer_is_erased(account: str) -> None:
     first, second = create(account, **PAIR), create(account, **PAIR)
     erase(account, second.id)
     pair = pair_of(PAIR["email"], PAIR["phoneNumber"])

@@ -57,7 +57,10 @@ REQUESTS = [
 ]
 _READS = ("Query", "GetItem", "BatchGetItem")
 WRITES = [n for n, operation in enumerate(REQUESTS) if operation not in _READS]
-"""The requests that can change the state. A kill after a read is the same as one before it."""
+"""The requests that can change the state.
+
+A kill after a read has the same effect as a kill before the read.
+"""
 
 
 @pytest.fixture

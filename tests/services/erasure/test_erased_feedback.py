@@ -1,4 +1,4 @@
-"""Tests of the feedback of erased customers: answers are anonymized; ratings and counts stay."""
+"""Test that the feedback of erased customers is anonymized but retains ratings and counts."""
 
 from contextvars import Context
 

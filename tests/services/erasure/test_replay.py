@@ -1,4 +1,4 @@
-"""Erasures are repeated after a restore brings the person back."""
+"""Test that recorded erasures are repeated after a restore from a backup."""
 
 from datetime import timedelta
 from typing import Any

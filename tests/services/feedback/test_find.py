@@ -53,7 +53,7 @@ def test_period_includes_its_start_and_excludes_its_end(account: str) -> None:
     assert ids(account, FeedbackFilter(since=NOW + millisecond, until=NOW + minute)) == []
 
 
-def test_filter_and_limit_apply_across_groups(
+def test_search_continues_until_enough_records_match(
     account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(find, "_READ_AT_ONCE", 2)

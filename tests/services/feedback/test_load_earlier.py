@@ -75,7 +75,7 @@ def test_loading_25_earlier_submissions_sends_four_aws_requests(seeded: SeededAc
     assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 2}
 
 
-def test_fixed_clock_applies_only_within_the_block() -> None:
+def test_fixed_clock_is_restored_at_end_of_with_block() -> None:
     with clock.fixed_at(EARLIER):
         assert clock.now() == EARLIER
     assert clock.now() > EARLIER

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("time", "submission_limit")
 REQUESTS = {
     "contact form": [
         "BatchGetItem",  # look up the idempotency key
-        "UpdateItem",  # increment the rate limit counter of the source
+        "UpdateItem",  # increment the counter of the source's rate limit
         "PutItem",
         "SendMessageBatch",
         "BatchGetItem",  # read the feedback record

@@ -95,7 +95,7 @@ def test_queue_function_counts_purchase_once_however_often_it_is_delivered(shop:
     assert len(set(SOLICITATION_QUEUE.queued_messages(shop.account_id))) == 1
 
 
-def test_second_purchase_of_pair_belongs_to_same_customer(shop: Shop) -> None:
+def test_purchases_with_same_email_and_phone_number_belong_to_one_customer(shop: Shop) -> None:
     first = shop.record(customer={"email": "zoe@example.test", "phoneNumber": "+33 6 12 34 56 78"})
     second = shop.record(customer={"email": "ZOE@example.test", "phoneNumber": "0033612345678"})
     assert first.customer_id == second.customer_id
@@ -231,7 +231,7 @@ def test_later_request_does_not_change_outcome_of_import(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("receives", [1, 9, 10])
-def test_message_without_time_left_is_never_dropped(
+def test_message_is_redelivered_if_too_little_time_is_left(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, receives: int
 ) -> None:
     monkeypatch.setattr("chalicelib.functions.partial_batch.time_left_s", lambda: 1.0)

@@ -32,7 +32,6 @@ REQUESTS = [
 ]
 OUTCOME = len(REQUESTS) - 1
 CLAIM = OUTCOME - 1
-_KILLS = {InjectedFault.KILLED_AFTER, InjectedFault.KILLED_BEFORE}
 
 
 @pytest.fixture

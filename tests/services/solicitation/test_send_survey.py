@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
@@ -22,6 +23,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.services.solicitation.manage import resend
+from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts
@@ -84,7 +86,7 @@ def test_purchase_and_survey_take_eight_aws_requests(
     assert len(provider.sent) == 2
 
 
-def test_repeated_message_sends_nothing(shop: Shop, provider: Provider) -> None:
+def test_redelivered_message_sends_no_second_survey(shop: Shop, provider: Provider) -> None:
     shop.record()
     bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     for _ in range(3):
@@ -106,7 +108,7 @@ def test_second_purchase_within_delay_is_skipped(shop: Shop, provider: Provider)
     ("after", "expected"),
     [(timedelta(days=30, seconds=-2), "SKIPPED"), (timedelta(days=30, seconds=2), "SENT")],
 )
-def test_purchase_after_delay_is_sent(
+def test_survey_is_sent_only_after_resolicitation_delay(
     shop: Shop, time: Time, after: timedelta, expected: str
 ) -> None:
     shop.record()
@@ -149,7 +151,7 @@ def test_concurrent_purchases_of_one_customer_send_one_survey(
     assert len(provider.sent) == 1
 
 
-def test_unsubscription_between_facts_and_claim_prevents_message(
+def test_unsubscription_between_reading_facts_and_claim_prevents_message(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purchase = shop.record()
@@ -177,6 +179,29 @@ def test_unsubscription_turns_optin_off_with_two_requests(
     assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
     assert not contacts.is_suppressed(shop.account_id, key, Channel.SMS)
     assert ContactRow.get(key).expires_at is None
+
+
+@pytest.mark.parametrize(
+    ("email", "expected"),
+    [("zoe@example.test", ("SENT", "")), ("", ("SKIPPED", "SUPPRESSED"))],
+)
+def test_optin_of_suppressed_number_in_national_notation_is_turned_off(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, email: str, expected: tuple[str, str]
+) -> None:
+    change_account_settings(shop.account_id, {"defaultRegion": "FR"}, "operator")
+    shop.survey(sendingChannels=["SMS", "EMAIL"])
+    customer = {"phoneNumber": "06 12 34 56 78", "email": email, "emailOptin": True}
+    purchase = shop.record(customer=customer | {"smsOptin": True})
+    contact_hash = phone_hash(shop.account_id, "+33612345678") or ""
+    reason = SuppressionReason.UNSUBSCRIBED
+    suppress_contact(shop.account_id, contact_hash, Channel.SMS, reason)
+    with inject_fault(monkeypatch) as requests:
+        shop.solicit()
+    assert outcome(purchase) == expected
+    assert requests.operations.count("TransactWriteItems") == (2 if email else 1)
+    assert purchase.customer_id
+    stored_customer = read_customer(shop.account_id, purchase.customer_id)
+    assert (stored_customer.sms_optin, stored_customer.email_optin) == (False, True)
 
 
 def test_unsubscription_changes_all_customers_with_address(
@@ -244,7 +269,7 @@ def test_purchase_does_not_turn_on_optin_of_suppressed_address(
     ("error", "state"),
     [(MessageRejected("bad"), "REJECTED"), (OutcomeUnknown("late"), "UNKNOWN")],
 )
-def test_rejected_and_unknown_outcomes_are_final_and_keep_claim(
+def test_no_survey_is_sent_within_delay_after_rejected_or_unknown_outcome(
     shop: Shop, provider: Provider, time: Time, error: Exception, state: str
 ) -> None:
     provider.reactions = [error]
@@ -399,7 +424,7 @@ def test_update_of_pending_purchase_changes_decision(
     assert len(provider.sent) == 1
 
 
-def test_update_between_facts_and_claim_is_decided_again(
+def test_update_between_reading_facts_and_claim_causes_new_decision(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     definition = shop.definition(externalId="booking")

@@ -311,20 +311,41 @@ def test_deeply_nested_message_does_not_affect_other_messages(
     assert len(receiver.requests) == 1
 
 
-def test_listing_failed_deliveries_sends_two_aws_requests(seeded: SeededAccount) -> None:
+def test_listing_failed_deliveries_sends_one_query_per_shard(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id, *(action_definition(key=f"a{n}") for n in range(20)))
     trigger_webhooks(seeded)
     with counted_calls() as calls:
         assert list_deliveries(seeded.account_id, ExecutionState.FAILED, 1) == []
     assert dict(calls) == {
         "dynamodb.GetItem": 1,
-        "dynamodb.Query": 1,
-    }  # one request for the account, one for its executions
+        "dynamodb.Query": 4,
+    }  # one request for the account, one for each shard of its executions
+
+
+def test_executions_of_all_shards_are_listed_newest_first(account: str) -> None:
+    definition, now = workflow(), clock.now()
+    created = [
+        new_execution(
+            definition,
+            definition.actions[0],
+            feedback(account_id=account),
+            now + timedelta(milliseconds=number),
+        )
+        for number in range(20)
+    ]
+    executions.create(created)
+    newest = [execution.id for execution in reversed(created)]
+    found = executions.list_for_account(account, ExecutionState.PENDING, 20)
+    assert [execution.id for execution in found] == newest
+    assert {execution.account_id for execution in found} == {account}
+    assert [each.id for each in executions.list_for_account(account, None, 5)] == newest[:5]
+    assert executions.list_for_account(account, ExecutionState.FAILED, 20) == []
 
 
 def index_entry(account_id: str) -> dict[str, Any]:
     """Return the only entry of the account in the index of executions by account."""
-    (row,) = ExecutionRow.by_account.query(account_id)
+    shards = [f"{account_id}#{shard}" for shard in range(4)]
+    (row,) = [row for shard in shards for row in ExecutionRow.by_account_shard.query(shard)]
     names = ["workflow_id", "action_id", "feedback_id", "state", "attempt", "ambiguous", "reason"]
     return {name: getattr(row, name) for name in names}
 

@@ -1,4 +1,4 @@
-"""Tests of the rotation of an account's webhook signing secrets."""
+"""Tests of the rotation of an account's webhook secrets."""
 
 from datetime import UTC, datetime, timedelta
 

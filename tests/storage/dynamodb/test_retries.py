@@ -191,7 +191,7 @@ def test_conditional_write_fails_if_transaction_conflict_persists(
         count_fourth(account)
 
 
-def test_throttling_of_only_counter_is_raised_as_contention(
+def test_transaction_throttled_only_at_counter_raises_contention(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     sent = fail_requests(monkeypatch, cancelled("ThrottlingError", "None"), times=1)

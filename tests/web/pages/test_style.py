@@ -52,7 +52,9 @@ def test_radii_become_css_properties() -> None:
         ({"backgroundColor": "#123f"}, "dark"),
     ],
 )
-def test_configured_colours_select_scheme(colours: dict[str, str], scheme: str) -> None:
+def test_configured_colours_select_light_or_dark_scheme(
+    colours: dict[str, str], scheme: str
+) -> None:
     assert style(generalStyle=colours).scheme == scheme
 
 

@@ -487,7 +487,7 @@ def test_response_lists_errors_of_query_idempotency_key_and_rows(
     ]
 
 
-def test_fault_count_includes_unlisted_errors_and_idempotency_key_error(known: Partner) -> None:
+def test_error_count_includes_unlisted_errors_and_idempotency_key_error(known: Partner) -> None:
     response = known.post(BATCH, {"batch": [{}] * 1_500}, INVALID_KEY)
     assert (len(response.errors), response.json["faultCount"]) == (1_000, 1_001)
 

@@ -122,7 +122,7 @@ def test_unsupported_method_returns_problem_details(loaded: LoadedAccount) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_reads_by_id_are_consistent(
+def test_requests_by_id_use_consistent_reads(
     loaded: LoadedAccount, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     real = BaseClient._make_api_call  # type: ignore[attr-defined]

@@ -18,14 +18,16 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.storage import feedback
 from chalicelib.web.pages import assets
+from chalicelib.web.pages.fields import DisplayedField
 from chalicelib.web.public.form_page import FormState, show_form
 from chalicelib.web.public.form_request import FormRequest
 from tests.domain.feedback.test_answers_oracle import forms_and_submissions
-from tests.domain.forms.factories import DIRECTORY, depends, field, select
+from tests.domain.forms.factories import DIRECTORY, depends, field, saved_contact_form, select
 from tests.web.definitions import store_definition
 from tests.web.partner_client import Response
 from tests.web.public.html_form import BROWSER, HtmlForm
 from tests.web.public.respondent import PublicClient
+from tests.web.public.stored import stored_feedback
 from tests.web.seeded_account import CONTACT, REVIEW_PAGE, SURVEY, SeededAccount
 
 CLIENT = PublicClient()
@@ -55,10 +57,10 @@ def contact_form(seeded: SeededAccount, query: str = "") -> HtmlForm:
 # --- the page
 
 
-def test_page_is_html_that_is_not_stored(seeded: SeededAccount) -> None:
+def test_page_is_html_that_only_the_browser_history_reuses(seeded: SeededAccount) -> None:
     response = open_contact_form(seeded)
     assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert response.headers["cache-control"] == "private, no-store"
+    assert response.headers["cache-control"] == "private, max-age=0"
     assert response.headers["referrer-policy"] == "no-referrer"
 
 
@@ -77,7 +79,7 @@ def test_each_page_view_has_its_own_idempotency_key(seeded: SeededAccount) -> No
     assert len(keys) == 3
 
 
-def test_page_sends_aws_requests_of_its_view(seeded: SeededAccount) -> None:
+def test_page_sends_same_aws_requests_as_its_view(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     requests = [
         (open_contact_form, (), 0),
@@ -100,7 +102,10 @@ def test_survey_page_contains_tracker_of_request(seeded: SeededAccount) -> None:
 def test_page_opened_by_short_link_shows_survey_of_tracker(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     page = f"{SURVEY}/page?tracker="
-    form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    CLIENT.get(f"{page}{tracker}", BROWSER)
+    with counted_calls() as calls:
+        form = HtmlForm(CLIENT.get(f"{page}{tracker}", BROWSER).body)
+    assert calls.total() == 2
     assert form.value("tracker") == [tracker]
     assert form.value("id") == [seeded.private_survey_id]
     unknown = CLIENT.get(f"{page}{new_id()}", BROWSER)
@@ -123,7 +128,9 @@ def test_definition_texts_are_escaped(fresh: SeededAccount) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_policy_allows_only_files_of_service_and_images_of_form(fresh: SeededAccount) -> None:
+def test_content_security_policy_allows_only_files_of_service_and_images_of_form(
+    fresh: SeededAccount,
+) -> None:
     fresh.contact_form(
         cover={"url": "https://cdn.example.com/a.png"},
         generalStyle={
@@ -242,6 +249,53 @@ def test_invalid_submission_shows_form_with_answers_and_linked_errors(
     assert "<title>Please check your answers" in response.body
 
 
+def test_form_sent_twice_stores_one_feedback(fresh: SeededAccount) -> None:
+    form = contact_form(fresh)
+    form.answer(WHAT, "Food")
+    pages = [form.submit(CLIENT, CONTACT) for _ in range(2)]
+    assert [page.status for page in pages] == [200, 200]
+    assert len(stored_feedback(fresh.contact_form_id)) == 1
+
+
+def test_changed_answers_after_back_are_stored_only_after_second_submission(
+    fresh: SeededAccount,
+) -> None:
+    form = contact_form(fresh)
+    form.answer(WHAT, "Food")
+    form.submit(CLIENT, CONTACT)
+    form.answer(WHAT, "Price")
+    response = form.submit(CLIENT, CONTACT)
+    again = HtmlForm(response.body)
+    assert (response.status, len(stored_feedback(fresh.contact_form_id))) == (422, 1)
+    assert "We have already received your earlier answers." in response.body
+    assert again.value(f"fields[{WHAT}][values][]") == ["Price"]
+    assert again.value("idempotencyKey") != form.value("idempotencyKey")
+    assert again.submit(CLIENT, CONTACT).status == 200
+    assert len(stored_feedback(fresh.contact_form_id)) == 2
+
+
+def test_other_answers_with_used_tracker_get_page_of_used_tracker(fresh: SeededAccount) -> None:
+    tracker = fresh.tracker()
+    page = open_survey(fresh, f"&tracker={tracker}", fresh.private_survey_id).body
+    form = HtmlForm(page)
+    for answer, status in (("Food", 200), ("Food", 200), ("Price", 409)):
+        form.answer(0, answer)
+        response = form.submit(CLIENT, SURVEY)
+        assert (response.status, "You have already answered" in response.body) == (
+            status,
+            status == 409,
+        )
+
+
+@pytest.mark.parametrize(
+    ("label", "summary"),
+    [("Why?", "Why? Enter an answer."), ("Why", "Why: Enter an answer.")],
+)
+def test_error_summary_adds_colon_unless_label_ends_with_a_mark(label: str, summary: str) -> None:
+    shown = DisplayedField(0, "why", "input", label, error="Enter an answer.")
+    assert shown.summary == summary
+
+
 def test_check_of_conditions_shows_field_and_stores_nothing(fresh: SeededAccount) -> None:
     fresh.contact_form(
         fields=[
@@ -292,7 +346,9 @@ def test_custom_answer_is_kept_when_form_is_shown_again(fresh: SeededAccount) ->
     assert again.value("fields[0][values][]") == ["Music"]
 
 
-def test_filled_honeypot_gets_thanks_and_stores_nothing(seeded: SeededAccount) -> None:
+def test_submission_with_filled_honeypot_gets_thank_you_page_and_is_discarded(
+    seeded: SeededAccount,
+) -> None:
     form = contact_form(seeded)
     form.answer(WHAT, "Food")
     form.parts = [part for part in form.parts if part[0] != "homepage"]
@@ -445,6 +501,48 @@ def test_templates_contain_no_inline_script_or_style_attribute() -> None:
 # --- conditions
 
 
+def rendered(form: SavedContactForm, answers: dict[str, list[str]] | None = None) -> str:
+    """Return the HTML of a contact form with these answers by field id."""
+    view = build_public_contact_form(form, DIRECTORY, form.language)
+    wanted = FormRequest(is_survey=False, form_id=form.id)
+    displayed = DisplayedForm(view, Questionnaire.of(form))
+    return str(show_form(wanted, displayed, FormState(answers or {})).body)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "options"),
+    [
+        (("$eq", "false"), ["true", "false"]),
+        (("$in", '["false", "true"]'), ["true", "false"]),
+        (("$ne", "false"), ["true", "false"]),
+        (("$eq", "true"), ["true"]),
+        (("$exists", "false"), ["true"]),
+    ],
+)
+def test_checkbox_offers_false_if_a_condition_depends_on_this_answer(
+    comparison: tuple[str, str], options: list[str]
+) -> None:
+    form = saved_contact_form(
+        fields=[field("check", "CHECKBOX", required=True), field("why")],
+        fieldDependencies=[depends("why", "check", comparison)],
+    )
+    page = rendered(form)
+    assert HtmlForm(page).options == {"fields[0][values][]": options}
+    assert ("Choose an answer." in page) == (len(options) == 2)
+    assert ("Tick this box." in page) == (len(options) == 1)
+
+
+def test_answer_false_to_checkbox_shows_the_dependent_field() -> None:
+    form = saved_contact_form(
+        fields=[field("check", "CHECKBOX"), field("why")],
+        fieldDependencies=[depends("why", "check", ("$eq", "false"))],
+    )
+    check = next(item.id for item in form.fields if item.key == "check")
+    assert HtmlForm(rendered(form)).hidden_fields == {1}
+    shown = HtmlForm(rendered(form, {check: ["false"]}))
+    assert (shown.hidden_fields, shown.value("fields[0][values][]")) == (set(), ["false"])
+
+
 @settings(max_examples=100)
 @given(forms_and_submissions())
 def test_page_shows_the_fields_that_the_domain_evaluates_as_visible(
@@ -454,9 +552,6 @@ def test_page_shows_the_fields_that_the_domain_evaluates_as_visible(
     questionnaire = Questionnaire.of(form)
     answers = {answer.id: answer.values for answer in reversed(submitted)}
     view = build_public_contact_form(form, DIRECTORY, form.language)
-    wanted = FormRequest(is_survey=False, form_id=form.id)
-    page = show_form(wanted, DisplayedForm(view, questionnaire), FormState(answers)).body
-    assert isinstance(page, str)
     visible = questionnaire.visible_fields(answers)
     expected = {number for number, shown in enumerate(view.fields) if shown.id not in visible}
-    assert HtmlForm(page).hidden_fields == expected
+    assert HtmlForm(rendered(form, answers)).hidden_fields == expected

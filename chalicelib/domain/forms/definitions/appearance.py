@@ -46,7 +46,8 @@ class _Pair:
     """Two adjacent colours.
 
     Attributes:
-        foreground, background: pointers to colours, most specific first, and the default colour.
+        foreground, background: the properties that can set the colour, most specific first, and
+            then the name of the default colour.
         minimum: the minimum contrast ratio in WCAG 2.2, success criteria 1.4.3 and 1.4.11.
     """
 

@@ -32,12 +32,12 @@ def build_form(
     earlier: _Saved | None,
     **extra_fields: Any,
 ) -> _Saved:
-    """Build the form to save, which replaces ``earlier``.
+    """Build the form to save. The form replaces ``earlier``.
 
     Parts that also exist in ``earlier`` retain timestamps as described in `retain_timestamps`.
 
     Args:
-        view: the model of the partner view, whose size is limited too.
+        view: the model of the partner view. The size of the view is limited too.
         directory: the account's brands and stores, whose names the view contains.
         extra_fields: the properties that only contact forms or only surveys have.
 

@@ -44,7 +44,7 @@ def build_contact_form(
     now: datetime,
     earlier: SavedContactForm | None = None,
 ) -> SavedContactForm:
-    """Build the contact form to save, which replaces ``earlier``.
+    """Build the contact form to save. The contact form replaces ``earlier``.
 
     Raises:
         InputTooLarge: the form exceeds a size limit; see `build_form`.

@@ -113,7 +113,7 @@ def build_survey(
     now: datetime,
     earlier: SavedSurvey | None = None,
 ) -> SavedSurvey:
-    """Build the survey to save, which replaces ``earlier``.
+    """Build the survey to save. The survey replaces ``earlier``.
 
     Raises:
         InputTooLarge: the survey exceeds a size limit; see `build_form`.

@@ -1,8 +1,9 @@
 // Improves the page of a form, which also works without this script: evaluates the conditions while
 // the respondent answers, checks answers, and sends them without leaving the page.
 //
-// The first part evaluates as the server does: domain/comparison.py, domain/forms/visibility.py and
-// domain/feedback/answers.py. tests/web/pages/cases.json contains cases that run through both.
+// The first part evaluates conditions and answers as the server does: see domain/comparison.py,
+// domain/forms/visibility.py and domain/feedback/answers.py. The script and the server both run the
+// cases in tests/web/pages/cases.json.
 
 const SPACE = "\\t\\n\\v\\f\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const ENDS = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "g");
@@ -64,7 +65,7 @@ export function satisfies(values, comparator, expected) {
   }
 }
 
-/** Return the numbers of the visible fields for the values by field number. */
+/** Return the numbers of the visible fields. `answers` maps field numbers to values. */
 export function visibleFields(data, answers) {
   const conditional = new Set(data.conditions.map(([field]) => field));
   const visible = new Set(Object.keys(data.fields).map(Number).filter((n) => !conditional.has(n)));
@@ -195,6 +196,7 @@ class Form {
     if (this.isSending) return;
     const order = [...this.form.querySelectorAll("[data-field]:not([hidden])")].map((item) => item.dataset.field);
     const errors = order.map((n) => [n, this.check(n)]).filter(([, text]) => text);
+    this.say("");
     this.summarize(errors);
     if (!errors.length) this.send();
   }
@@ -204,10 +206,10 @@ class Form {
     summary.querySelector("p").textContent = message;
     summary.querySelector("ul").replaceChildren(...errors.map(([n, text]) => {
       const link = document.createElement("a");
-      const label = this.container(n).querySelector("legend, label");
+      const label = this.container(n).querySelector("legend, label").textContent.replace(/\s*\*\s*$/, "");
       const first = this.controls(n)[0];
       link.href = `#${first.id}`;
-      link.textContent = `${label.textContent.replace(/\s*\*\s*$/, "")}: ${text}`;
+      link.textContent = `${label}${/[?!.:؟？。]$/.test(label) ? "" : ":"} ${text}`;
       link.addEventListener("click", (event) => {
         event.preventDefault();
         first.focus();

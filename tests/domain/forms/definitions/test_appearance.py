@@ -54,7 +54,7 @@ def test_warning_names_both_colours_and_the_ratio() -> None:
     }
 
 
-def test_footer_and_thanks_are_checked_on_their_backgrounds() -> None:
+def test_texts_of_footer_and_thank_you_page_need_contrast_with_their_backgrounds() -> None:
     found = warnings(
         footer={"backgroundColor": "#000000", "textColor": "#222222"},
         submission={"subtitleColor": "#eeeeee"},

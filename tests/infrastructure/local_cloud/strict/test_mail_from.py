@@ -27,7 +27,7 @@ def call(handle: Any, operation: str, **parameters: str) -> Any:
     return parsed
 
 
-def test_mail_from_domain_is_verified_at_once() -> None:
+def test_mail_from_domain_is_verified_immediately() -> None:
     handle = with_mail_from(emulator, {})
     read = {"Identities.member.1": "a.example", "Identities.member.2": "b.example"}
     operation = "GetIdentityMailFromDomainAttributes"

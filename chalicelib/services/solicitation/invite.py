@@ -1,0 +1,27 @@
+"""Build the invitation of a solicitation."""
+
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.solicitation.case import Case
+
+
+def build_invitation(
+    case: Case, survey: SavedSurvey, channel: Channel, tracker_id: str
+) -> SurveyInvitation:
+    """Return the invitation to answer this survey. The case must have a customer and a store."""
+    solicitation, facts = case.solicitation, case.facts
+    assert facts.recipient  # noqa: S101 - `decide` sends nothing without a recipient and a store
+    assert facts.store  # noqa: S101
+    return SurveyInvitation(
+        account_id=solicitation.account_id,
+        solicitation_id=solicitation.id,
+        channel=channel,
+        survey=survey,
+        customer=facts.recipient.customer,
+        store=facts.store,
+        brand=account_directory(solicitation.account_id).brand(facts.store.brand_id or ""),
+        purchase=facts.purchase,
+        tracker_id=tracker_id,
+    )

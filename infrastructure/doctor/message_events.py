@@ -1,0 +1,143 @@
+"""Check that bounces and complaints reach the service: from SES through a topic to the queue."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from chalicelib.domain.solicitation.mail_domain import domain_of, mail_from_of
+from chalicelib.queues import MESSAGE_EVENTS
+from infrastructure.doctor.data import DEPLOY
+from infrastructure.doctor.deployed import DeployedStage
+from infrastructure.doctor.findings import Problem, Skipped, differences
+from infrastructure.doctor.senders import SENDER
+
+_EVENTS: Final = ("Bounce", "Complaint")
+_TOPIC_OF_ANY_STAGE: Final = re.compile(r"feedback-[a-z0-9]+-message-events")
+_MAX_IDENTITIES: Final = 100
+"""The maximum number of identities in one request to SES."""
+
+_POLICY: Final = (
+    "Set the policy of the template (infrastructure/data.yaml), or detect the drift of the data"
+    " stack in CloudFormation and correct it."
+)
+_RAW: Final = (
+    "Run: aws sns set-subscription-attributes --attribute-name RawMessageDelivery"
+    " --attribute-value true --subscription-arn {arn}"
+)
+_REGISTER: Final = (
+    "Run: python -m admin mail-sender create ADDRESS (for a support address: support-email create)."
+    " If the identity is an address, set its topics in Amazon SES."
+)
+
+
+def check_topic(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check the topic of bounces and complaints, its policy, and its subscription."""
+    name = deployed.resource_name(MESSAGE_EVENTS.name)
+    arn = deployed.topics.get(name)
+    if arn is None:
+        fix = DEPLOY.format(stage=deployed.stage.name)
+        yield Problem(name, "The topic does not exist.", fix)
+        return
+    topic = deployed.client("sns").get_topic_attributes(TopicArn=arn)["Attributes"]
+    queue = deployed.queues.get(name, {})
+    for kind, policy_type, attributes in (
+        ("topic", "AWS::SNS::TopicPolicy", topic),
+        ("queue", "AWS::SQS::QueuePolicy", queue),
+    ):
+        actual = _statements(attributes.get("Policy", "{}"), account_id=arn.split(":")[4])
+        for policy in deployed.template.of_type(policy_type):
+            for statement in policy["PolicyDocument"]["Statement"]:
+                if statement not in actual:
+                    service = statement["Principal"]["Service"]
+                    detail = f"The policy does not allow {service} {statement['Action']}."
+                    yield Problem(f"{kind} {name}", detail, _POLICY)
+    yield from _subscription_problems(deployed, name, arn)
+
+
+def _subscription_problems(deployed: DeployedStage, name: str, arn: str) -> Iterator[Problem]:
+    sns = deployed.client("sns")
+    subscriptions = [
+        subscription["SubscriptionArn"]
+        for page in sns.get_paginator("list_subscriptions_by_topic").paginate(TopicArn=arn)
+        for subscription in page["Subscriptions"]
+        if subscription["Protocol"] == "sqs" and _name(subscription["Endpoint"]) == name
+    ]
+    if not subscriptions:
+        fix = DEPLOY.format(stage=deployed.stage.name)
+        yield Problem(name, "The topic does not send its messages to the queue.", fix)
+    for subscription in subscriptions:
+        actual = sns.get_subscription_attributes(SubscriptionArn=subscription)["Attributes"]
+        expected = {"RawMessageDelivery": "true", "FilterPolicy": None}
+        yield from differences(name, expected, actual, _RAW.format(arn=subscription))
+
+
+def check_notifications(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check that SES publishes the bounces and complaints of the service's senders to the topic."""
+    ses = deployed.client("ses")
+    pages = ses.get_paginator("list_identities").paginate()
+    known = [identity for page in pages for identity in page["Identities"]]
+    sender = deployed.stage.environment.get(SENDER, "")
+    senders = {sender, domain_of(sender)}
+    identities: dict[str, Mapping[str, Any]] = {}
+    for start in range(0, len(known), _MAX_IDENTITIES):
+        some = known[start : start + _MAX_IDENTITIES]
+        response = ses.get_identity_mail_from_domain_attributes(Identities=some)
+        mail_from = response["MailFromDomainAttributes"]
+        response = ses.get_identity_notification_attributes(Identities=some)
+        identities |= {
+            identity: attributes
+            for identity, attributes in response["NotificationAttributes"].items()
+            if identity in senders
+            or mail_from.get(identity, {}).get("MailFromDomain") == mail_from_of(identity)
+        }
+    if not identities:
+        raise Skipped("SES has no identity of the service.")
+    yield from notification_problems(
+        identities, senders, deployed.resource_name(MESSAGE_EVENTS.name)
+    )
+
+
+def notification_problems(
+    identities: Mapping[str, Mapping[str, Any]], senders: Collection[str], topic: str
+) -> Iterator[Problem]:
+    """Yield the problems of the identities from which the service sends e-mails.
+
+    Args:
+        identities: the notification attributes of the identities.
+        senders: the identities of the stage's sender. The other identities belong to support
+            addresses. They can be registered by another stage, so their topic can belong to any
+            stage.
+        topic: the name of the stage's topic.
+    """
+    for identity, attributes in identities.items():
+        for event in _EVENTS:
+            actual = _name(attributes.get(f"{event}Topic", ""))
+            if actual == topic:
+                continue
+            if identity in senders or not _TOPIC_OF_ANY_STAGE.fullmatch(actual):
+                detail = f"{event}Topic is {actual or None}, expected {topic}."
+                yield Problem(identity, detail, _REGISTER)
+
+
+def _statements(policy: str, account_id: str) -> list[Any]:
+    """Return the statements of a deployed policy in the format of the resolved template.
+
+    Each ARN becomes the name of its resource, and the account's id becomes ``AWS::AccountId``.
+    """
+
+    def resolved(value: Any) -> Any:
+        match value:
+            case dict():
+                return {name: resolved(item) for name, item in value.items() if name != "Sid"}
+            case str() if value == account_id:
+                return "AWS::AccountId"
+            case str() if value.startswith("arn:"):
+                return _name(value)
+        return value
+
+    return [resolved(statement) for statement in json.loads(policy).get("Statement", [])]
+
+
+def _name(arn: str) -> str:
+    return arn.rpartition(":")[2]

@@ -1,0 +1,51 @@
+"""Test that files of purchases are read line by line."""
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from admin.definitions.purchase_lines import UnreadableFile, open_purchases
+
+LINES = 20_000
+COLUMNS = "source,externalId,storeId,date,customer.email,metadata.note"
+
+
+def test_memory_does_not_depend_on_number_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "purchases.csv"
+    row = "Site,{},f648f0af-0303-5230-b619-1c59f038ec1e,2026-11-20,customer-{}@example.test,note"
+    path.write_text("\n".join([COLUMNS, *(row.format(n, n) for n in range(LINES))]))
+    tracemalloc.start()
+    with open_purchases(path) as purchases:
+        assert purchases.total == LINES
+        assert sum(1 for line in purchases.lines if not line.error) == LINES
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < path.stat().st_size / 4
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_lines_are_read_with_any_line_break_and_byte_order_mark(
+    tmp_path: Path, line_break: str, mark: str
+) -> None:
+    path = tmp_path / "purchases.csv"
+    path.write_bytes((mark + line_break.join(["externalId", "1", "", "2", ""])).encode())
+    with open_purchases(path) as purchases:
+        lines = list(purchases.lines)
+    assert purchases.total == 2
+    assert [(line.number, line.definition) for line in lines] == [
+        (2, {"externalId": "1"}),
+        (4, {"externalId": "2"}),
+    ]
+
+
+@pytest.mark.parametrize("content", [b"externalId\n\xff", None])
+def test_unreadable_file_is_rejected_before_its_first_line(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "purchases.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UnreadableFile), open_purchases(path):
+        pytest.fail("The file was opened.")
