@@ -132,10 +132,11 @@ class Shop:
 
 @pytest.fixture
 def shop(cloud: Cloud, tmp_path: Path) -> Iterator[Shop]:
-    """Create an account with an API key."""
+    """Create an account with an API key and a webhook secret."""
     account = new_id()
     admin(cloud, "account", "create", "Erasure test", "--id", account)
     key = json.loads(admin(cloud, "key", "issue", account, "--json"))
+    admin(cloud, "webhook-secret", "rotate", account, "--yes")
     headers = {"X-API-KEY": key["apiKey"], "X-API-SECRET": key["apiSecret"]}
     names = ("brand", "store", "form", "survey", *FIELDS)
     with httpx.Client(
