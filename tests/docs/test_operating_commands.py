@@ -40,7 +40,7 @@ def commands(title: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def ids(cloud: None) -> dict[str, str]:
-    """Create an account with feedback. Return the ids by placeholder of the page, such as FORM."""
+    """Create an account with feedback. Return a dict from placeholders, such as FORM, to ids."""
     seeded: SeededAccount = seed_account()
     workflow = add_workflow(seeded.account_id)
     feedback = answer_contact_form(

@@ -80,7 +80,7 @@ def test_purchase_and_survey_take_eight_aws_requests(
         "BatchGetItem",  # the solicitation, the purchase and the customer
         "BatchGetItem",  # the contacts
         "TransactWriteItems",  # the claim
-        # Here, the provider gets the message, which is the eighth request.
+        # Before this request, the eighth request sends the message to the provider.
         "TransactWriteItems",  # the outcome
     ]
     assert len(provider.sent) == 2
