@@ -20,8 +20,8 @@ class AccountRow(Table):
     """The table row of an account. ``settings`` omits the name and all default values.
 
     An account with a retention period has ``retention_due_at``, the time in epoch seconds at which
-    the sweeper continues to anonymize feedback. All feedback
-    that was created at ``anonymized_until`` or earlier is anonymized.
+    the sweeper continues to anonymize feedback. All feedback that was created at
+    ``anonymized_until`` or earlier is anonymized.
     """
 
     class Meta:

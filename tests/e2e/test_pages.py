@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def new_context(browser: Browser) -> Iterator[NewContext]:
-    """Return a function that creates a context whose pages report problems."""
+    """Return a function that creates a browser context. Its pages report problems to the test."""
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
