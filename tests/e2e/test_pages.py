@@ -511,7 +511,7 @@ def test_embed_script_ignores_messages_from_other_frames(
         assert page.evaluate("document.querySelector('iframe').clientHeight") > 7
 
 
-def test_other_pages_cannot_be_framed(pages: Pages, browser: Browser) -> None:
+def test_pages_other_than_forms_cannot_be_framed(pages: Pages, browser: Browser) -> None:
     with serve(f'<iframe src="{pages.cloud.base_url}/docs"></iframe>') as address:
         page = browser.new_page()
         with page.expect_console_message(lambda message: "frame" in message.text):
