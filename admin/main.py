@@ -105,11 +105,6 @@ app.command(epilog=example("doctor"))(doctor)
 app.command(epilog=example("recount ACCOUNT --fix"))(recount)
 app.command(epilog=example("status"))(status)
 
-# Hidden aliases: the names of these commands before names had the form "noun verb".
-app.add_typer(delivery_commands.app, name="deliveries", hidden=True)
-app.command(hidden=True)(load)
-app.command(hidden=True)(demo)
-
 
 @app.callback(epilog=_EXIT_CODES)
 def choose_stage(
@@ -123,6 +118,7 @@ def choose_stage(
     The AWS account and region are configured as for the AWS command line. To use a local cloud, set
     the environment variable AWS_ENDPOINT_URL.
     """
+    _use_configured_region()
     if stage is None:
         return
     if not re.fullmatch(r"[a-z][a-z0-9]{1,15}", stage):
@@ -132,3 +128,13 @@ def choose_stage(
         )
     os.environ["STAGE"] = stage
     settings.cache_clear()
+
+
+def _use_configured_region() -> None:
+    """Use the region of the AWS configuration, for example of a profile, as on AWS Lambda."""
+    from botocore.session import Session
+
+    region = Session().get_config_variable("region")
+    if region and "AWS_REGION" not in os.environ:
+        os.environ["AWS_REGION"] = region
+        settings.cache_clear()

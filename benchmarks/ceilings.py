@@ -7,7 +7,7 @@ from statistics import median, quantiles
 from typing import Final
 
 from benchmarks import sample_account
-from benchmarks.create_cost import create_one, respondent_feedback
+from benchmarks.create_process import create_one, respondent_feedback
 from benchmarks.own_cloud import own_cloud
 from benchmarks.partition_load import (
     READ_UNITS_PER_KEY,

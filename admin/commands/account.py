@@ -81,7 +81,10 @@ def create(
 
 @app.command("list", epilog=example("account list"))
 def list_accounts() -> None:
-    """List all accounts, oldest first."""
+    """List all accounts, oldest first.
+
+    Cost: one AWS request per MB of the table of accounts.
+    """
     show_table(
         ["Id", "Name", "Created"],
         [[account.id, account.name, account.created_at] for account in manage.list_accounts()],
@@ -90,7 +93,10 @@ def list_accounts() -> None:
 
 @app.command("show", epilog=example("account show ACCOUNT"))
 def show_settings(account: AccountArgument) -> None:
-    """Show the account's settings and the last changes of the settings, newest first."""
+    """Show the account's settings and the last changes of the settings, newest first.
+
+    Cost: two AWS requests.
+    """
     settings = current_settings(account).model_dump(mode="json")
     changes = [
         {
@@ -113,7 +119,10 @@ def show_settings(account: AccountArgument) -> None:
 
 
 def _number_or_off(text: str) -> int | str:
-    return text if text == _OFF else int(text)
+    try:
+        return text if text == _OFF else int(text)
+    except ValueError:
+        raise typer.BadParameter("Must be a number of days, or off.") from None
 
 
 def _price_or_off(text: str) -> float | str:
@@ -228,8 +237,10 @@ def _text(value: Any) -> str:
 def stats(account: AccountArgument) -> None:
     """Show the numbers of customers, forms, surveys, purchases, feedback and sent invitations.
 
-    The numbers come from counters. The command sends two AWS requests. To verify the counters
-    against the records, use the command recount.
+    The numbers come from counters. To verify the counters against the records, use the command
+    recount.
+
+    Cost: two AWS requests.
     """
     numbers = asdict(read_stats(account))
     if prints_json():

@@ -44,7 +44,11 @@ def list_all(
         int, typer.Option(help="The maximum number of deliveries.", min=1, max=1000)
     ] = 50,
 ) -> None:
-    """List an account's deliveries, newest first."""
+    """List an account's deliveries, newest first.
+
+    Cost: four AWS requests. With --state, one more per MB of the account's deliveries, until enough
+    match.
+    """
     names = _action_names(account)
     show_table(
         ["Id", "Created", "State", "Attempts", "Workflow and action", "Feedback", "Reason"],
@@ -65,7 +69,10 @@ def list_all(
 
 @app.command("show", epilog=example("delivery show ID"))
 def show_delivery(delivery: DeliveryArgument) -> None:
-    """Show a delivery with its body and its attempts of the last 90 days."""
+    """Show a delivery with its body and its attempts of the last 90 days.
+
+    Cost: four AWS requests.
+    """
     execution, attempts = read_delivery(delivery)
     names = _action_names(execution.account_id)
     if prints_json():

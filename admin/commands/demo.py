@@ -1,4 +1,7 @@
-"""The command ``demo``: load the demo data, issue credentials and print example requests."""
+"""The command ``demo-data load``.
+
+Load the demo data, issue credentials and print example requests.
+"""
 
 import json
 import os

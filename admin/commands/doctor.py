@@ -13,6 +13,9 @@ def doctor() -> None:
 
     Prints each problem and its fix. Exits with status 1 if there is a problem. A check that the
     emulator does not support is skipped.
+
+    Cost: a few AWS requests per table, queue, function, role and log group of the stage. The
+    command changes nothing.
     """
     from infrastructure.doctor.examine import CHECKS, examine, stage_named
 

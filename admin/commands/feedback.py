@@ -36,6 +36,7 @@ from chalicelib.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.services.feedback.find import find_feedback
 
 _REPORT_PERIOD: Final = timedelta(weeks=12)
+_BREAKDOWNS: Final = (Breakdown.WEEK, Breakdown.STORE, Breakdown.SURVEY)
 
 app = typer.Typer(help="Read, export and exclude feedback.", no_args_is_help=True)
 
@@ -149,7 +150,8 @@ def report(
     by: Annotated[
         list[Breakdown] | None,
         typer.Option(
-            help="The property that groups the feedback. Repeatable.  [default: week, store]"
+            help="The property that groups the feedback. Repeatable.  [default: week, store, "
+            "survey]"
         ),
     ] = None,
     time_zone: ZoneOption = None,
@@ -157,9 +159,12 @@ def report(
     """Write a report on an account's feedback to one HTML file without scripts.
 
     By default, the period is the last twelve weeks. The report compares it with the previous period
-    of the same length. Test responses are excluded.
+    of the same length. Test responses are excluded. The response rate is the number of responses
+    with a tracker divided by the number of surveys that were sent.
 
-    Cost: up to six AWS requests, plus one per 100 feedback records of both periods.
+    Cost: up to ten AWS requests, plus one per 100 feedback records and one per 100 sent surveys of
+    both periods, one per MB (about 2,500) of the account's solicitations, and three more per 100
+    surveys of the account.
     """
     zone = time_zone or zone_of(account)
     wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
@@ -167,7 +172,7 @@ def report(
     period = (wanted.since or end - _REPORT_PERIOD, end)
     if period[0] >= end:
         raise typer.BadParameter("Must be before the end of the period.", param_hint="--since")
-    breakdowns = list(dict.fromkeys(by or (Breakdown.WEEK, Breakdown.STORE)))
+    breakdowns = list(dict.fromkeys(by or _BREAKDOWNS))
     with counter("Reading feedback") as advance:
         responses = write_report(account, wanted, period, breakdowns, zone, output, advance)
     notices().print(f"Wrote a report on {responses} response(s) to {output}.")

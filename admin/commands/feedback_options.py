@@ -14,6 +14,8 @@ from chalicelib.services.accounts.settings import current_settings
 
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10
+_YEARS: Final = range(1900, 3000)
+"""The years of a period. A report can compute the previous period of each such period."""
 
 
 def parse_rating(text: str) -> tuple[int, int]:
@@ -136,10 +138,16 @@ def _parse_time(
         else:
             timestamp = datetime.fromisoformat(text)
             timestamp = timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=zone)
-        return timestamp.astimezone(UTC)
+        timestamp = timestamp.astimezone(UTC)
+        if timestamp.year in _YEARS:
+            return timestamp
     except (ValueError, OverflowError):
-        detail = "Must be a date or a date-time, such as 2026-11-20 or 2026-11-20T10:00:00Z."
-        raise typer.BadParameter(detail, param_hint=option) from None
+        pass
+    raise typer.BadParameter(
+        f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
+        " 2026-11-20 or 2026-11-20T10:00:00Z.",
+        param_hint=option,
+    )
 
 
 def build_filter(

@@ -31,6 +31,8 @@ _PAGES: Final = {
     "survey": "/public/survey/page?survey=",
 }
 
+_COST: Final = "three AWS requests."
+
 FormArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The id of the form.", parser=id_argument)
 ]
@@ -56,7 +58,7 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
     """
 
     @app.command(
-        help=f"Print the URL of the page of a {word}.",
+        help=f"Print the URL of the page of a {word}.\n\nCost: {_COST}",
         epilog=example(f"{noun} link ID"),
     )
     def link(
@@ -73,7 +75,7 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         help=f"Print the QR code of the page of a {word}, or write it to files.\n\n"
         "With --svg, the command writes an image; with --poster, a page to print on A4 paper."
         " Without --store, it also writes a file for each store of the form. The commands report a"
-        " disabled form or a private survey as an error.",
+        f" disabled form or a private survey as an error.\n\nCost: {_COST}",
         epilog=example(
             f"{noun} qr ID",
             f"{noun} qr ID --poster --output posters",

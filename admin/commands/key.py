@@ -43,7 +43,10 @@ def revoke(
 
 @app.command("list", epilog=example("key list ACCOUNT"))
 def list_account_keys(account: AccountArgument) -> None:
-    """List the account's API keys, oldest first, including revoked keys."""
+    """List the account's API keys, oldest first, including revoked keys.
+
+    Cost: two AWS requests.
+    """
     show_table(
         ["Key", "Label", "Created", "Revoked"],
         [[key.api_key, key.label, key.created_at, key.revoked_at] for key in list_keys(account)],

@@ -35,7 +35,8 @@ _Record = Callable[[Sequence[PurchaseLine]], list[tuple[int, str]]]
 app = typer.Typer(help="Import and show purchases.", no_args_is_help=True)
 
 SourceArgument = Annotated[
-    DataSource, typer.Argument(help="The purchase's source, for example Site.")
+    DataSource,
+    typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site."),
 ]
 ExternalIdArgument = Annotated[
     str, typer.Argument(metavar="EXTERNAL_ID", help="The purchase's id in the external system.")
@@ -104,7 +105,10 @@ def _import(file: Path, purchases: PurchaseFile, record: _Record) -> tuple[int, 
 def show_purchase(
     account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
 ) -> None:
-    """Show a purchase with its customer, as the API returns it."""
+    """Show a purchase with its customer, as the API returns it.
+
+    Cost: three AWS requests.
+    """
     purchase = read_purchase(account, purchase_id(account, source, external_id))
     show_json(purchase.model_dump(mode="json"))
 

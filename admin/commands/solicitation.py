@@ -68,7 +68,11 @@ def list_all(
         int, typer.Option(help="The maximum number of solicitations.", min=1, max=100_000)
     ] = 50,
 ) -> None:
-    """List an account's solicitations, newest first."""
+    """List an account's solicitations, newest first.
+
+    Cost: two AWS requests, plus one per 1,000 solicitations. With --state or --reason, the command
+    reads solicitations until enough match.
+    """
     found = list_solicitations(
         account,
         state=state,
@@ -83,7 +87,10 @@ def list_all(
 def explain(
     account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
 ) -> None:
-    """Show the outcome of a solicitation, and the decision that the current facts lead to."""
+    """Show the outcome of a solicitation, and the decision that the current facts lead to.
+
+    Cost: about nine AWS requests.
+    """
     case = load_explanation(account, source, external_id)
     outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
     decided = decide(case.facts)

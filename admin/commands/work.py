@@ -29,7 +29,10 @@ def _kind_argument(text: str) -> str:
 
 @app.command("list", epilog=example("work list"))
 def list_work() -> None:
-    """List up to 100 parked work records of all accounts, the earliest parked first."""
+    """List up to 100 parked work records of all accounts, the earliest parked first.
+
+    Cost: five AWS requests, plus one per 100 parked records.
+    """
     show_table(
         ["Kind", "Account", "Id", "Part", "Failures", "Reason", "Parked"],
         [

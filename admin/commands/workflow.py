@@ -35,7 +35,10 @@ WorkflowArgument = Annotated[
 
 @app.command("list", epilog=example("workflow list ACCOUNT"))
 def list_all(account: AccountArgument) -> None:
-    """List an account's workflows and their actions, oldest first."""
+    """List an account's workflows and their actions, oldest first.
+
+    Cost: two AWS requests.
+    """
     show_table(
         ["Id", "Name", "Enabled", "Action", "URL", "Attempts"],
         [

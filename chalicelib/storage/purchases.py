@@ -1,6 +1,6 @@
 """The table of purchases."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
-from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed
+from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
 
 
 class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -59,6 +59,15 @@ def find(account_id: str, purchase_id: str) -> Purchase | None:
     except PurchaseRow.DoesNotExist:
         return None
     return build_purchase_from(row)
+
+
+def find_stores(account_id: str, purchase_ids: Collection[str]) -> dict[str, str]:
+    """Return the store ids of up to 100 purchases by purchase id. Omit missing purchases.
+
+    One consistent request.
+    """
+    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
+    return {row.id: row.store_id for row in rows if row}
 
 
 def put(

@@ -414,6 +414,25 @@ def list_for_account(
     return (build_solicitation(row) for row in rows)
 
 
+def list_sent(account_id: str, since: datetime, until: datetime) -> Iterator[Solicitation]:
+    """Yield the account's solicitations that were sent in a period, by creation time.
+
+    One request per MB of index entries of the solicitations that were created before the end of the
+    period, because a solicitation can be held for any time. The index is eventually consistent.
+
+    Args:
+        until: the end of the period; solicitations that were sent at this time are omitted.
+    """
+    last = format_timestamp(until - timedelta(milliseconds=1))
+    is_sent = (SolicitationRow.state == SolicitationState.SENT.value) & (
+        SolicitationRow.sent_at.between(format_timestamp(since), last)
+    )
+    rows = SolicitationRow.by_account.query(
+        account_id, SolicitationRow.created_at <= last, filter_condition=is_sent
+    )
+    return (build_solicitation(row) for row in rows)
+
+
 def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
     """Yield the customer's solicitations.
 

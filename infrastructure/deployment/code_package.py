@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from infrastructure.deployment import gateway_responses, stacks
+from infrastructure.deployment import gateway_responses, stacks, trim
 from infrastructure.deployment.progress import DeploymentError
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -62,7 +62,10 @@ def source_hash() -> str:
     """
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
-    builders = [Path(__file__), Path(gateway_responses.__file__)]
+    builders = [
+        Path(__file__),
+        *(Path(str(module.__file__)) for module in (gateway_responses, trim)),
+    ]
     return stacks.content_hash([*names, *files, *builders, version("chalice")])
 
 
@@ -102,16 +105,21 @@ def run_chalice(*arguments: str, folder: Path) -> None:
 def package(stage: str, folder: Path) -> CodePackage:
     """Package the app for a stage in a folder. Later calls reuse the folder.
 
+    The archive contains only files that the functions use. ``chalice deploy`` in the same folder
+    deploys this archive.
+
     Raises:
         DeploymentError: Chalice failed.
     """
     copy_source(folder)
     # Chalice does not delete old packages, and it can reuse only the newest package.
-    for archive in sorted((folder / ".chalice" / "deployments").glob("*.zip"), key=_age)[:-1]:
+    for archive in _archives(folder)[:-1]:
         archive.unlink()
     run_chalice("package", "--stage", stage, "package", folder=folder)
     template = json.loads((folder / "package" / "sam.json").read_text())
-    return CodePackage(template=template, archive=folder / "package" / "deployment.zip")
+    archive = _archives(folder)[-1]
+    trim.remove_unused_files(archive)
+    return CodePackage(template=template, archive=archive)
 
 
 def complete(template: Template, code_address: str) -> Template:
@@ -142,5 +150,7 @@ def _completed_function(function: Template, code_address: str) -> Template:
     return function | {"Properties": properties | ({"Events": events} if events else {})}
 
 
-def _age(file: Path) -> float:
-    return file.stat().st_mtime
+def _archives(folder: Path) -> list[Path]:
+    """Return the packages in Chalice's cache, the newest last."""
+    archives = (folder / ".chalice" / "deployments").glob("*.zip")
+    return sorted(archives, key=lambda file: file.stat().st_mtime)

@@ -157,10 +157,10 @@ def _is_loopback(url: str) -> bool:
 def _chalice_deploy(stage: str, bucket: str) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as name:
         folder = Path(name)
-        code_package.copy_source(folder)
         record = folder / ".chalice" / "deployed" / f"{stage}.json"
         chalice_record.load(bucket, record)
         try:
+            code_package.package(stage, folder)
             code_package.run_chalice("deploy", "--stage", stage, folder=folder)
         finally:
             # Save the record even if the deployment failed: the next deployment continues from it.

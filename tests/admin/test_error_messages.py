@@ -1,6 +1,7 @@
 """Test that the command line prints an error of the service or of AWS as one line."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
@@ -80,3 +81,19 @@ def test_missing_stage_is_reported_without_traceback() -> None:
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: AWS in eu-west-1 has no tables for the stage 'dev'")
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("cloud", "fresh_settings")
+def test_region_of_aws_profile_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chalicelib.storage.dynamodb.table import forget_connection
+
+    (tmp_path / "config").write_text("[profile operator]\nregion = us-west-2\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_PROFILE", "operator")
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.setenv("AWS_REGION", "")  # restored after the test
+    monkeypatch.delenv("AWS_REGION")
+    forget_connection()
+    result = run("account", "list")
+    forget_connection()
+    assert result.stderr.startswith("Error: AWS in us-west-2 has no tables for the stage 'test'")

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from benchmarks.ceilings import OPERATIONS, ceilings_of
-from benchmarks.partition_load import PartitionLoad, ceiling, partition_load
+from benchmarks.partition_load import WRITE_UNITS_PER_KEY, PartitionLoad, ceiling, partition_load
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import BLOCK_SIZE
 from chalicelib.domain.work import shards_of_account
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import connection
@@ -68,3 +69,10 @@ def test_keys_of_one_account_allow_target_rate(
     assert len(shards_of_account(new_id())) == 4
     units = sum(units for (table, _), units in load_of(name, 1).writes.items() if table == key)
     assert ceiling(units / keys) >= per_second
+
+
+def test_all_writes_of_one_block_stay_below_limit_of_one_second() -> None:
+    load = load_of("store and process feedback (times of storing)", 1)
+    units = sum(units for (name, _), units in load.writes.items() if name == "customers/by_block")
+    assert units == 2
+    assert units * BLOCK_SIZE <= WRITE_UNITS_PER_KEY

@@ -1,48 +1,93 @@
-"""Test that the commands in docs/operating.md about definitions and feedback succeed."""
+"""Test that the commands and examples in docs/operating.md succeed.
+
+The commands run in the order of the page. An example is the content of the file that a command on
+the page reads.
+"""
 
 import csv
-import re
 import shlex
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from admin.commands import form_page
+from admin.commands import purchase as purchase_commands
+from chalicelib.domain import clock
+from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
+from chalicelib.outbound import mail_domains
+from chalicelib.services.accounts.manage import issue_key
 from chalicelib.services.customers.save import save_customer
+from chalicelib.services.recount import counts as recount_counts
+from chalicelib.services.recount import recount as recount_module
+from chalicelib.services.solicitation import send_survey
+from chalicelib.services.webhooks import deliveries
+from chalicelib.services.work.parked import list_parked_work
 from tests.admin.command import run
+from tests.admin.commands.test_work import park_import
+from tests.docs.blocks import block, blocks
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
-from tests.services.queues import FEEDBACK_QUEUE
-from tests.services.webhooks.delivering import add_workflow
+from tests.services.moved_time import Time
+from tests.services.queues import (
+    FEEDBACK_QUEUE,
+    PURCHASE_QUEUE,
+    SOLICITATION_QUEUE,
+    WEBHOOK_QUEUE,
+)
+from tests.services.solicitation.provider import Provider
+from tests.services.webhooks.delivering import (
+    Receiver,
+    add_workflow,
+    executions_of,
+    response_with,
+)
 from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 
-PAGE = (Path(__file__).parents[2] / "docs" / "operating.md").read_text()
-SECTIONS = (
-    "Checking, exporting and comparing definitions",
-    "Reading feedback",
-    "Erasing and exporting a person",
-)
-EXPECTED_COMMANDS = 37
+PAGE = "docs/operating.md"
+DAY_OF_PAGE = datetime(2026, 11, 21, 12, tzinfo=UTC)
+RUN_BY_OTHER_TESTS = ("doctor", "demo-data load")
+"""Commands that tests/e2e/test_doctor.py and tests/admin/commands/test_demo.py run."""
 
 
-def section(title: str) -> str:
-    """Return the text of a section with its subsections."""
-    _, _, rest = PAGE.partition(f"\n## {title}\n")
-    assert rest, f"There is no section {title}."
-    return rest.partition("\n## ")[0]
+@pytest.fixture
+def receiver(time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
+    """Set the clock to the day of the page, and replace everything outside of moto."""
+    time.ahead = DAY_OF_PAGE - clock.now()
+    provider = Provider([OutcomeUnknown("ReadTimeout")])
+    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(deliveries, "post", receiver.post)
+    monkeypatch.setattr(form_page, "page_base_url", lambda: "https://feedback.example.com")
+    monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
+    monkeypatch.setattr(recount_counts, "MAX_CONCURRENCY", 1)
+    monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
+    receiver.responses = [response_with(410), response_with(410), response_with(200)]
+    return receiver
 
 
-def commands(title: str) -> list[list[str]]:
-    """Return the commands of a section, each as a list of words after ``python -m admin``."""
-    lines = re.findall(r"^    python -m admin (.*)$", section(title), re.MULTILINE)
-    return [shlex.split(line, comments=True) for line in lines]
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Change to a folder that contains the YAML examples of the page."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "definitions.yaml").write_text(block(PAGE, "kind: brand").text)
+    (tmp_path / "workflows.yaml").write_text(block(PAGE, "kind: workflow").text)
+    return tmp_path
 
 
-@pytest.fixture(scope="module")
-def ids(cloud: None) -> dict[str, str]:
-    """Create an account with feedback. Return a dict from placeholders, such as FORM, to ids."""
+@pytest.fixture
+def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, str]]:
+    """Create an account with feedback. Return the values of the placeholders of the page."""
     seeded: SeededAccount = seed_account()
-    workflow = add_workflow(seeded.account_id)
+    run("definition", "load", "definitions.yaml", "--account", seeded.account_id)
+    defined = {
+        definition["kind"]: definition.get("id", "")
+        for name in ("definitions.yaml", "workflows.yaml")
+        for definition in yaml.safe_load_all((folder / name).read_text())
+    }
+    add_workflow(seeded.account_id)
     feedback = answer_contact_form(
         seeded,
         note="=The waiting time; =was long",
@@ -51,49 +96,85 @@ def ids(cloud: None) -> dict[str, str]:
         nps="2",
     )
     answer_survey(seeded, seeded.tracker(), nps="9")
-    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
-    return {
+    for queue in (FEEDBACK_QUEUE, WEBHOOK_QUEUE):
+        queue.deliver(queue.queued_messages(seeded.account_id))
+    ids = {
         "ACCOUNT": seeded.account_id,
+        "API_KEY": issue_key(seeded.account_id)[0].api_key,
         "FORM": seeded.contact_form_id,
-        "SURVEY": seeded.survey_id,
-        "STORE": seeded.store_id,
+        "SURVEY": defined["survey"],
+        "STORE": defined["store"],
         "CUSTOMER": seeded.customer_id,
-        "WORKFLOW": workflow.id,
+        "WORKFLOW": defined["workflow"],
+        "EXECUTION": executions_of(seeded.account_id)[0].execution_id,
         "FEEDBACK": feedback.id,
         "PERSON": save_customer(seeded.account_id, customer_definition()).id,
     }
+    (folder / "purchases.csv").write_text(filled(block(PAGE, "source,externalId").text, ids))
+    send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
+    mail_domains.forget_clients()
+    yield ids
+    mail_domains.forget_clients()
 
 
-def execute(words: list[str], ids: dict[str, str]) -> None:
-    """Run a command. If the command is redirected, write its output to the file."""
+def filled(text: str, ids: dict[str, str]) -> str:
+    """Replace the placeholders in an example."""
+    for placeholder in ("ACCOUNT", "STORE"):
+        text = text.replace(placeholder, ids[placeholder])
+    return text
+
+
+def send_purchase(message: str, account_id: str) -> None:
+    """Deliver a message to the queue of purchases. The outcome of its survey is unknown."""
+    assert PURCHASE_QUEUE.deliver([message]) == []
+    SOLICITATION_QUEUE.deliver(SOLICITATION_QUEUE.queued_messages(account_id))
+
+
+def commands() -> list[list[str]]:
+    """Return the commands of the page, each as a list of words after ``python -m admin``."""
+    lines = [line.removeprefix("--stage prod ") for b in blocks(PAGE) for line in b.admin_commands]
+    return [
+        shlex.split(line, comments=True)
+        for line in lines
+        if not line.startswith(RUN_BY_OTHER_TESTS)
+    ]
+
+
+def execution_order(words: list[str]) -> int:
+    """Return the rank of a command: definitions are loaded first, feedback is deleted last."""
+    return {("definition", "load"): 0, ("feedback", "delete"): 2}.get(tuple(words[:2]), 1)
+
+
+def failure(words: list[str], ids: dict[str, str]) -> str:
+    """Run a command. Return the command and its messages if it fails, or ``""``.
+
+    If the command is redirected, write its output to the file.
+    """
+    if "IMPORT" in words:
+        parked = park_import(ids["ACCOUNT"])
+        (part,) = [work.part for work in list_parked_work() if work.owner_id == parked]
+        ids = {**ids, "IMPORT": parked, "PART": str(part)}
     arguments = [ids.get(word, word) for word in words]
     output = None
     if ">" in arguments:
         arguments, (output,) = arguments[: arguments.index(">")], arguments[-1:]
     result: Any = run(*arguments)
-    assert result.exit_code == 0, (words, result.stderr)
     if output:
         Path(output).write_text(result.stdout)
+    return f"{shlex.join(words)}: {result.output}" if result.exit_code else ""
 
 
-def test_commands_of_page_succeed(
-    ids: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    shown = [words for title in SECTIONS for words in commands(title)]
-    assert len(shown) == EXPECTED_COMMANDS
-    # Run the command that deletes feedback last, because exports and reports need the feedback.
-    for words in sorted(shown, key=lambda words: words[:2] == ["feedback", "delete"]):
-        execute(words, ids)
-    assert {path.suffix for path in tmp_path.iterdir()} >= {".csv", ".xlsx", ".jsonl", ".html"}
-    check_decoding(tmp_path)
+def test_commands_of_page_succeed(ids: dict[str, str], folder: Path) -> None:
+    failures = [failure(words, ids) for words in sorted(commands(), key=execution_order)]
+    assert [text for text in failures if text] == []
+    assert {path.suffix for path in folder.iterdir()} >= {".csv", ".xlsx", ".jsonl", ".html"}
+    check_decoding(folder)
 
 
 def check_decoding(folder: Path) -> None:
     """Run the program of the page on the exported file."""
-    (program,) = re.findall(r"```python\n(.*?)```", section("Reading feedback"), re.DOTALL)
     names: dict[str, Any] = {}
-    exec(program, names)  # noqa: S102 - the program is part of this repository
+    exec(block(PAGE, "def decode_cell").text, names)  # noqa: S102 - the program is part of this repository
     (row,) = names["rows"]
     assert dict(zip(names["header"], row, strict=True))["Note [note]"] == (
         "=The waiting time; =was long"

@@ -6,11 +6,15 @@ import sys
 from tests.e2e.cloud import Cloud
 
 
-def admin(cloud: Cloud, *arguments: str) -> str:
-    """Run the command line and return its output without surrounding white space."""
+def admin(cloud: Cloud, *arguments: str, **variables: str) -> str:
+    """Run the operator command line and return its output without surrounding white space.
+
+    Args:
+        variables: additional environment variables.
+    """
     result = subprocess.run(
         [sys.executable, "-m", "admin", *arguments],
-        env=cloud.environment(),
+        env=cloud.environment() | variables,
         check=True,
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ class Pages:
 
     Attributes:
         forms: the ids of contact forms by language; each contains a field of every type.
-        surveys: the ids of surveys by type of their pre-redirect question.
+        surveys: the ids of surveys by type of their pre-redirect question; `RTL` is a survey in
+            Hebrew with the question `NPS`.
     """
 
     cloud: Cloud
@@ -76,22 +78,33 @@ class Pages:
         """Return the URL of the page of a survey."""
         return f"{self.cloud.base_url}/public/survey/page?survey={self.surveys[question]}{query}"
 
-    def stored(self) -> list[dict[str, list[str]]]:
-        """Return the answers of each feedback record, oldest first, as a dict by field key."""
-        database = self.cloud.client("dynamodb")
+    def stored(self, after: int = 0) -> list[dict[str, list[str]]]:
+        """Return the answers of each feedback record, oldest first, as a dict by field key.
+
+        Args:
+            after: the number of records to skip.
+        """
         table = self.cloud.resource_name("feedback")
-        rows = database.query(
+        keys = [{"feedback_id": row["feedback_id"]} for row in self._rows(table)[after:]]
+        items = [self._database.get_item(TableName=table, Key=key)["Item"] for key in keys]
+        return [self._answers(item) for item in items]
+
+    def count(self) -> int:
+        """Return the number of stored feedback records."""
+        return len(self._rows(self.cloud.resource_name("feedback")))
+
+    def _rows(self, table: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._database.query(
             TableName=table,
             IndexName="by_account",
             KeyConditionExpression="account_id = :account",
             ExpressionAttributeValues={":account": {"S": self.account}},
         )["Items"]
-        return [
-            self._answers(
-                database.get_item(TableName=table, Key={"feedback_id": row["feedback_id"]})["Item"]
-            )
-            for row in rows
-        ]
+        return rows
+
+    @cached_property
+    def _database(self) -> Any:
+        return self.cloud.client("dynamodb")
 
     def _answers(self, item: dict[str, Any]) -> dict[str, list[str]]:
         document = CompressedJsonAttribute().deserialize(item["document"]["B"])
@@ -104,7 +117,7 @@ def create_pages(cloud: Cloud, folder: Path) -> Pages:
     account = admin(cloud, "account", "create", "Page test").split()[-1]
     brand, store = new_id(), new_id()
     forms = {"en": new_id(), "he": new_id()}
-    surveys = {kind: new_id() for kind in ("", "NPS", "CSAT_STAR", "CSAT_SMILEY", "BINARY")}
+    surveys = {kind: new_id() for kind in ("", "NPS", "CSAT_STAR", "CSAT_SMILEY", "BINARY", "RTL")}
     places = [
         {"kind": "brand", "id": brand, "name": "Maison Lumen"},
         {"kind": "store", "id": store, "brandId": brand, "name": "Lyon"},
@@ -119,13 +132,14 @@ def create_pages(cloud: Cloud, folder: Path) -> Pages:
     target = {"type": "STORE", "targetId": store, "enabled": True, "newReviewUri": REVIEW_PAGE}
     questions = [field("score", "NPS", required=True), field("note")]
     saved_surveys = [
-        {"kind": "survey", "id": survey_id, "name": "Survey", "language": "en"}
+        {"kind": "survey", "id": survey_id, "name": "Survey"}
+        | {"language": "he" if kind == "RTL" else "en"}
         | {"publiclyAvailable": True, "targets": [target], "fields": _rows(questions)}
         | {"postRedirect": True, "postRedirectThreshold": 8}
         | (
             {
                 "preRedirect": True,
-                "preRedirectConfig": {"type": kind, "threshold": 8},
+                "preRedirectConfig": {"type": kind.replace("RTL", "NPS"), "threshold": 8},
             }
             if kind
             else {}

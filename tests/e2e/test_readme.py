@@ -2,20 +2,21 @@
 
 import json
 import os
-import re
 import subprocess
-from pathlib import Path
 
-from tests.e2e.cloud import Cloud
+import httpx
+import pytest
+
+from tests.docs.blocks import ROOT, block
+from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.public_forms import wait_until
 
-ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+PAGE = "README.md"
 
 
 def run(cloud: Cloud, part: str) -> str:
     """Run the README's only code block that contains this text. Return the output."""
-    (block,) = (block for block in BLOCKS if part in block)
+    command = block(PAGE, part).text.replace(".local/", f"{cloud.folder}/")
     demo = cloud.demo
     environment = os.environ | {
         "BASE_URL": demo["baseUrl"],
@@ -23,7 +24,7 @@ def run(cloud: Cloud, part: str) -> str:
         "API_SECRET": demo["apiSecret"],
     }
     result = subprocess.run(
-        ["bash", "-c", block.replace(".local/", f"{cloud.folder}/")],
+        ["bash", "-c", command],
         env=environment,
         cwd=ROOT,
         capture_output=True,
@@ -47,3 +48,15 @@ def test_survey_submission_in_readme_sends_signed_webhook(cloud: Cloud) -> None:
     }
     wait_until(lambda: received.exists() and len(received.read_text().splitlines()) > before)
     assert json.loads(run(cloud, "tail -n 1"))["event"] == "workflow.action.webhook"
+
+
+def test_batch_in_readme_is_imported(cloud: Cloud) -> None:
+    progress = json.loads(run(cloud, "customers-batch.json"))
+    assert progress["rowCount"] == 40
+
+
+def test_script_in_readme_prints_link_of_newest_mail(cloud: Cloud) -> None:
+    mails = httpx.get(cloud.demo["mailbox"], timeout=TIMEOUT_S, trust_env=False).json()
+    if not mails:
+        pytest.skip("No test has sent an e-mail yet.")
+    assert run(cloud, "mailbox").splitlines()[-1] == mails[-1]["links"][0]

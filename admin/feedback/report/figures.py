@@ -9,9 +9,10 @@ from math import sqrt
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.services.solicitation.sent_surveys import SentSurvey
 
 RATINGS: Final = range(11)
 _COMMENTS: Final = 4
@@ -33,6 +34,7 @@ class Breakdown(StrEnum):
     WEEK = "week"
     MONTH = "month"
     STORE = "store"
+    SURVEY = "survey"
     LANGUAGE = "language"
 
 
@@ -53,15 +55,20 @@ class Group:
     Attributes:
         ratings: the number of responses by rating.
         recommendations: the number of responses by answer to the first NPS field.
+        sent: the number of surveys that were sent.
+        solicited: the number of responses with a tracker.
     """
 
     responses: int = 0
     ratings: Counter[int] = field(default_factory=Counter)
     recommendations: Counter[int] = field(default_factory=Counter)
+    sent: int = 0
+    solicited: int = 0
 
     def add(self, record: Feedback) -> None:
         """Add a response."""
         self.responses += 1
+        self.solicited += record.is_solicited
         if record.rating is not None:
             self.ratings[record.rating] += 1
         recommendation = _recommendation(record)
@@ -75,6 +82,15 @@ class Group:
         return (
             sum(rating * count for rating, count in self.ratings.items()) / rated if rated else None
         )
+
+    @property
+    def response_rate(self) -> float | None:
+        """The responses with a tracker per survey that was sent, or None if none was sent.
+
+        The rate exceeds 1 if respondents answer surveys that were sent before the period, or that
+        the service did not send.
+        """
+        return self.solicited / self.sent if self.sent else None
 
     @property
     def nps(self) -> Nps | None:
@@ -115,9 +131,9 @@ class Figures:
 
     Attributes:
         tests: the number of test responses, which no other figure includes.
-        with_tracker: the number of responses to surveys that were sent.
         groups: the groups of each breakdown by key. The key of a week or month is its first day in
-            ISO 8601; the key of a store is its id, or ``""`` for responses without a store.
+            ISO 8601; the key of a store is its id, or ``""`` for responses without a store; the key
+            of a survey is its id, or ``""`` for responses to contact forms.
         comments: the newest comments of each band.
     """
 
@@ -125,7 +141,6 @@ class Figures:
     breakdowns: Iterable[Breakdown]
     total: Group = field(default_factory=Group)
     tests: int = 0
-    with_tracker: int = 0
     groups: dict[Breakdown, defaultdict[str, Group]] = field(default_factory=dict)
     comments: dict[str, deque[Comment]] = field(default_factory=dict)
 
@@ -136,17 +151,24 @@ class Figures:
             return
         record = stored.feedback
         self.total.add(record)
-        self.with_tracker += record.tracker_id is not None
         for breakdown in self.breakdowns:
-            groups = self.groups.setdefault(breakdown, defaultdict(Group))
-            groups[_KEYS[breakdown](record, self.zone)].add(record)
+            self._group(breakdown, _KEYS[breakdown](record, self.zone)).add(record)
         for band, ratings in BANDS.items():
             comments = list(_comments(record)) if record.rating in ratings else []
             if comments:
                 self.comments.setdefault(band, deque(maxlen=_COMMENTS)).extend(comments)
 
+    def add_sent(self, survey: SentSurvey) -> None:
+        """Add a survey that was sent to the figures."""
+        self.total.sent += 1
+        for breakdown in SENT_KEYS.keys() & set(self.breakdowns):
+            self._group(breakdown, SENT_KEYS[breakdown](survey)).sent += 1
+
+    def _group(self, breakdown: Breakdown, key: str) -> Group:
+        return self.groups.setdefault(breakdown, defaultdict(Group))[key]
+
     def groups_by(self, breakdown: Breakdown) -> Mapping[str, Group]:
-        """Return the groups of a breakdown by key. Empty if there are no responses."""
+        """Return the groups of a breakdown by key. Empty if nothing was sent or received."""
         return self.groups.get(breakdown) or {}
 
 
@@ -178,8 +200,21 @@ _KEYS: Final[Mapping[Breakdown, Callable[[Feedback, ZoneInfo], str]]] = {
     Breakdown.WEEK: _period_key(Breakdown.WEEK),
     Breakdown.MONTH: _period_key(Breakdown.MONTH),
     Breakdown.STORE: lambda record, _zone: record.store_id or "",
+    Breakdown.SURVEY: lambda record, _zone: (
+        record.form_id if record.kind is FormKind.SURVEY else ""
+    ),
     Breakdown.LANGUAGE: lambda record, _zone: record.language.value,
 }
+
+SENT_KEYS: Final[Mapping[Breakdown, Callable[[SentSurvey], str]]] = {
+    Breakdown.STORE: lambda survey: survey.store_id or "",
+    Breakdown.SURVEY: lambda survey: survey.survey_id,
+}
+"""The breakdowns with a response rate.
+
+Weeks and months have no rate, because many respondents answer in a later week than they received
+the survey.
+"""
 
 
 def _recommendation(record: Feedback) -> int | None:

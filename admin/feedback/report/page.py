@@ -13,6 +13,7 @@ from admin.feedback.report.charts import Bar, column_chart, row_chart
 from admin.feedback.report.figures import (
     BANDS,
     RATINGS,
+    SENT_KEYS,
     Breakdown,
     Comment,
     Figures,
@@ -26,6 +27,7 @@ _STYLES: Final = dict(zip(BANDS, ("low", "middle", "high"), strict=True))
 _MAX_COMMENT: Final = 600
 _MAX_ROWS: Final = 30
 _NOTHING: Final = "–"
+_UNKNOWN: Final = "not known"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Scope:
     Attributes:
         until: the end of the period; feedback from this time on is not in the period.
         form_name: the name of the only form or survey; None for all of them.
+        survey_names: the names of the account's surveys by id.
     """
 
     account_name: str
@@ -42,6 +45,7 @@ class Scope:
     until: datetime
     form_name: str | None
     directory: Directory
+    survey_names: Mapping[str, str]
 
     @property
     def length(self) -> timedelta:
@@ -81,8 +85,7 @@ def render_report(scope: Scope, current: Figures, previous: Figures) -> str:
         "tiles": list(_tiles(current, previous)),
         "sections": sections,
         "comments": _comments(scope, current),
-        "footnote": f"Test responses are excluded ({current.tests} in this period). The 95 %"
-        " confidence interval of the Net Promoter Score is the adjusted Wald interval.",
+        "notes": [*_NOTES, f"Test responses are excluded ({current.tests} in this period)."],
     }
     return environment.get_template("report.html").render(report=report)
 
@@ -105,10 +108,14 @@ def _tiles(current: Figures, previous: Figures) -> Iterator[dict[str, str]]:
         "value": f"{now.responses:,}",
         "note": _share_change(now.responses, before.responses),
     }
+    rate, rate_before = now.response_rate, before.response_rate
     yield {
-        "title": "Responses to sent surveys",
-        "value": f"{current.with_tracker:,}",
-        "note": _share_change(current.with_tracker, previous.with_tracker),
+        "title": "Response rate",
+        "value": _rate(now),
+        "note": f"{now.solicited:,} of {now.sent:,} surveys sent;"
+        f" {_change(_percentage(rate), _percentage(rate_before), '{:+.0f} points')}"
+        if now.sent
+        else "no survey was sent",
     }
     yield {
         "title": "Mean rating (0 to 10)",
@@ -137,6 +144,14 @@ def _change(now: float | None, before: float | None, form: str) -> str:
         if now is None or before is None
         else f"{form.format(now - before)} from the previous period"
     )
+
+
+def _percentage(rate: float | None) -> float | None:
+    return None if rate is None else 100 * rate
+
+
+def _rate(group: Group) -> str:
+    return _UNKNOWN if group.response_rate is None else f"{group.response_rate:.0%}"
 
 
 def _decimal(number: float | None) -> str:
@@ -176,6 +191,7 @@ def _section(breakdown: Breakdown, scope: Scope, now: Figures, before: Figures) 
     if breakdown in (Breakdown.WEEK, Breakdown.MONTH):
         return _over_time(breakdown, scope, now)
     name_of = _NAMES[breakdown](scope)
+    rates = _RATE_COLUMNS if breakdown in SENT_KEYS else {}
     groups, earlier = now.groups_by(breakdown), before.groups_by(breakdown)
     largest = sorted(groups, key=lambda key: (-groups[key].responses, name_of(key)))
     bars = [
@@ -191,11 +207,12 @@ def _section(breakdown: Breakdown, scope: Scope, now: Figures, before: Figures) 
         else "The bars show the mean rating.",
         [row_chart(title, bars, highest=10)],
         f"Responses, mean rating and Net Promoter Score by {breakdown}",
-        [str(breakdown).capitalize(), *_GROUP_COLUMNS, "Before", "Mean before"],
+        [str(breakdown).capitalize(), *_GROUP_COLUMNS, *rates, "Before", "Mean before"],
         [
             [
                 name_of(key),
                 *_cells(groups[key]),
+                *(value_of(groups[key]) for value_of in rates.values()),
                 f"{earlier[key].responses:,}" if key in earlier else "0",
                 _decimal(earlier[key].mean) if key in earlier else _NOTHING,
             ]
@@ -205,6 +222,20 @@ def _section(breakdown: Breakdown, scope: Scope, now: Figures, before: Figures) 
 
 
 _GROUP_COLUMNS: Final = ("Responses", "Mean rating", "NPS", "NPS interval")
+
+_RATE_COLUMNS: Final[Mapping[str, Callable[[Group], str]]] = {
+    "Surveys sent": lambda group: f"{group.sent:,}",
+    "Response rate": _rate,
+}
+"""The columns of breakdowns with a response rate, by title."""
+
+_NOTES: Final = (
+    "The 95 % confidence interval of the Net Promoter Score is the adjusted Wald interval.",
+    "The response rate is the number of responses through a personal survey link in this period,"
+    " divided by the number of surveys that were sent in this period. It exceeds 100 % if"
+    " respondents answer surveys that were sent before this period, or links that the service did"
+    " not send. Surveys with the outcome UNKNOWN do not count as sent.",
+)
 
 
 def _cells(group: Group) -> list[str]:
@@ -263,8 +294,13 @@ def _store_names(scope: Scope) -> Callable[[str], str]:
     return lambda key: (scope.directory.name_of(key) or "deleted store") if key else "no store"
 
 
+def _survey_names(scope: Scope) -> Callable[[str], str]:
+    return lambda key: scope.survey_names.get(key, "deleted survey") if key else "contact forms"
+
+
 _NAMES: Final[Mapping[Breakdown, Callable[[Scope], Callable[[str], str]]]] = {
     Breakdown.STORE: _store_names,
+    Breakdown.SURVEY: _survey_names,
     Breakdown.LANGUAGE: lambda _scope: str,
 }
 

@@ -14,7 +14,8 @@ from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import require_form
+from chalicelib.services.forms.saved import list_forms, require_form
+from chalicelib.services.solicitation.sent_surveys import find_sent_surveys
 
 
 def write_report(
@@ -43,6 +44,7 @@ def write_report(
         until,
         _form_name(wanted),
         current_directory(account_id),
+        _survey_names(account_id) if Breakdown.SURVEY in breakdowns else {},
     )
 
     def figures(start: datetime, end: datetime) -> Figures:
@@ -53,6 +55,15 @@ def write_report(
         return collected
 
     current, previous = figures(since, until), figures(since - scope.length, since)
+    if not wanted.form_id:  # Only surveys are sent.
+        for survey in find_sent_surveys(
+            account_id,
+            since - scope.length,
+            until,
+            survey_id=wanted.survey_id,
+            on_read=on_read,
+        ):
+            (current if survey.sent_at >= since else previous).add_sent(survey)
     with replaced_file(output) as file:
         file.write(render_report(scope, current, previous).encode())
     return current.total.responses
@@ -64,3 +75,7 @@ def _form_name(wanted: FeedbackFilter) -> str | None:
     if wanted.survey_id:
         return require_form(FormKind.SURVEY, wanted.survey_id).saved.name
     return None
+
+
+def _survey_names(account_id: str) -> dict[str, str]:
+    return {form.saved.id: form.saved.name for form in list_forms(account_id, FormKind.SURVEY)}

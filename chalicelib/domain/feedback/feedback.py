@@ -48,6 +48,7 @@ class Feedback(Resource):
             order.
         rating: from 0 to 10; None if there is no rating.
         is_anonymized: whether the answers were anonymized. Only ratings remain.
+        had_tracker: whether the submission had a tracker, which an erasure removed.
         redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
             none.
     """
@@ -68,6 +69,7 @@ class Feedback(Resource):
     rating: int | None
     redirect_to: str = ""
     is_anonymized: bool = False
+    had_tracker: bool = False
     created_at: Timestamp
 
     @property
@@ -93,6 +95,11 @@ class Feedback(Resource):
         return None if self.tracker_id else self.answered_pair
 
     @property
+    def is_solicited(self) -> bool:
+        """Whether the respondent answered a survey through a tracker."""
+        return self.tracker_id is not None or self.had_tracker
+
+    @property
     def answered_pair(self) -> CustomerPair | None:
         """The pair of e-mail and phone number in the answers, or None."""
         return pair_of(self.email, self.phone_number)
@@ -112,6 +119,7 @@ class Feedback(Resource):
             "purchase_id": None,
             "tracker_id": None,
             "context_id": context_id,
+            "had_tracker": self.is_solicited,
         }
         return self.anonymized().model_copy(update=unlinked)
 

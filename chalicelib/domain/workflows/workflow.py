@@ -39,10 +39,12 @@ Operator = StrEnum(  # type: ignore[misc]
 )
 Operator.__doc__ = "Operator of a condition: compares a value, or combines several conditions."
 
+_COMBINATIONS: Final = {member.value: member for member in Combination}
+
 
 def combination_of(operator: Operator) -> Combination | None:
     """Return the operator as a `Combination`, or None if it is a comparison operator."""
-    return Combination(operator.value) if operator.value in list(Combination) else None
+    return _COMBINATIONS.get(operator.value)
 
 
 class Condition(Resource):

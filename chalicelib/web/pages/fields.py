@@ -13,6 +13,7 @@ from chalicelib.web.pages.words import Words
 Answers = Mapping[str, Sequence[str]]
 """The values of each answer by field id, in the form's original language."""
 
+_END_MARKS: Final = ("?", "!", ".", ":", "؟", "？", "。")
 _MAX_RADIOS: Final = 7
 """Maximum number of options that are displayed as radio buttons instead of a drop-down list.
 
@@ -69,6 +70,11 @@ class DisplayedField:
     def key(self) -> str:
         """The HTML id of the first element of the control. Error messages link to this element."""
         return f"q{self.number}"
+
+    @property
+    def summary(self) -> str:
+        """The label and the error, as the error summary displays them."""
+        return f"{self.label}{'' if self.label.endswith(_END_MARKS) else ':'} {self.error}"
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def output(tmp_path: Path) -> Path:
 
 
 def demo(output: Path, base_url: str = BASE_URL) -> Any:
-    result = run("demo", "--base-url", base_url, "--output", output)
+    result = run("demo-data", "load", "--base-url", base_url, "--output", output)
     assert result.exit_code == 0, result.stderr
     return json.loads(output.read_text())
 
@@ -165,7 +165,9 @@ def test_second_demo_run_updates_base_url_in_demo_file(output: Path) -> None:
 
 def test_demo_prints_links_of_pages(output: Path) -> None:
     demo_file = demo(output)
-    printed = run("demo", "--base-url", BASE_URL, "--output", output).stdout.splitlines()
+    printed = run(
+        "demo-data", "load", "--base-url", BASE_URL, "--output", output
+    ).stdout.splitlines()
     pages = [demo_file[name] for name in ("contactFormPage", "surveyPage", "rtlSurveyPage")]
     assert set(pages) <= set(printed)
     assert all(page.startswith(f"{BASE_URL}/public/") for page in pages)
@@ -211,7 +213,16 @@ def test_demo_run_replaces_invalid_credentials(output: Path) -> None:
 
 def test_demo_feedback_is_counted_and_starts_no_workflow(output: Path) -> None:
     webhook_url = "https://hooks.example.com/feedback"
-    arguments = ("demo", "--base-url", BASE_URL, "--output", output, "--webhook-url", webhook_url)
+    arguments = (
+        "demo-data",
+        "load",
+        "--base-url",
+        BASE_URL,
+        "--output",
+        output,
+        "--webhook-url",
+        webhook_url,
+    )
     assert run(*arguments).exit_code == 0
     rows = all_rows()
     feedback = [row for row in rows["feedback-test-feedback"] if "input_hash" in row]
@@ -239,7 +250,7 @@ def test_demo_file_is_readable_only_by_its_owner(output: Path) -> None:
 def test_commands_printed_by_demo_are_valid(output: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     demo_file = demo(output)
-    printed = run("demo", "--base-url", BASE_URL, "--output", output).stdout
+    printed = run("demo-data", "load", "--base-url", BASE_URL, "--output", output).stdout
     commands = [shlex.split(line) for line in printed.splitlines() if line.startswith("curl ")]
     assert [command[-1] for command in commands] == [
         f"{BASE_URL}/partners/customer?id={demo_file['customerId']}",
@@ -256,7 +267,7 @@ def test_commands_printed_by_demo_are_valid(output: Path, caplog: pytest.LogCapt
 def test_unwritable_demo_file_is_reported_in_one_line(tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("")
-    result = run("demo", "--base-url", BASE_URL, "--output", blocked / "demo.json")
+    result = run("demo-data", "load", "--base-url", BASE_URL, "--output", blocked / "demo.json")
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
     assert "Cannot write" in result.stderr

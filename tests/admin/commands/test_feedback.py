@@ -259,3 +259,33 @@ def test_failed_export_keeps_existing_file(seeded: SeededAccount, tmp_path: Path
     assert missing.exit_code == 1
     assert missing.stderr.startswith("Error: Cannot use ")
     assert len(missing.stderr.splitlines()) == 1
+
+
+def test_report_reads_nothing_but_indexes_and_records_of_period(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
+    submit(seeded)
+    file = tmp_path / "report.html"
+    with counted_calls() as calls:
+        result = run("feedback", "report", seeded.account_id, "--output", file)
+    assert (result.exit_code, "on 2 response(s)" in result.stderr) == (0, True)
+    # Queries: places, surveys, feedback of both periods, solicitations.
+    assert dict(calls) == {
+        "dynamodb.GetItem": 3,
+        "dynamodb.Query": 5,
+        "dynamodb.BatchGetItem": 2,
+    }
+    html = file.read_text()
+    assert "Response rate" in html
+    assert "not known" in html
+
+
+def test_report_of_contact_form_reads_no_solicitations(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
+    submit(seeded)
+    options = ("--form", seeded.contact_form_id, "--by", "store")
+    with counted_calls() as calls:
+        run("feedback", "report", seeded.account_id, *options, "--output", tmp_path / "report.html")
+    # Queries: places, the form, feedback of both periods.
+    assert calls["dynamodb.Query"] == 4

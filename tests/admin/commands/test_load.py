@@ -77,7 +77,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_load_saves_referenced_resources_before_referencing_ones(file: Path) -> None:
     account, definitions = new_account(), Definitions()
-    result = run("load", write_jsonl(definitions.all(), file), "--account", account)
+    result = run("definition", "load", write_jsonl(definitions.all(), file), "--account", account)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == (
         "Loaded: 1 brand, 1 store, 1 customer, 1 contact form, 1 survey, 1 purchase\n"
@@ -92,9 +92,9 @@ def test_load_saves_referenced_resources_before_referencing_ones(file: Path) -> 
 def test_second_load_changes_nothing(file: Path) -> None:
     account = new_account()
     write_jsonl(Definitions().all(), file)
-    run("load", file, "--account", account)
+    run("definition", "load", file, "--account", account)
     before = list_customers(account, ALL)
-    assert run("load", file, "--account", account).exit_code == 0
+    assert run("definition", "load", file, "--account", account).exit_code == 0
     after = list_customers(account, ALL)
     ignored = {"updated_at": None}
     assert [c.model_copy(update=ignored) for c in after.items] == [
@@ -123,7 +123,7 @@ kind: shop
     customers_file.write_text(
         json.dumps([7, {"kind": "customer", "id": new_id(), "email": "nobody", "account": "x"}])
     )
-    result = run("load", places_file, customers_file, "--account", account)
+    result = run("definition", "load", places_file, customers_file, "--account", account)
     assert result.exit_code == 1
     assert not result.stdout
     *errors, last = result.stderr.splitlines()
@@ -143,7 +143,7 @@ kind: shop
 def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
     account, definitions = new_account(), Definitions()
     without_places = [d for d in definitions.all() if d["kind"] in ("purchase", "survey", "store")]
-    result = run("load", write_jsonl(without_places, file), "--account", account)
+    result = run("definition", "load", write_jsonl(without_places, file), "--account", account)
     assert result.exit_code == 1
     assert [line.split(", ")[2].split(":")[0] for line in result.stderr.splitlines()[:-1]] == [
         "/customerId",
@@ -158,7 +158,9 @@ def test_reference_is_not_reported_as_unknown_if_a_file_is_unreadable(
     broken = tmp_path / "places.yaml"
     broken.write_text("kind: brand\n  id: [")
     form = Definitions().all()[2]
-    result = run("load", broken, write_jsonl([form], file), "--account", new_account())
+    result = run(
+        "definition", "load", broken, write_jsonl([form], file), "--account", new_account()
+    )
     assert result.stderr.splitlines()[-1] == "1 error(s); nothing was written."
 
 
@@ -166,7 +168,9 @@ def test_load_rejects_form_with_rule_errors_before_writing(file: Path) -> None:
     account, definitions = new_account(), Definitions()
     survey, brand = definitions.all()[1], definitions.all()[5]
     invalid_survey = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
-    result = run("load", write_jsonl([invalid_survey, brand], file), "--account", account)
+    result = run(
+        "definition", "load", write_jsonl([invalid_survey, brand], file), "--account", account
+    )
     assert "/preRedirectConfig" in result.stderr
     assert "/postRedirectThreshold" in result.stderr
     assert places.load_directory(account).places == ()
@@ -174,7 +178,9 @@ def test_load_rejects_form_with_rule_errors_before_writing(file: Path) -> None:
 
 def test_load_rejects_duplicate_id(file: Path) -> None:
     customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
-    result = run("load", write_jsonl([customer, customer], file), "--account", new_account())
+    result = run(
+        "definition", "load", write_jsonl([customer, customer], file), "--account", new_account()
+    )
     assert f"{file}, definition 2, /id: Duplicate id, first used in {file}, definition 1." in (
         result.stderr
     )
@@ -186,7 +192,7 @@ def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None
         {"kind": "customer", "id": new_id(), "firstName": "A", "account": first},
         {"kind": "customer", "id": new_id(), "firstName": "B", "account": second},
     ]
-    assert run("load", write_jsonl(customers, file)).exit_code == 0
+    assert run("definition", "load", write_jsonl(customers, file)).exit_code == 0
     assert [c.first_name for c in list_customers(first, ALL).items] == ["A"]
     assert [c.first_name for c in list_customers(second, ALL).items] == ["B"]
 
@@ -194,7 +200,10 @@ def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None
 @pytest.mark.parametrize("account", [[], ["--account", new_id()]])
 def test_definition_of_unknown_account_is_rejected(file: Path, account: list[str]) -> None:
     result = run(
-        "load", write_jsonl([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account
+        "definition",
+        "load",
+        write_jsonl([{"kind": "brand", "id": new_id(), "name": "A"}], file),
+        *account,
     )
     assert result.exit_code == 1
     assert "/account" in result.stderr
@@ -202,8 +211,8 @@ def test_definition_of_unknown_account_is_rejected(file: Path, account: list[str
 
 def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
     first, second, definitions = new_account(), new_account(), Definitions()
-    run("load", write_jsonl(definitions.all(), file), "--account", first)
-    result = run("load", file, "--account", second)
+    run("definition", "load", write_jsonl(definitions.all(), file), "--account", first)
+    result = run("definition", "load", file, "--account", second)
     assert result.exit_code == 1
     assert "definition 3: This id is already used by another account's form. (refused)" in (
         result.stderr
@@ -214,13 +223,19 @@ def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
 def test_loaded_customers_are_listed_in_definition_order(file: Path) -> None:
     account = new_account()
     customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
-    run("load", write_jsonl(customers, file), "--account", account)
+    run("definition", "load", write_jsonl(customers, file), "--account", account)
     assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
 
 
 def test_purchases_of_same_unknown_customer_create_one_customer(tmp_path: Path) -> None:
     account, definitions = new_account(), Definitions()
-    run("load", write_jsonl(definitions.all()[4:], tmp_path / "places.jsonl"), "--account", account)
+    run(
+        "definition",
+        "load",
+        write_jsonl(definitions.all()[4:], tmp_path / "places.jsonl"),
+        "--account",
+        account,
+    )
     csv = tmp_path / "purchases.csv"
     csv.write_text(
         "source,externalId,storeId,date,customer.email,customer.firstName,customer.emailOptin\n"
@@ -230,7 +245,7 @@ def test_purchases_of_same_unknown_customer_create_one_customer(tmp_path: Path) 
         )
         + f"Import,6,{definitions.store},2026-01-07,new@example.com,,\n"
     )
-    result = run("load", csv, "--account", account)
+    result = run("definition", "load", csv, "--account", account)
     assert (result.exit_code, result.stdout) == (0, "Loaded: 7 purchases\n")
     (customer,) = list_customers(account, ALL).items
     assert (customer.first_name, customer.purchase_count) == ("Νέα", 6)
@@ -246,7 +261,9 @@ def test_unavailable_database_stops_load(file: Path, monkeypatch: pytest.MonkeyP
         raise Unavailable("The database is busy.")
 
     monkeypatch.setitem(save._WRITE, Kind.PURCHASE, busy)
-    result = run("load", write_jsonl(Definitions().all(), file), "--account", new_account())
+    result = run(
+        "definition", "load", write_jsonl(Definitions().all(), file), "--account", new_account()
+    )
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "5 of 6 definitions were written. Load them again to continue.",
@@ -259,7 +276,7 @@ def test_load_accepts_example_in_operator_guide(tmp_path: Path) -> None:
     example = tmp_path / "example.yaml"
     example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     account = new_account()
-    result = run("load", example, "--account", account)
+    result = run("definition", "load", example, "--account", account)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")
 
@@ -268,11 +285,11 @@ def test_definition_whose_account_differs_from_account_option_is_rejected(file: 
     account, other = new_account(), new_account()
     brand = {"kind": "brand", "id": new_id(), "name": "Brand"}
     write_jsonl([brand | {"account": other}], file)
-    result = run("load", file, "--account", account)
+    result = run("definition", "load", file, "--account", account)
     assert result.exit_code == 1
     assert f"/account: Differs from --account {account}. (not_allowed)" in result.stderr
     write_jsonl([brand | {"account": account.upper()}], file)
-    assert run("load", file, "--account", account).exit_code == 0
+    assert run("definition", "load", file, "--account", account).exit_code == 0
 
 
 def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
@@ -281,7 +298,7 @@ def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
         {"kind": "brand", "id": new_id(), "name": "Brand", "account": account}
         for account in (first, second, second)
     ]
-    assert run("load", write_jsonl(brands, file)).stdout == (
+    assert run("definition", "load", write_jsonl(brands, file)).stdout == (
         f"Loaded into account {first}: 1 brand\nLoaded into account {second}: 2 brands\n"
     )
 

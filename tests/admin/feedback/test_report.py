@@ -12,9 +12,10 @@ from admin.feedback.report.charts import Bar, column_chart, row_chart
 from admin.feedback.report.figures import Breakdown, Figures, Group, periods
 from admin.feedback.report.page import Scope, render_report
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
+from chalicelib.services.solicitation.sent_surveys import SentSurvey
 from tests.domain.feedback.factories import NOW, answer, build_feedback
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -22,7 +23,15 @@ STORES = {derived_id("store", name): name for name in ("Lyon <Bellecour>", "Nice
 DIRECTORY = Directory.of(
     [Place(id=place_id, kind=PlaceKind.STORE, name=name) for place_id, name in STORES.items()]
 )
-SCOPE = Scope("Maison & Lumen", NOW - timedelta(weeks=12), NOW, None, DIRECTORY)
+SURVEY = derived_id("survey", "After the visit")
+SCOPE = Scope(
+    "Maison & Lumen",
+    NOW - timedelta(weeks=12),
+    NOW,
+    None,
+    DIRECTORY,
+    {SURVEY: "After <the> visit"},
+)
 
 
 def rated(rating: int | None, **overrides: object) -> Feedback:
@@ -117,6 +126,62 @@ def test_short_texts_and_answers_to_text_fields_are_not_comments() -> None:
     assert figures(record).comments == {}
 
 
+def answered(**overrides: object) -> Feedback:
+    """Return a response to the survey through a tracker."""
+    survey = {"kind": FormKind.SURVEY, "form_id": SURVEY, "tracker_id": "t"}
+    return rated(9, **(survey | overrides))
+
+
+def sent(store_id: str | None = None) -> SentSurvey:
+    return SentSurvey(SURVEY, store_id, NOW)
+
+
+def test_response_rate_is_responses_with_tracker_per_sent_survey() -> None:
+    lyon, nice, paris = STORES
+    collected = figures(
+        answered(store_id=lyon), answered(store_id=nice), answered(tracker_id=None), rated(9)
+    )
+    collected.add(stored(answered(store_id=lyon), is_test=True))
+    for store in (lyon, lyon, paris, None):
+        collected.add_sent(sent(store))
+    assert collected.total.response_rate == 2 / 4
+    by_store = collected.groups_by(Breakdown.STORE)
+    rates = {store: by_store[store].response_rate for store in (lyon, nice, paris, "")}
+    assert rates == {lyon: 1 / 2, nice: None, paris: 0, "": 0}
+    by_survey = collected.groups_by(Breakdown.SURVEY)
+    assert (by_survey[SURVEY].response_rate, by_survey[""].response_rate) == (2 / 4, None)
+    assert {group.sent for group in collected.groups_by(Breakdown.WEEK).values()} == {0}
+
+
+def test_erased_response_with_tracker_counts_for_response_rate() -> None:
+    collected = figures(answered().without_person(), answered(tracker_id=None).without_person())
+    assert collected.total.solicited == 1
+
+
+def page_text(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", html))
+
+
+def test_report_shows_response_rate_in_total_by_store_and_by_survey() -> None:
+    lyon, nice, _ = STORES
+    current, previous = figures(answered(store_id=lyon)), figures(answered(store_id=lyon))
+    for store in (lyon, lyon, lyon, nice):
+        current.add_sent(sent(store))
+    previous.add_sent(sent(lyon))
+    text = page_text(render_report(SCOPE, current, previous))
+    assert "Response rate 25% 1 of 4 surveys sent; -75 points from the previous period" in text
+    assert "Lyon &lt;Bellecour&gt; 1 9.00 +100 -48 to +98 3 33%" in text
+    assert "Nice 0 – – – 1 0%" in text
+    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +98 4 25%" in text
+
+
+def test_response_rate_is_not_known_if_nothing_was_sent() -> None:
+    text = page_text(render_report(SCOPE, figures(answered(), rated(9)), figures()))
+    assert "Response rate not known no survey was sent" in text
+    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +98 0 not known" in text
+    assert "contact forms 1 9.00" in text
+
+
 class Page(HTMLParser):
     """Collect the tags, attributes and texts of a page."""
 
@@ -146,9 +211,16 @@ def sample_report() -> str:
             store_id=store,
             created_at=NOW - age,
             comment=comments[rating < 7] if number % 5 == 0 else None,
-            tracker_id="t" if number % 3 else None,
+            **(
+                {"kind": FormKind.SURVEY, "form_id": SURVEY, "tracker_id": "t"}
+                if number % 3
+                else {}
+            ),
         )
-        (current if age < timedelta(weeks=12) else previous).add(stored(record))
+        period = current if age < timedelta(weeks=12) else previous
+        period.add(stored(record))
+        for _ in range(randomness.choice((1, 2, 4))):
+            period.add_sent(sent(store))
     return render_report(SCOPE, current, previous)
 
 
@@ -176,10 +248,10 @@ def test_report_escapes_names_and_comments() -> None:
 def test_each_chart_has_name_text_and_table() -> None:
     html = sample_report()
     page = Page(html)
-    assert page.tags.count("svg") == 1 + 2 * 2 + 2
-    assert page.tags.count("table") == 5
+    assert page.tags.count("svg") == 1 + 2 * 2 + 3
+    assert page.tags.count("table") == 6
     roles = sorted(str(value) for name, value in page.attributes if name == "role")
-    assert roles == ["img"] * 7 + ["region"] * 5
+    assert roles == ["img"] * 8 + ["region"] * 6
     assert "Number of responses by rating" in html
 
 
@@ -190,7 +262,7 @@ def test_tables_contain_numbers_of_period_and_of_previous_period() -> None:
         figures(rated(9, store_id=store), rated(10, store_id=store)),
         figures(rated(4, store_id=store)),
     )
-    text = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", html))
+    text = page_text(html)
     assert "Lyon &lt;Bellecour&gt; 2 9.50 +100 " in text
     assert "+100% from 1" in text
     assert "+5.50 from the previous period" in text

@@ -10,14 +10,13 @@ import boto3
 
 def stored_texts(account_id: str) -> list[str]:
     """Return the texts of all table rows that contain the account id."""
-    return [text for _, text in table_texts() if account_id in text]
+    return [text for _, text in table_texts(boto3.client("dynamodb")) if account_id in text]
 
 
-def table_texts() -> Iterator[tuple[str, str]]:
+def table_texts(dynamodb: Any) -> Iterator[tuple[str, str]]:
     """Yield the table and the text of each row. Compressed attributes are decompressed."""
-    client = boto3.client("dynamodb")
-    for table in client.list_tables()["TableNames"]:
-        for page in client.get_paginator("scan").paginate(TableName=table):
+    for table in dynamodb.list_tables()["TableNames"]:
+        for page in dynamodb.get_paginator("scan").paginate(TableName=table):
             for item in page["Items"]:
                 yield table, json.dumps(item, default=_text, ensure_ascii=False)
 

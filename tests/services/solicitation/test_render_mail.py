@@ -1,5 +1,6 @@
 """Tests of the HTML part and the text part of mails: content, escaping and size."""
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from chalicelib.domain.solicitation.mail_content import MAX_HTML_BYTES, MailContent
 from chalicelib.services.solicitation.render_mail import render_html, render_text
+from infrastructure.deployment.code_package import PROJECT
 from tests.domain.forms.factories import IMAGE, field
 from tests.domain.solicitation.factories import content
 
@@ -74,6 +76,27 @@ def test_html_has_language_and_direction() -> None:
     assert html.all("html") == [{"lang": "ar", "dir": "rtl"}]
     assert all(table["dir"] == "rtl" for table in html.all("table") if "dir" in table)
     assert not [cell for cell in html.all("td") if cell.get("align") == "left"]
+
+
+def test_every_css_property_is_compared_with_mail_clients() -> None:
+    document = (PROJECT / "docs/decisions/messages.md").read_text()
+    rows = document[document.index("| CSS property |") :].partition("\n\n")[0].splitlines()[2:]
+    compared = {name for row in rows for name in re.findall("`([a-z-]+)`", row.split("|")[1])}
+    html, _ = both_parts(content(logo=IMAGE, cover=IMAGE, **QUESTION))
+    styles = [attributes.get("style", "") for _, attributes in html.elements]
+    used = {part.split(":")[0].strip() for style in styles for part in style.split(";") if part}
+    assert used == compared
+
+
+def test_colours_and_paddings_work_in_clients_that_ignore_their_style() -> None:
+    html, _ = both_parts(content(logo=IMAGE, cover=IMAGE, **QUESTION))
+    for _, attributes in html.elements:
+        colour = re.search("background-color:(#[0-9a-f]+)", attributes.get("style", ""))
+        assert attributes.get("bgcolor") == (colour[1] if colour else None)
+    links = [link for link in html.all("a") if "padding" in link["style"]]
+    cells = [cell for cell in html.all("td") if "mso-padding-alt" in cell.get("style", "")]
+    assert len(links) == len(cells) == 12
+    assert all("border" not in link["style"] for link in links)
 
 
 def test_mail_without_images_names_the_brand() -> None:

@@ -18,6 +18,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.storage import feedback
 from chalicelib.web.pages import assets
+from chalicelib.web.pages.fields import DisplayedField
 from chalicelib.web.public.form_page import FormState, show_form
 from chalicelib.web.public.form_request import FormRequest
 from tests.domain.feedback.test_answers_oracle import forms_and_submissions
@@ -284,6 +285,15 @@ def test_other_answers_with_used_tracker_get_page_of_used_tracker(fresh: SeededA
             status,
             status == 409,
         )
+
+
+@pytest.mark.parametrize(
+    ("label", "summary"),
+    [("Why?", "Why? Enter an answer."), ("Why", "Why: Enter an answer.")],
+)
+def test_error_summary_adds_colon_unless_label_ends_with_a_mark(label: str, summary: str) -> None:
+    shown = DisplayedField(0, "why", "input", label, error="Enter an answer.")
+    assert shown.summary == summary
 
 
 def test_check_of_conditions_shows_field_and_stores_nothing(fresh: SeededAccount) -> None:

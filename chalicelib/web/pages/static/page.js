@@ -196,6 +196,7 @@ class Form {
     if (this.isSending) return;
     const order = [...this.form.querySelectorAll("[data-field]:not([hidden])")].map((item) => item.dataset.field);
     const errors = order.map((n) => [n, this.check(n)]).filter(([, text]) => text);
+    this.say("");
     this.summarize(errors);
     if (!errors.length) this.send();
   }
@@ -205,10 +206,10 @@ class Form {
     summary.querySelector("p").textContent = message;
     summary.querySelector("ul").replaceChildren(...errors.map(([n, text]) => {
       const link = document.createElement("a");
-      const label = this.container(n).querySelector("legend, label");
+      const label = this.container(n).querySelector("legend, label").textContent.replace(/\s*\*\s*$/, "");
       const first = this.controls(n)[0];
       link.href = `#${first.id}`;
-      link.textContent = `${label.textContent.replace(/\s*\*\s*$/, "")}: ${text}`;
+      link.textContent = `${label}${/[?!.:؟？。]$/.test(label) ? "" : ":"} ${text}`;
       link.addEventListener("click", (event) => {
         event.preventDefault();
         first.focus();

@@ -1,0 +1,144 @@
+"""A DynamoDB and an SQS in memory, in a process of their own, which several processes share.
+
+Botocore still signs the requests and parses the responses; only its HTTP exchange is replaced, by a
+local socket and a pause.
+"""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
+from botocore.httpsession import URLLib3Session
+
+from benchmarks.memory_tables import MemoryTables, Request, RequestFailed
+
+_LENGTH_BYTES: Final = 4
+_BACKLOG: Final = 1_000
+
+
+class MemoryCloud(MemoryTables):
+    """The tables and queues of a stage."""
+
+    def __init__(self, stage: str) -> None:
+        super().__init__(stage)
+        self._queues: defaultdict[str, deque[str]] = defaultdict(deque)
+
+    def GetQueueUrl(self, request: Request) -> Any:  # noqa: N802
+        return {"QueueUrl": f"https://sqs.eu-west-1.amazonaws.com/1/{request['QueueName']}"}
+
+    def SendMessageBatch(self, request: Request) -> Any:  # noqa: N802
+        entries = request["Entries"]
+        self._queues[request["QueueUrl"]].extend(entry["MessageBody"] for entry in entries)
+        sent = [{"Id": entry["Id"], "MessageId": "", "MD5OfMessageBody": ""} for entry in entries]
+        return {"Successful": sent, "Failed": []}
+
+    def ReceiveMessage(self, request: Request) -> Any:  # noqa: N802
+        """Return all messages, and delete them."""
+        messages = self._queues.pop(request["QueueUrl"], ())
+        return {"Messages": [{"MessageId": "", "Body": body} for body in messages]}
+
+    def GetSecretValue(self, _: Request) -> Any:  # noqa: N802
+        return {"SecretString": "s" * 64}
+
+    def response(self, operation: str, body: bytes) -> tuple[int, bytes]:
+        """Return the status and the body of the response to a request."""
+        try:
+            return 200, json.dumps(getattr(self, operation)(json.loads(body))).encode()
+        except RequestFailed as failed:
+            return 400, json.dumps(failed.args[0]).encode()
+
+
+def serve(path: Path, stage: str) -> None:
+    """Respond to requests on a local socket until the process is stopped."""
+    cloud = MemoryCloud(stage)
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(
+            lambda: _Connection(cloud), str(path), backlog=_BACKLOG
+        )
+        await server.serve_forever()
+
+    with suppress(KeyboardInterrupt):
+        asyncio.run(run())
+
+
+class _Connection(asyncio.Protocol):
+    """A connection of a client, which waits for each response before the next request."""
+
+    def __init__(self, cloud: MemoryCloud) -> None:
+        self._cloud = cloud
+        self._received = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        end = _LENGTH_BYTES + int.from_bytes(self._received[:_LENGTH_BYTES], "big")
+        if len(self._received) < end:
+            return
+        operation, _, body = self._received[_LENGTH_BYTES:end].partition(b"\n")
+        self._received = b""
+        status, response = self._cloud.response(operation.decode(), body)
+        self._transport.write(_frame(b"%d\n%b" % (status, response)))
+
+
+class CloudClient(threading.local):
+    """Sends the AWS requests of this process to the cloud, with a connection for each thread.
+
+    Args:
+        path: the socket of the cloud.
+        added_ms: the pause before each request, in milliseconds.
+    """
+
+    def __init__(self, path: Path, added_ms: float = 0) -> None:
+        self._added_s = added_ms / 1000
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(str(path))
+        self._responses = self._socket.makefile("rb")
+
+    def install(self) -> None:
+        """Replace botocore's HTTP exchange until the process ends."""
+        client = self
+
+        def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
+            return client.respond(request)
+
+        setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
+
+    def respond(self, request: AWSPreparedRequest) -> AWSResponse:
+        """Return the response of the cloud to an AWS request."""
+        time.sleep(self._added_s)
+        target = request.headers["X-Amz-Target"]
+        operation = (target if isinstance(target, bytes) else target.encode()).rpartition(b".")[2]
+        assert isinstance(request.body, bytes)
+        self._socket.sendall(_frame(operation + b"\n" + request.body))
+        length = int.from_bytes(self._responses.read(_LENGTH_BYTES), "big")
+        status, _, body = self._responses.read(length).partition(b"\n")
+        headers = {
+            "Content-Type": request.headers["Content-Type"],
+            "Content-Length": str(len(body)),
+        }
+        return AWSResponse(request.url, int(status), HTTPHeaders.from_dict(headers), _Body(body))
+
+
+class _Body:
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def stream(self, **_: Any) -> Iterator[bytes]:
+        yield self._body
+
+
+def _frame(content: bytes) -> bytes:
+    return len(content).to_bytes(_LENGTH_BYTES, "big") + content

@@ -1,0 +1,172 @@
+"""Measure how fast a browser on a slow network displays the page of a contact form."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Final
+
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+
+from admin.demo.contents import demo_definitions
+from admin.demo.ids import demo_id
+from benchmarks.own_cloud import deploy_app, own_cloud
+from benchmarks.quiet_log import discard_log
+from benchmarks.report import Section, Table
+from benchmarks.static_page import deploy_static_page
+from chalicelib.services.accounts.manage import create_account
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.forms.save import save_contact_form
+from tests.e2e.browser import chromium
+
+ROUNDS: Final = 7
+_FORM: Final = demo_id("contact-form lumen")
+_SLOW_4G: Final = {
+    "offline": False,
+    "latency": 562.5,
+    "downloadThroughput": 1.6 * 1024 * 1024 / 8 * 0.9,
+    "uploadThroughput": 750 * 1024 / 8 * 0.9,
+}
+"""The values of "Slow 4G" in Chromium's developer tools: milliseconds and bytes per second."""
+_SLOWER_CPU: Final = {"rate": 4}
+_TIMES: Final = """() => {
+    const [paint] = performance.getEntriesByName('first-contentful-paint');
+    const [visit] = performance.getEntriesByType('navigation');
+    return [paint.startTime, visit.domContentLoadedEventEnd, visit.responseStart];
+}"""
+
+
+@dataclass
+class Visits:
+    """The measurements of several visits to one page.
+
+    Attributes:
+        first_byte_ms, paint_ms, interactive_ms: the times from the start of the navigation to the
+            first byte, to the first contentful paint, and to the end of `DOMContentLoaded`, when
+            the script has run.
+    """
+
+    requests: int = 0
+    received_bytes: int = 0
+    first_byte_ms: list[float] = field(default_factory=list)
+    paint_ms: list[float] = field(default_factory=list)
+    interactive_ms: list[float] = field(default_factory=list)
+
+
+def measure() -> Section:
+    """Measure the page, a hand-written page and the JSON view on a local cloud."""
+    with own_cloud() as cloud, discard_log(), _browser() as browser:
+        base_url = deploy_app(cloud)
+        _load_form()
+        page = f"{base_url}/public/contact-form/page?id={_FORM}"
+        static = deploy_static_page(cloud.port)
+        view = f"{base_url}/public/contact-form?id={_FORM}"
+        rows = [
+            ("page, first visit", _visits(browser, page)),
+            ("page, later visit", _visits(browser, page, is_first=False)),
+            ("hand-written page", _visits(browser, static)),
+            ("JSON view", _visits(browser, view)),
+        ]
+    return _section(rows)
+
+
+@contextmanager
+def _browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
+        )
+        yield browser
+        browser.close()
+
+
+def _load_form() -> None:
+    """Save the contact form of the demo, its brands and its stores."""
+    account = create_account("Demo")
+    save = {"brand": save_brand, "store": save_store, "contactForm": save_contact_form}
+    for definition in demo_definitions():
+        content: dict[str, Any] = {**definition.content}
+        kind, _ = content.pop("kind"), content.pop("account")
+        if kind in ("brand", "store") or content["id"] == _FORM:
+            save[kind](account.id, content)
+
+
+def _visits(browser: Browser, url: str, *, is_first: bool = True) -> Visits:
+    """Visit the page several times, each time with an empty cache or with a filled cache."""
+    visits = Visits()
+    _visit(browser, url, Visits(), is_first=True)  # starts the function
+    for _ in range(ROUNDS):
+        _visit(browser, url, visits, is_first=is_first)
+    return visits
+
+
+def _visit(browser: Browser, url: str, visits: Visits, *, is_first: bool) -> None:
+    with browser.new_context() as context:
+        context.route("https://**", Route.abort)  # the images of the demo do not exist
+        if not is_first:
+            context.new_page().goto(url)
+        page = context.new_page()
+        received = _throttle(context, page)
+        page.goto(url, wait_until="networkidle")
+        first_byte, interactive, paint = _times(page)
+    visits.first_byte_ms.append(first_byte)
+    visits.interactive_ms.append(interactive)
+    visits.paint_ms.append(paint)
+    visits.requests = len(received)
+    visits.received_bytes = sum(received)
+
+
+def _times(page: Page) -> tuple[float, float, float]:
+    paint, interactive, first_byte = page.evaluate(_TIMES)
+    return first_byte, max(paint, interactive), paint
+
+
+def _throttle(context: BrowserContext, page: Page) -> list[int]:
+    """Slow down the network and the CPU. Return a list that receives the size of each response."""
+    received: list[int] = []
+    devtools = context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    devtools.send("Network.emulateNetworkConditions", _SLOW_4G)
+    devtools.send("Emulation.setCPUThrottlingRate", _SLOWER_CPU)
+    devtools.on(
+        "Network.loadingFinished",
+        lambda event: (
+            received.append(int(event["encodedDataLength"])) if event["encodedDataLength"] else None
+        ),
+    )
+    return received
+
+
+def _section(rows: list[tuple[str, Visits]]) -> Section:
+    return Section(
+        "Speed of a page",
+        [
+            "The contact form of the demo in Chromium with the network profile Slow 4G and a CPU"
+            " that is four times slower, on a local cloud; medians. The hand-written page has the"
+            " same fields, no style sheet and no script, and comes from the same gateway. A"
+            " later visit has the script and the style sheet in the browser's cache. Interactive"
+            " means painted and with the script loaded. The bytes include headers. The local"
+            " gateway does not compress responses; on AWS, the gateway does.",
+            Table(
+                (
+                    "response",
+                    "requests",
+                    "bytes",
+                    "first byte, ms",
+                    "first paint, ms",
+                    "interactive, ms",
+                ),
+                [_row(name, visits) for name, visits in rows],
+            ),
+        ],
+    )
+
+
+def _row(name: str, visits: Visits) -> tuple[str, ...]:
+    times = (visits.first_byte_ms, visits.paint_ms, visits.interactive_ms)
+    return (
+        name,
+        str(visits.requests),
+        f"{visits.received_bytes:,}",
+        *(f"{median(samples):,.0f}" for samples in times),
+    )

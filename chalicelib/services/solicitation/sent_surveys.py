@@ -1,0 +1,54 @@
+"""Find the surveys that were sent in a period."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Final
+
+from chalicelib.storage import purchases, solicitations
+
+_READ_AT_ONCE: Final = 100
+
+
+@dataclass(frozen=True)
+class SentSurvey:
+    """A survey that was sent to a customer.
+
+    Attributes:
+        store_id: the store of the purchase; None if the purchase does not exist any more.
+    """
+
+    survey_id: str
+    store_id: str | None
+    sent_at: datetime
+
+
+def find_sent_surveys(
+    account_id: str,
+    since: datetime,
+    until: datetime,
+    *,
+    survey_id: str | None = None,
+    on_read: Callable[[int], None] = lambda _: None,
+) -> Iterator[SentSurvey]:
+    """Yield the surveys that the account sent in a period, in constant memory.
+
+    AWS requests: one per MB of the account's solicitations that were created before the end of the
+    period (about 2,500), and one per 100 surveys that were sent.
+
+    Args:
+        until: the end of the period; surveys that were sent at this time are omitted.
+        survey_id: the id of the only survey to find. Default: all surveys.
+        on_read: called after each group of surveys that was read, with the number of its surveys.
+    """
+    sent = (
+        (found.id, found.survey_id, found.sent_at)
+        for found in solicitations.list_sent(account_id, since, until)
+        if found.survey_id and found.sent_at and survey_id in (None, found.survey_id)
+    )
+    while group := list(islice(sent, _READ_AT_ONCE)):
+        stores = purchases.find_stores(account_id, [purchase_id for purchase_id, _, _ in group])
+        for purchase_id, survey, sent_at in group:
+            yield SentSurvey(survey, stores.get(purchase_id), sent_at)
+        on_read(len(group))

@@ -1,0 +1,66 @@
+"""Test that a user's mistake leads to a message and an exit status, never to a traceback."""
+
+import pytest
+
+from tests.admin.command import new_account, run
+
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+ERROR, USAGE = 1, 2
+
+MISTAKES = [
+    ("feedbak list", USAGE, "Did you mean 'feedback'?"),
+    ("status --jsn", USAGE, "--json"),
+    ("feedback list", USAGE, "Missing argument 'ACCOUNT'"),
+    ("feedback list 7", USAGE, "Must be a UUID"),
+    ("feedback list UNKNOWN", ERROR, "There is no account with this id."),
+    ("feedback list ACCOUNT --since 1899-12-31", USAGE, "from 1900 to 2999"),
+    ("feedback list ACCOUNT --until 3000-01-01", USAGE, "from 1900 to 2999"),
+    ("feedback list ACCOUNT --since 99999-01-01", USAGE, "from 1900 to 2999"),
+    ("feedback report ACCOUNT --output no/r.html --until 0001-01-02", USAGE, "from 1900"),
+    (
+        "feedback report ACCOUNT --output no/r.html --since 1900-01-01",
+        ERROR,
+        "Cannot use no/r.html",
+    ),
+    ("feedback report ACCOUNT --output r.html --by colour", USAGE, "'colour' is not one of"),
+    ("feedback report ACCOUNT --output r.html --survey UNKNOWN", ERROR, "There is no survey"),
+    ("feedback export ACCOUNT", USAGE, "Missing option '--output'"),
+    ("feedback export ACCOUNT --output no/such/file.csv", ERROR, "Cannot use no/such/file.csv"),
+    ("feedback export ACCOUNT --output a.csv --form UNKNOWN", ERROR, "There is no contact form"),
+    ("feedback show UNKNOWN", ERROR, "There is no feedback with this id."),
+    ("feedback delete UNKNOWN", USAGE, "Add --yes"),
+    ("customer find ACCOUNT", USAGE, "Use one of --email, --phone and --name."),
+    ("customer export ACCOUNT UNKNOWN --output a.json", ERROR, "There is no customer"),
+    ("customer erase ACCOUNT --yes", USAGE, "Use either ACCOUNT and ID, or --replay."),
+    ("account set ACCOUNT", USAGE, "Set at least one setting."),
+    ("account set ACCOUNT --retention-days soon", USAGE, "Must be a number of days, or off."),
+    ("account set ACCOUNT --time-zone ../../etc/passwd", ERROR, "Must be an IANA time zone"),
+    ("key issue UNKNOWN", ERROR, "There is no account with this id."),
+    ("key revoke 7 --yes", ERROR, "There is no API key with this id."),
+    ("form link UNKNOWN", ERROR, "There is no contact form with this id."),
+    ("survey qr UNKNOWN --poster", ERROR, "There is no survey with this id."),
+    ("workflow test ACCOUNT UNKNOWN", ERROR, "There is no workflow with this id."),
+    ("delivery list ACCOUNT --state lost", USAGE, "'lost' is not one of"),
+    ("delivery replay 7", ERROR, "7: Must be a UUID"),
+    ("purchase show ACCOUNT Site ORDER-1", ERROR, "There is no purchase with this id."),
+    ("solicitation resend ACCOUNT Site ORDER-1", USAGE, "Add --yes"),
+    ("support-email create ACCOUNT nobody", USAGE, "Must be an e-mail address."),
+    ("webhook-secret rotate ACCOUNT --yes --at noon", USAGE, "Must be an ISO 8601 date-time"),
+    ("work replay", USAGE, "Provide either an id or at least one of the options."),
+    ("--stage PROD status", USAGE, "Must be 2 to 16 lower-case letters and digits"),
+]
+
+
+@pytest.fixture(scope="module")
+def account(cloud: None) -> str:
+    return new_account()
+
+
+@pytest.mark.parametrize(("line", "status", "message"), MISTAKES, ids=[m[0] for m in MISTAKES])
+def test_mistake_is_reported_without_traceback(
+    account: str, line: str, status: int, message: str
+) -> None:
+    words = {"ACCOUNT": account, "UNKNOWN": UNKNOWN}
+    result = run(*(words.get(word, word) for word in line.split()))
+    assert result.exit_code == status
+    assert message in " ".join(result.stderr.split())

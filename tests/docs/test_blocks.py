@@ -1,0 +1,121 @@
+"""Test that a test executes each code block of the documentation, and that all links work.
+
+A block that no test executes has a comment with the reason above it:
+``<!-- Not executed by tests: needs an AWS account. -->``.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT, Block, blocks
+
+EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
+    "tests/docs/test_operating_commands.py": {
+        "docs/operating.md": (
+            "kind: brand",
+            "kind: workflow",
+            '"purchase"',
+            "source,externalId",
+            "def decode_cell",
+        ),
+    },
+    "tests/docs/test_webhooks_page.py": {
+        "docs/webhooks.md": ("workflow.action.webhook", "openssl"),
+    },
+    "tests/e2e/test_readme.py": {
+        "README.md": (
+            "/partners/customer/list",
+            "customers-batch.json",
+            "/public/survey/submit",
+            "tail -n 1",
+            "mailbox",
+        ),
+    },
+    "tests/e2e/test_docs.py": {
+        "docs/integrating.md": (
+            "/partners/customer/list",
+            "Idempotency-Key: $KEY",
+            "batch.json",
+            "page?id=FORM",
+            "embed.js",
+            "new FormData",
+            "<form",
+            "requestId",
+        ),
+        "docs/operating.md": ("AWS_ENDPOINT_URL", "completion show", "make logs"),
+    },
+}
+"""Executed blocks by test file and page. The test file contains the same part of each block."""
+
+PAGES = ("README.md", "docs/integrating.md", "docs/operating.md", "docs/webhooks.md")
+ALL_PAGES = ("README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md")))
+
+
+def executions(found: Block) -> list[str]:
+    """Return the test files that execute a block."""
+    files = [
+        file
+        for file, pages in EXECUTED_BY.items()
+        if any(part in found.text for part in pages.get(found.page, ()))
+    ]
+    if len(found.admin_commands) == len(found.text.splitlines()):
+        files.append("tests/docs/test_operating_commands.py")
+    return files
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_one_test_executes_each_block_without_reason(page: str) -> None:
+    wrong = [b for b in blocks(page) if len(executions(b)) != 1 and not b.not_executed]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("file", EXECUTED_BY)
+def test_test_file_selects_blocks_that_it_executes(file: str) -> None:
+    source = (ROOT / file).read_text()
+    for page, parts in EXECUTED_BY[file].items():
+        assert page in source
+        assert [part for part in parts if part not in source] == []
+
+
+def without_code(path: Path) -> str:
+    return re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors that GitHub derives from the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", without_code(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+@pytest.mark.parametrize("page", ALL_PAGES)
+def test_links_of_page_have_targets(page: str) -> None:
+    source = ROOT / page
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(source)):
+        if not link.startswith("http"):
+            path, _, anchor = link.partition("#")
+            target = (source.parent / path) if path else source
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("source", ["infrastructure/data.yaml", "infrastructure/doctor/data.py"])
+def test_pages_and_sections_in_messages_exist(source: str) -> None:
+    found = re.findall(r"(docs/[\w/-]+\.md)(?:#([\w-]+))?", (ROOT / source).read_text())
+    assert found
+    for path, anchor in found:
+        assert not anchor or anchor in anchors(ROOT / path), (path, anchor)
+
+
+def test_commands_of_recipes_exist() -> None:
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    recipes = [b.text for b in blocks("docs/contributing.md") if b.language == "sh"]
+    assert recipes
+    for line in "".join(recipes).splitlines():
+        command, *arguments = line.split()
+        if command == "make":
+            assert arguments[0] in targets, line
+        else:
+            assert command == ".venv/bin/pytest"
+            assert [path for path in arguments if not (ROOT / path).exists()] == []

@@ -1,0 +1,165 @@
+"""Test that the examples in the documentation work without changes, except for placeholders."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from chalicelib.domain.ids import new_id
+from tests.docs.blocks import ROOT, block
+from tests.e2e.admin import admin
+from tests.e2e.browser import open_page, serve
+from tests.e2e.cloud import Cloud
+
+INTEGRATING = "docs/integrating.md"
+OPERATING = "docs/operating.md"
+
+
+def run(cloud: Cloud, folder: Path, part: str) -> str:
+    """Run a block of the page for partners. Return the output."""
+    demo = cloud.demo
+    values = {
+        "BASE_URL": demo["baseUrl"],
+        "API_KEY": demo["apiKey"],
+        "API_SECRET": demo["apiSecret"],
+    }
+    text = block(INTEGRATING, part).text
+    for name, value in values.items():
+        text = text.replace(f"{name}='…'", f"{name}='{value}'")
+    return bash(text, folder, **values)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A contact form of a new account, with one field."""
+
+    base_url: str
+    id: str
+    field_id: str
+
+    def fill(self, part: str) -> str:
+        """Replace the placeholders in a block of the page for partners."""
+        text = block(INTEGRATING, part).text
+        for placeholder, value in {
+            "BASE_URL": self.base_url,
+            "…": self.base_url,
+            "CONTACT_FORM_ID": self.id,
+            '"FORM"': f'"{self.id}"',
+            '"FIELD"': f'"{self.field_id}"',
+        }.items():
+            text = text.replace(placeholder, value)
+        return text
+
+
+@pytest.fixture(scope="module")
+def form(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Form:
+    """Create an account with a contact form that has the field of the examples."""
+    brand, form, field = new_id(), new_id(), new_id()
+    question = {"id": field, "key": "topic", "type": "SINGLE_SELECT", "values": ["A visit"]}
+    definitions = [
+        {"kind": "brand", "id": brand, "name": "Maison Lumen"},
+        {"kind": "contactForm", "id": form, "brandId": brand, "name": "Contact", "language": "en"}
+        | {"fields": [{**question, "label": "Subject"}]},
+    ]
+    file = tmp_path_factory.mktemp("form") / "form.yaml"
+    file.write_text(yaml.safe_dump_all(definitions))
+    account = admin(cloud, "account", "create", "Docs")
+    admin(cloud, "definition", "load", str(file), "--account", account)
+    return Form(cloud.base_url, form, field)
+
+
+def test_first_request_returns_documented_page(cloud: Cloud, tmp_path: Path) -> None:
+    response = json.loads(run(cloud, tmp_path, "/partners/customer/list"))
+    assert len(response["items"]) == response["meta"]["itemCount"] == 2
+
+
+def test_documented_customer_is_created(cloud: Cloud, tmp_path: Path) -> None:
+    customer = json.loads(run(cloud, tmp_path, "Idempotency-Key: $KEY"))
+    assert customer["metadata"]["import"] == {"card": "LC-20418"}
+
+
+def test_documented_batch_is_accepted_and_its_progress_read(cloud: Cloud, tmp_path: Path) -> None:
+    accepted, progress = run(cloud, tmp_path, "batch.json").replace("}{", "}\n{").splitlines()
+    assert json.loads(accepted)["rowCount"] == json.loads(progress)["rowCount"] == 2
+    assert json.loads(accepted)["id"] == json.loads(progress)["id"]
+
+
+def test_documented_problem_is_returned(cloud: Cloud) -> None:
+    demo = cloud.demo
+    response = cloud.http.post(
+        "/partners/customer/list",
+        json={"limit": 101, "offset": 0},
+        headers={"X-API-KEY": demo["apiKey"], "X-API-SECRET": demo["apiSecret"]},
+    )
+    shown = json.loads(block(INTEGRATING, "requestId").text)
+    assert {**response.json(), "requestId": shown["requestId"]} == shown
+
+
+def test_urls_of_pages_return_pages(cloud: Cloud) -> None:
+    text = block(INTEGRATING, "page?id=FORM").text
+    for url in text.split():
+        path = url.removeprefix("BASE_URL").replace("FORM", cloud.demo["contactFormId"])
+        response = cloud.http.get(path.replace("SURVEY", cloud.demo["surveyId"]))
+        assert response.status_code == 200
+
+
+def test_script_tags_embed_forms(form: Form, cloud: Cloud) -> None:
+    tags = form.fill("embed.js").replace("SURVEY_ID", cloud.demo["surveyId"])
+    with serve(f"<!doctype html><title>Shop</title>{tags}") as address, open_page() as page:
+        page.goto(address)
+        for number in range(2):
+            page.frame_locator("iframe").nth(number).locator("form").wait_for()
+
+
+def test_script_submits_form(form: Form, cloud: Cloud) -> None:
+    snippet = block(INTEGRATING, "new FormData").text
+    script = f"async ([base, form]) => {{ {snippet} return response.status; }}"
+    view = cloud.http.get("/public/contact-form", params={"id": form.id}).json()
+    with serve("<!doctype html>") as address, open_page() as page:
+        page.goto(address)
+        assert page.evaluate(script, [form.base_url, view]) == 204
+
+
+def test_plain_html_form_submits_form(form: Form) -> None:
+    with serve(f"<!doctype html>{form.fill('<form')}") as address, open_page() as page:
+        page.goto(address)
+        page.fill('[name="fields[0][values][0]"]', "A visit")
+        with page.expect_response("**/submit") as response_info:
+            page.click("button")
+        assert response_info.value.status == 200
+
+
+def test_operator_command_line_is_set_up(cloud: Cloud) -> None:
+    exports = block(OPERATING, "AWS_ENDPOINT_URL").text.replace("4566", str(cloud.port))
+    completion = block(OPERATING, "completion show").text
+    command = f"set -e\n{exports}{completion}feedback-admin account list --json"
+    accounts = json.loads(bash(command))
+    assert cloud.demo["accountId"] in {account["id"] for account in accounts}
+
+
+def test_make_logs_prints_log_lines(cloud: Cloud) -> None:
+    response: Any = cloud.http.get("/public/survey", params={"survey": "x"}).json()
+    command, _, example_id = block(OPERATING, "make logs").text.strip().partition("=")
+    assert len(example_id) == len(response["requestId"])
+    # Do not install requirements, because the environment of the test runs this command.
+    command = command.replace("make ", "make --old-file=.venv/.requirements ")
+    line = json.loads(bash(f"{command}={response['requestId']}", STATE_DIR=str(cloud.folder)))
+    assert line["status"] == 400
+
+
+def bash(command: str, folder: Path = ROOT, **environment: str) -> str:
+    """Run a command in a folder. Return the output."""
+    result = subprocess.run(
+        ["bash", "-c", command],
+        env=os.environ | environment | {"NO_PROXY": "127.0.0.1"},
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return result.stdout
