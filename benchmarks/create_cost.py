@@ -77,7 +77,8 @@ def _section(measured: dict[str, Creates], targets: dict[str, bool]) -> Section:
             f" {FEEDBACK.batch_size}, as many batches at a time as the function has invocations;"
             " the times are those of a batch. 'CPU' is the CPU time for each record, first of the"
             " processes that create customers, then of the process that assigns positions: if both"
-            " cores do nothing else, they create at most 2,000 ms divided by this sum, in records a second."
+            " cores do nothing else, they create at most 2,000 ms divided by this sum, in records a"
+            " second."
             " 'Listed after' is the time from the last create until all customers are in the list,"
             " including the time to read all pages. Every run checks that each customer is listed"
             " once. 'Disorder' is the longest time by which a customer precedes an older one.",

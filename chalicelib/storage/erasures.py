@@ -40,7 +40,7 @@ _PURPOSE: Final = b"erasure\n"
 
 
 class ErasureRow(WorkRow):
-    """The table row of an erasure. The attributes named after `Erased` are counts."""
+    """The table row of an erasure. Each kind in `Erased` has an attribute with the number of records."""
 
     class Meta:
         name = "erasures"

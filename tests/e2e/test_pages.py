@@ -380,7 +380,7 @@ def test_pre_redirect_question_opens_review_page_or_form_by_keyboard(
 
 
 def act_by_keyboard(page: Page, target: Any) -> None:
-    """Press Tab until the target has the focus, then press its key."""
+    """Press Tab until the target has the focus, then press the key that activates the target."""
     is_focused = "element => element === document.activeElement"
     while not target.evaluate(is_focused):
         page.keyboard.press("Tab")
