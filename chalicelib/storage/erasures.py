@@ -40,7 +40,7 @@ _PURPOSE: Final = b"erasure\n"
 
 
 class ErasureRow(WorkRow):
-    """The table row of an erasure. Each kind in `Erased` has an attribute with the number of records."""
+    """The table row of an erasure, with the number of erased records of each kind in `Erased`."""
 
     class Meta:
         name = "erasures"
