@@ -278,7 +278,7 @@ def _property(number: int, value: str = "1") -> str:
 def _filled(
     start: str, item: Callable[[int], str], end: str, size: int, count: int | None = None
 ) -> str:
-    """Return ``start``, comma-separated items and ``end``.
+    """Return a text that consists of ``start``, comma-separated items and ``end``.
 
     The result has at most ``count`` items and at most ``size`` bytes.
     """

@@ -188,8 +188,8 @@ def deliver(count: int) -> Iterator[None]:
 OPERATIONS: Final = (
     Operation("create a customer", create_listed),
     Operation("create a customer without a position, and list it", create_unlisted),
-    Operation("import a row (times of a chunk)", import_rows),
-    Operation("store and process feedback (times of storing)", submit),
+    Operation("import a row (time per chunk)", import_rows),
+    Operation("store and process feedback (time of storing)", submit),
     Operation("deliver a webhook", deliver),
 )
 

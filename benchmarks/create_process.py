@@ -2,7 +2,7 @@
 
 Usage: ``python -m benchmarks.create_process KIND NUMBER THREADS ADDED_MS``. Two processes create
 the customers, because Lambda runs each request in its own process, and two processes use two cores.
-A third process assigns positions, as the function does on AWS. A fourth process holds the tables
+A third process assigns positions, as the function does on AWS. A fourth process keeps the tables
 and the queues in memory (`benchmarks.memory_cloud`), instead of DynamoDB and SQS.
 """
 
@@ -51,7 +51,7 @@ from chalicelib.storage import feedback
 
 PROCESSES: Final = 2
 _TIMEOUT_S: Final = 120
-"""The maximum time to wait for a process, which may have failed, and for the list."""
+"""The maximum time in seconds to wait for the list, and for a process that may have failed."""
 
 _context: Final = multiprocessing.get_context("spawn")
 

@@ -1,4 +1,4 @@
-"""A DynamoDB and an SQS in memory, in a process of their own, which several processes share.
+"""Keep the tables and queues of a stage in memory, in a process that several processes share.
 
 Botocore still signs the requests and parses the responses; only its HTTP exchange is replaced, by a
 local socket and a pause.
@@ -73,7 +73,7 @@ def serve(path: Path, stage: str) -> None:
 
 
 class _Connection(asyncio.Protocol):
-    """A connection of a client, which waits for each response before the next request."""
+    """A connection from a client. The client waits for each response before the next request."""
 
     def __init__(self, cloud: MemoryCloud) -> None:
         self._cloud = cloud

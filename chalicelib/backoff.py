@@ -1,4 +1,4 @@
-"""Pause between the attempts of an operation that AWS throttles or that conflicts with others."""
+"""Pause between the attempts of an operation that AWS throttles or that conflicts with another."""
 
 import random
 import time

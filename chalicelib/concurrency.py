@@ -18,7 +18,7 @@ def map_concurrently(
     """
     if len(items) == 1:
         return [function(items[0])]
-    # Most processes never call several functions concurrently.
+    # Imported on first use, because most processes never call functions concurrently.
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_threads) as threads:

@@ -20,8 +20,8 @@ class AccountRow(Table):
     """The table row of an account. ``settings`` omits the name and all default values.
 
     An account with a retention period has ``retention_due_at``, the time in epoch seconds at which
-    the sweeper continues to anonymize feedback. All feedback
-    that was created at ``anonymized_until`` or earlier is anonymized.
+    the sweeper continues to anonymize feedback. All feedback that was created at
+    ``anonymized_until`` or earlier is anonymized.
     """
 
     class Meta:
@@ -127,7 +127,10 @@ def save_retention(account_id: str, anonymized_until: datetime | None, due_at: d
 
 
 def restart_retention() -> None:
-    """Make all retention start again from the oldest feedback. Reads the whole table."""
+    """Restart the retention of all accounts: the sweeper checks all feedback again.
+
+    Reads the whole table.
+    """
     for row in AccountRow.scan(AccountRow.retention_due_at.exists()):
         row.update([AccountRow.retention_due_at.set(0), AccountRow.anonymized_until.remove()])
 

@@ -40,7 +40,7 @@ _PURPOSE: Final = b"erasure\n"
 
 
 class ErasureRow(WorkRow):
-    """The table row of an erasure. The attributes named after `Erased` are counts."""
+    """The table row of an erasure, with the number of erased records of each kind in `Erased`."""
 
     class Meta:
         name = "erasures"

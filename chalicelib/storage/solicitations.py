@@ -418,7 +418,8 @@ def list_sent(account_id: str, since: datetime, until: datetime) -> Iterator[Sol
     """Yield the account's solicitations that were sent in a period, by creation time.
 
     One request per MB of index entries of the solicitations that were created before the end of the
-    period, because a solicitation can be held for any time. The index is eventually consistent.
+    period, because a solicitation can be held for any length of time. The index is eventually
+    consistent.
 
     Args:
         until: the end of the period; solicitations that were sent at this time are omitted.

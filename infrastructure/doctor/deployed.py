@@ -72,7 +72,7 @@ class DeployedStage:
 
     @cached_property
     def _code_stack_functions(self) -> dict[str, str]:
-        """The names of the functions of a stage that CloudFormation deploys, by logical id."""
+        """The names, by logical id, of the functions that CloudFormation deployed for the stage."""
         pages = self.client("cloudformation").get_paginator("list_stack_resources")
         return {
             resource["LogicalResourceId"].lower(): resource["PhysicalResourceId"]

@@ -66,7 +66,7 @@ def executions(found: Block) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_one_test_executes_each_block_without_reason(page: str) -> None:
+def test_exactly_one_test_executes_each_block_unless_page_gives_reason(page: str) -> None:
     wrong = [b for b in blocks(page) if len(executions(b)) != 1 and not b.not_executed]
     assert wrong == []
 

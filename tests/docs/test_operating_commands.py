@@ -55,7 +55,7 @@ RUN_BY_OTHER_TESTS = ("doctor", "demo-data load")
 
 @pytest.fixture
 def receiver(time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
-    """Set the clock to the day of the page, and replace everything outside of moto."""
+    """Set the clock to the day of the page. Replace the systems that moto does not simulate."""
     time.ahead = DAY_OF_PAGE - clock.now()
     provider = Provider([OutcomeUnknown("ReadTimeout")])
     monkeypatch.setattr(send_survey, "send_message", provider.send)

@@ -15,7 +15,7 @@ PAGE = "docs/webhooks.md"
 
 
 def names(value: Any) -> Any:
-    """Return the nested names of a JSON object. The content of ``metadata`` is free."""
+    """Return the nested names of a JSON object, except names in ``metadata``."""
     return {
         name: {} if name == "metadata" else names(item)
         for name, item in (value.items() if isinstance(value, dict) else ())

@@ -1,4 +1,4 @@
-"""Plant a unique text in every personal field, through every input; erase; search the cloud."""
+"""Test that an erasure removes a unique text that was stored in every personal field."""
 
 import json
 import os
@@ -56,7 +56,7 @@ class Person:
 
     @property
     def free_data(self) -> dict[str, Any]:
-        """Fields without a fixed format of customers and purchases."""
+        """The fields of customers and purchases that have no fixed format."""
         attribute = {"attribute": self.text, "type": "TEXT", "text": self.text, "value": self.text}
         return {"attributes": [attribute]}
 
@@ -195,7 +195,7 @@ def plant(shop: Shop, person: Person, receiver: ReceiverProcess) -> None:
 
 
 def erase(shop: Shop, customer_id: str) -> Any:
-    """Erase a customer in two passes without the time between them, and return the receipt."""
+    """Erase a customer in two passes, without waiting between them, and return the receipt."""
     command = ("customer", "erase", shop.account_id, customer_id, "--yes", "--json")
     admin(shop.cloud, *command)
     return json.loads(admin(shop.cloud, *command, ERASURE_RECHECK_S="0"))

@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def new_context(browser: Browser) -> Iterator[NewContext]:
-    """Return a function that creates a context whose pages report problems."""
+    """Return a function that creates a browser context. Its pages report problems to the test."""
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
@@ -383,7 +383,7 @@ def test_pre_redirect_question_opens_review_page_or_form_by_keyboard(
 
 
 def act_by_keyboard(page: Page, target: Any) -> None:
-    """Press Tab until the target has the focus, then press its key."""
+    """Press Tab until the target has the focus, then press the key that activates the target."""
     is_focused = "element => element === document.activeElement"
     while not target.evaluate(is_focused):
         page.keyboard.press("Tab")
@@ -637,7 +637,7 @@ def test_embed_script_ignores_messages_from_other_frames(
         assert page.evaluate("document.querySelector('iframe').clientHeight") > 7
 
 
-def test_other_pages_cannot_be_framed(pages: Pages, browser: Browser) -> None:
+def test_pages_other_than_forms_cannot_be_framed(pages: Pages, browser: Browser) -> None:
     with serve(f'<iframe src="{pages.cloud.base_url}/docs"></iframe>') as address:
         page = browser.new_page()
         with page.expect_console_message(lambda message: "frame" in message.text):

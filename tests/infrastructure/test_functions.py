@@ -202,7 +202,9 @@ def test_function_timeout_leaves_time_for_slowest_call(function: Function) -> No
 
 
 @pytest.mark.parametrize("name", ["import_customers", "process_feedback"])
-def test_max_run_is_between_function_timeout_and_visibility_timeout(name: str) -> None:
+def test_start_counts_as_failure_after_function_timeout_and_before_visibility_timeout(
+    name: str,
+) -> None:
     (function,) = (function for function in FUNCTIONS if function.name == name)
     assert function.queue
     queue = generate.function_resources()[f"{function.queue.name.split('.')[0].title()}Queue"]

@@ -85,7 +85,7 @@ class Group:
 
     @property
     def response_rate(self) -> float | None:
-        """The responses with a tracker per survey that was sent, or None if none was sent.
+        """The number of responses with a tracker per sent survey; None if no survey was sent.
 
         The rate exceeds 1 if respondents answer surveys that were sent before the period, or that
         the service did not send.

@@ -48,7 +48,7 @@ class Feedback(Resource):
             order.
         rating: from 0 to 10; None if there is no rating.
         is_anonymized: whether the answers were anonymized. Only ratings remain.
-        had_tracker: whether the submission had a tracker, which an erasure removed.
+        had_tracker: whether the submission had a tracker that an erasure removed.
         redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
             none.
     """

@@ -145,5 +145,5 @@ class FieldDependency(DatedPart):
         examples=["$and"],
     )
     depends_on_field_values: list[ExpectedValue] = Field(
-        description="Comparisons of the answer with expected values."
+        description="Comparisons of the answer to `dependsOnField` with expected values."
     )

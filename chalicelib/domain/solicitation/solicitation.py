@@ -43,7 +43,7 @@ class Solicitation:
 
     Attributes:
         id: the id of the purchase.
-        is_requested: whether surveys are sent for this purchase.
+        is_requested: whether a survey is requested. False for imports of old purchases.
         revision: increases whenever an update of the purchase makes a new decision necessary.
         claim_token: the fencing token of the last claim; ``""`` before the first claim.
         leased_until: the end of the claim's lease in epoch seconds; None if the solicitation is not

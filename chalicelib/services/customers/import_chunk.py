@@ -35,7 +35,7 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
-"""Upper bound of the text length of those fields of a new customer that the import does not set.
+"""Maximum text length of all fields of a new customer that the import itself does not set.
 
 These are, for example, the id and the timestamps.
 """

@@ -16,7 +16,7 @@ class SentSurvey:
     """A survey that was sent to a customer.
 
     Attributes:
-        store_id: the store of the purchase; None if the purchase does not exist any more.
+        store_id: the store of the purchase; None if the purchase no longer exists.
     """
 
     survey_id: str

@@ -1,4 +1,4 @@
-"""Cache the surveys of accounts, from which a decision chooses one."""
+"""Cache the surveys of each account. A decision chooses one of these surveys."""
 
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest

@@ -151,7 +151,7 @@ class IndexLag:
             self._items[table][key] = (until, previous)
 
     def previous_items(self, table: str) -> dict[Key, Item | None]:
-        """Return the previous state of each item of a table for which indexes lag, by key."""
+        """Return the previous state of each item of a table whose change lags, by key."""
         now = self._now()
         lagging = {key: item for key, item in self._items.get(table, {}).items() if item[0] > now}
         self._items[table] = lagging

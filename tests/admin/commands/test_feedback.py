@@ -261,7 +261,7 @@ def test_failed_export_keeps_existing_file(seeded: SeededAccount, tmp_path: Path
     assert len(missing.stderr.splitlines()) == 1
 
 
-def test_report_reads_nothing_but_indexes_and_records_of_period(
+def test_report_reads_only_indexes_and_records_of_period(
     seeded: SeededAccount, tmp_path: Path
 ) -> None:
     submit(seeded)

@@ -405,7 +405,7 @@ def test_customer_is_listed_after_fault_in_contended_create(
 ) -> None:
     read = customers.counters.total_of
     outdated = iter([True])
-    # The first create assumes an outdated total, as if another create were first.
+    # The first create uses an outdated total, as if another create had changed the total.
     monkeypatch.setattr(
         customers.counters, "total_of", lambda row: read(row) + 7 * next(outdated, False)
     )

@@ -1,4 +1,4 @@
-"""Plant a unique text in every personal field, through every input; erase; search everywhere."""
+"""Test that an erasure removes a unique text that was stored in every personal field."""
 
 import json
 from typing import Any

@@ -54,7 +54,7 @@ def process(shop: Shop, bodies: list[str]) -> None:
 
 
 def finish(shop: Shop, time: Time) -> SolicitationRow:
-    """Sweep until the solicitation of the purchase has ended, and return it."""
+    """Sweep until the solicitation of the purchase has ended. Return the solicitation."""
     for _ in range(30):
         rows = [
             row

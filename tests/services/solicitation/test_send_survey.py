@@ -80,7 +80,7 @@ def test_purchase_and_survey_take_eight_aws_requests(
         "BatchGetItem",  # the solicitation, the purchase and the customer
         "BatchGetItem",  # the contacts
         "TransactWriteItems",  # the claim
-        # Here, the provider gets the message, which is the eighth request.
+        # Before this request, the eighth request sends the message to the provider.
         "TransactWriteItems",  # the outcome
     ]
     assert len(provider.sent) == 2
@@ -312,7 +312,7 @@ def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop, provider
     assert outcome(purchase) == ("UNKNOWN", "TypeError")
 
 
-def test_throttled_message_is_tried_again_at_once(shop: Shop, provider: Provider) -> None:
+def test_throttled_message_is_retried_immediately(shop: Shop, provider: Provider) -> None:
     provider.reactions = [MessageNotSent("Throttling")] * 3
     purchase = shop.record()
     shop.solicit()

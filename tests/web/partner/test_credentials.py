@@ -22,7 +22,8 @@ def test_every_partner_endpoint_requires_credentials(
     client: Client, method: str, path: str
 ) -> None:
     anonymous = Partner(client, "")
-    # The id is missing and the JSON is invalid, but the response reports only the credentials.
+    # The id is missing and the JSON is invalid, but the response reports only the missing
+    # credentials.
     response = anonymous.get(path) if method == "GET" else anonymous.post(path, b"{", {})
     assert response.status == 401
     assert response.headers["content-type"] == "application/problem+json"

@@ -409,7 +409,9 @@ def test_partial_batch_response_lists_every_rejected_row(known: Partner) -> None
         "application/json;charset=",
     ],
 )
-def test_other_media_type_is_rejected(known: Partner, path: str, media_type: str | None) -> None:
+def test_media_type_other_than_json_is_rejected(
+    known: Partner, path: str, media_type: str | None
+) -> None:
     response = known.post(path, b'{"firstName": "Z"}', {"Content-Type": media_type})  # type: ignore[dict-item]
     assert (response.status, response.json["title"]) == (415, "Unsupported Media Type")
 

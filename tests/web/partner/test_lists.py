@@ -80,7 +80,7 @@ def test_body_that_is_not_json_is_rejected(partner: Partner, raw: bytes) -> None
 
 
 @pytest.mark.parametrize("media_type", ["text/plain", "application/jsonx", "multipart/form-data"])
-def test_other_media_type_is_rejected(partner: Partner, media_type: str) -> None:
+def test_media_type_other_than_json_is_rejected(partner: Partner, media_type: str) -> None:
     response = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
     assert response.status == 415
     assert response.headers["content-type"] == "application/problem+json"

@@ -49,7 +49,7 @@ class PublicFieldDependency(Part):
         description="Operator that combines the results of the comparisons.", examples=["$and"]
     )
     depends_on_field_values: list[ExpectedValue] = Field(
-        description="Comparisons of the answer with expected values."
+        description="Comparisons of the answer to `dependsOnField` with expected values."
     )
 
 
