@@ -20,6 +20,7 @@ from chalicelib.services.forms.save import save_contact_form
 from tests.e2e.browser import chromium
 
 ROUNDS: Final = 7
+_TIMEOUT_MS: Final = 120_000
 _FORM: Final = demo_id("contact-form lumen")
 _SLOW_4G: Final = {
     "offline": False,
@@ -105,6 +106,7 @@ def _visits(browser: Browser, url: str, *, is_first: bool = True) -> Visits:
 
 def _visit(browser: Browser, url: str, visits: Visits, *, is_first: bool) -> None:
     with browser.new_context() as context:
+        context.set_default_timeout(_TIMEOUT_MS)
         if not is_first:
             context.new_page().goto(url)
         page = context.new_page()
