@@ -17,6 +17,15 @@ LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 TYPED := app.py chalicelib infrastructure admin $(wildcard benchmarks)
 SOURCES := $(TYPED) tests docs/examples
 
+# `make e2e` runs these parts of the end-to-end tests at the same time, each on its own local cloud. The
+# part `e2e-other` contains the files that no other part lists. The output of a part is printed when the
+# part ends, if this version of make can do so.
+E2E_PARTS := e2e-delivery e2e-load e2e-other e2e-fuzz
+e2e-delivery := webhooks dispatch demo_dispatch
+e2e-load := imports public_load injected_faults creates
+e2e-other := $(filter-out $(e2e-delivery) $(e2e-load),$(patsubst tests/e2e/test_%.py,%,$(wildcard tests/e2e/test_*.py)))
+GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 # Create the environment $(1) with an installed or downloaded Python 3.11, and install the requirements
 # file $(2) into the environment. If a download fails, retry with the system's certificate store, because
 # some networks require a certificate that only this store contains.
@@ -31,7 +40,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop logs local deploy test check e2e fuzz bench format generate catalogues openapi lock licences audit clean
+.PHONY: help run up stop logs local deploy test check e2e $(E2E_PARTS) fuzz bench format generate catalogues openapi lock licences audit clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,9 +79,16 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
 
-e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on a temporary local cloud, or on a running cloud (E2E_DEMO=…)
-	@$(if $(E2E_DEMO),,$(LOCAL_CLOUD) with )$(BIN)/pytest --durations=15 tests/e2e
-	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest tests/fuzz
+e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on temporary local clouds, or on a running cloud (E2E_DEMO=…)
+	@$(MAKE) --no-print-directory --keep-going $(if $(E2E_DEMO),,--jobs=3) $(GROUPED) $(E2E_PARTS)
+
+$(E2E_PARTS): $(VENV) $(EMULATOR)
+
+$(filter-out e2e-fuzz,$(E2E_PARTS)):
+	@$(if $(E2E_DEMO),,LOG_NAME=$@ $(LOCAL_CLOUD) with )$(BIN)/pytest --durations=15 $($@:%=tests/e2e/test_%.py)
+
+e2e-fuzz:
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest -n0 tests/fuzz
 
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1800) $(BIN)/pytest -n0 tests/fuzz

@@ -94,7 +94,7 @@ class _Account:
     id: str
     store_id: str
     form_id: str
-    brand_id: str
+    opened_at: datetime
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def _open_account(work: _Work) -> _Account:
         condition = {"subject": "form", "operator": "$eq", "value": form.id}
         workflow = {"name": f"Workflow {number}", "conditions": [condition], "actions": [action]}
         save_workflow(account_id, workflow | {"id": new_id()})
-    return _Account(account_id, store.id, form.id, brand.id)
+    return _Account(account_id, store.id, form.id, clock.now())
 
 
 def create_one(account_id: str, number: int) -> None:
@@ -265,10 +265,13 @@ def _create_by_purchase(account: _Account, number: int) -> None:
 
 
 def _store_batch(account: _Account, batch: int, *, has_email: bool) -> None:
+    """Store a batch of feedback, with one submission in each millisecond."""
     for number in _numbers(batch):
         record = respondent_feedback(account.id, account.form_id, number)
+        created_at = account.opened_at + timedelta(milliseconds=number)
         answers = record.answers if has_email else ()
-        feedback.create(record.model_copy(update={"answers": answers}), None)
+        update = {"answers": answers, "created_at": created_at}
+        feedback.create(record.model_copy(update=update), None)
 
 
 def _process_batch(account: _Account, batch: int) -> None:

@@ -1,10 +1,10 @@
 """Environment of in-process tests: moto, with the data stack's tables for the stage ``test``."""
 
 import copy
+import json
 import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
@@ -38,7 +38,18 @@ hypothesis_settings.load_profile("project")
 # Moto parses the template for each test module. Parsing takes most of the time.
 _parse = cache(yaml.load)
 
-DATA_STACK = Path(__file__).parent.parent / "infrastructure" / "data.yaml"
+_CREATED = {"AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::KMS::Key"}
+
+
+@cache
+def _template() -> str:
+    """Return the template of the data stack with only the resources that tests in process use."""
+    from infrastructure.deployment.data_stack import template_body
+
+    template = json.loads(template_body())
+    resources = template["Resources"].items()
+    created = {name: resource for name, resource in resources if resource["Type"] in _CREATED}
+    return json.dumps({**template, "Resources": created, "Outputs": {}})
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +61,14 @@ def cloud() -> Iterator[None]:
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_secret import forget_stage_secret
+    from tests.moto_responses import read_values_directly
     from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         check_requests(patch)
         restore_only_written_rows(patch)
+        read_values_directly(patch)
         # Moto's tables are not safe for concurrent threads.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         for module in ("purchases.queued", "solicitation.send_survey"):
@@ -71,7 +84,7 @@ def cloud() -> Iterator[None]:
             parsing.setattr(yaml, "load", lambda text, Loader: copy.deepcopy(_parse(text, Loader)))  # noqa: N803
             boto3.client("cloudformation").create_stack(
                 StackName="feedback-test-data",
-                TemplateBody=DATA_STACK.read_text(),
+                TemplateBody=_template(),
                 Parameters=[{"ParameterKey": "Stage", "ParameterValue": "test"}],
             )
         yield

@@ -7,6 +7,7 @@ oldest customer with this pair.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
@@ -245,26 +246,56 @@ def create(account_id: str, customer: Customer, input_hash: str | None = None) -
     return retry_on_contention(attempt)
 
 
-def find_or_create(account_id: str, customer: Customer, pair: CustomerPair) -> tuple[str, bool]:
-    """Return the id of the account's oldest customer with this pair, and whether it is listed.
+def find_or_create(account_id: str, new: Mapping[str, Customer]) -> tuple[dict[str, str], bool]:
+    """Return the id of the account's oldest customer with each pair, and whether all are listed.
 
-    If no customer has the pair, add ``customer`` as `create` does. A repeated call adds no second
-    customer. If the pair already exists, one request is sent, and the second value is always True.
+    Add the customers whose pair is unknown, as `create` does, in one transaction. A repeated call
+    adds no second customer. If all pairs exist, one request is sent, and the second value is always
+    True. Otherwise two requests; three if the account's counter becomes contended.
+
+    Args:
+        new: up to 49 customers to add, by the digest of their pair.
 
     Raises:
-        Unavailable: the database throttles, or contention on the customer or its pair persists.
+        Unavailable: the database throttles, or contention on a customer or a pair persists.
     """
 
-    def attempt() -> tuple[str, bool]:
-        counter, existing, known = _read_for_create(account_id, customer.id, pair)
-        if known:
-            return known.customer_id, True
-        if existing:
-            return customer.id, bool(existing.position)
-        total = counters.usable_total(counter, clock.now())
-        return customer.id, insert(account_id, customer, total, pair.digest)
+    def attempt() -> tuple[dict[str, str], bool]:
+        counter, *rows = read_together(
+            (CounterRow, account_id, Listed.CUSTOMERS.value),
+            *((CustomerPairRow, account_key(account_id, digest)) for digest in new),
+            *((CustomerRow, account_key(account_id, customer.id)) for customer in new.values()),
+        )
+        known = dict(zip(new, rows[: len(new)], strict=True))
+        existing = {row.id: row for row in rows[len(new) :] if row}
+        ids = {
+            digest: known[digest].customer_id if known[digest] else customer.id
+            for digest, customer in new.items()
+        }
+        unknown = {digest: new[digest] for digest, pair in known.items() if not pair}
+        added = {
+            digest: customer for digest, customer in unknown.items() if customer.id not in existing
+        }
+        is_listed = all(
+            existing[customer.id].position
+            for customer in unknown.values()
+            if customer.id in existing
+        )
+        if added:
+            total = counters.usable_total(counter, clock.now())
+            is_listed &= _insert(
+                account_id, total, len(added), partial(_add_all, account_id, added)
+            )
+        return ids, is_listed
 
     return retry_on_contention(attempt)
+
+
+def _add_all(
+    account_id: str, added: Mapping[str, Customer], write: TransactWrite, position: int | None
+) -> None:
+    for offset, (digest, customer) in enumerate(added.items()):
+        add(write, account_id, customer, position and position + offset, digest)
 
 
 def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | None) -> list[Any]:
@@ -297,20 +328,38 @@ def insert(
     Raises:
         Contention: the customer or the pair exists, or another transaction writes one of the rows.
     """
+
+    def write_rows(write: TransactWrite, position: int | None) -> None:
+        add(write, account_id, customer, position, first_of_pair, input_hash)
+        also(write)
+
+    return _insert(account_id, total, 1, write_rows)
+
+
+def _insert(
+    account_id: str,
+    total: int | None,
+    count: int,
+    write_rows: Callable[[TransactWrite, int | None], None],
+) -> bool:
+    """Add ``count`` customers, with positions from ``total`` on if the counter is not contended.
+
+    Args:
+        write_rows: adds the rows to the transaction, with positions from the given one on, or
+            without positions. It is called again if the first transaction fails.
+    """
     if total is not None:
         try:
             with transaction() as write:
-                counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
-                add(write, account_id, customer, total + 1, first_of_pair, input_hash)
-                also(write)
+                counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total, by=count)
+                write_rows(write, total + 1)
         except Contention as contention:
             if not contention.is_only_on(CounterRow):
                 raise
         else:
             return True
     with transaction() as write:
-        add(write, account_id, customer, None, first_of_pair, input_hash)
-        also(write)
+        write_rows(write, None)
     return False
 
 

@@ -68,7 +68,7 @@ def _subscription_problems(deployed: DeployedStage, name: str, arn: str) -> Iter
         yield Problem(name, "The topic does not send its messages to the queue.", fix)
     for subscription in subscriptions:
         actual = sns.get_subscription_attributes(SubscriptionArn=subscription)["Attributes"]
-        expected = {"RawMessageDelivery": "true", "FilterPolicy": None}
+        expected = {"RawMessageDelivery": "true"}
         yield from differences(name, expected, actual, _RAW.format(arn=subscription))
 
 

@@ -123,7 +123,8 @@ def run_with(command: list[str]) -> int:
     """Start a temporary local cloud, run a command and return the command's exit status.
 
     For the command, the environment variable ``E2E_DEMO`` contains the path of the file with the
-    demo's ids and credentials.
+    demo's ids and credentials. ``LOG_NAME`` is part of the name of the log that is kept if the
+    command fails.
     """
     folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
     emulator = Emulator(_free_port(), folder)
@@ -131,7 +132,8 @@ def run_with(command: list[str]) -> int:
         _start(emulator)
         status = _call(command, os.environ | {"E2E_DEMO": str(demo_file(emulator))})
         if status != 0:
-            log_copy = PROJECT / ".local" / "last-failed-emulator.log"
+            name = os.environ.get("LOG_NAME", "emulator")
+            log_copy = PROJECT / ".local" / f"last-failed-{name}.log"
             log_copy.parent.mkdir(exist_ok=True)
             shutil.copyfile(emulator.log, log_copy)
             console.print(f"The output of the emulator and of the functions is in {log_copy}.")

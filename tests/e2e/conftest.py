@@ -1,4 +1,4 @@
-"""Fixtures for tests of a running local cloud. ``make e2e`` starts a local cloud for them.
+"""Fixtures for tests of a running local cloud. ``make e2e`` starts local clouds for them.
 
 To test another running local cloud, set ``E2E_DEMO`` to the path of its ``demo.json`` file.
 """

@@ -3,6 +3,7 @@
 import os
 import re
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,11 +14,8 @@ import httpx
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
-MAX_WAIT_S = 1200
-"""Maximum duration of an import.
-
-SQS redelivers the messages of a killed function after 180 seconds.
-"""
+MAX_WAIT_S = 600
+"""Maximum duration of an import, long enough for a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,15 @@ class Importer:
             time.sleep(0.5)
         raise AssertionError(f"The import did not end: {progress}")
 
-    def wait_until_listed(self, count: int) -> None:
+    def wait_until_listed(self, count: int, sweep: Callable[[], None] = lambda: None) -> None:
         """Wait until the list has ``count`` customers.
 
-        If a process is killed after it creates customers, the sweeper lists them some minutes
-        later.
+        If a process was killed after it created customers, only a sweep lists them.
         """
         deadline = time.monotonic() + MAX_WAIT_S
         while (total := self.list_page(1)["meta"]["totalItems"]) < count:
             assert time.monotonic() < deadline, f"{total} of {count} customers are listed"
+            sweep()
             time.sleep(0.5)
 
     def all_customers(self) -> list[dict[str, Any]]:

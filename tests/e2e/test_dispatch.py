@@ -5,8 +5,6 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -20,28 +18,20 @@ import httpx
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.solicitation import INTERRUPTED
+from chalicelib.queues import PURCHASES as PURCHASES_QUEUE
 from chalicelib.services.solicitation.send_survey import MAX_CONCURRENCY
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.faults import injected_faults
 from tests.e2e.public_forms import wait_until
+from tests.e2e.redelivery import early_redelivery
+from tests.e2e.sweeping import sweep
 
-PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 2000)
+PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 400)
 CUSTOMERS = max(1, PURCHASES // 4)
 RATES = {"throttling": 0.05, "conflicts": 0.05, "index_lag": 0.1}
 MAX_WAIT_S = 900
 FUNCTIONS = ("RecordPurchase", "SendSurvey")
-
-# Deferred work becomes due after minutes, so the sweep runs with a clock that is ahead.
-_SWEEP = """
-from datetime import timedelta
-from chalicelib.domain import clock
-real = clock.now
-clock.now = lambda: real() + timedelta(minutes=7)
-from chalicelib.services.work.kinds import SOLICITATIONS
-from chalicelib.services.work.sweep import sweep
-sweep(SOLICITATIONS)
-"""
 
 
 @dataclass(frozen=True)
@@ -123,7 +113,11 @@ def test_no_customer_receives_two_surveys_despite_kills_and_throttling(
     shop = open_shop(cloud, tmp_path)
     started = time.monotonic()
     killed = 0
-    with injected_faults(cloud, **RATES) as injected, ThreadPoolExecutor() as pool:
+    with (
+        injected_faults(cloud, **RATES) as injected,
+        early_redelivery(cloud, PURCHASES_QUEUE),
+        ThreadPoolExecutor() as pool,
+    ):
         bodies = [shop.message(number) for number in range(PURCHASES)]
         sending = pool.submit(send_twice, cloud, bodies)
         for share in (0.1, 0.3, 0.5, 0.7):
@@ -141,7 +135,7 @@ def test_no_customer_receives_two_surveys_despite_kills_and_throttling(
     def all_ended() -> bool:
         if not any(row["state"] == "PENDING" for row in solicitations(cloud, shop)):
             return True
-        subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
+        sweep(cloud)
         time.sleep(5)
         return False
 

@@ -5,10 +5,17 @@ import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
+from chalicelib.queues import IMPORTS
 from tests.e2e.cloud import Cloud
 from tests.e2e.importer import MAX_WAIT_S, Importer
+from tests.e2e.redelivery import early_redelivery
+from tests.e2e.sweeping import sweep
+
+ROWS = 5_000
+SMALL_ROWS = 500
 
 
 def rows(count: int, name: str) -> list[dict[str, Any]]:
@@ -63,12 +70,12 @@ def test_concurrent_imports_lose_no_row_when_functions_are_killed(
         for number in range(singles):
             large.post("/partners/customer", {"firstName": "Single", "lastName": str(number)})
 
-    with ThreadPoolExecutor(4) as pool:
-        import_id = large.import_rows(rows(10_000, "large"))
+    with early_redelivery(cloud, IMPORTS), ThreadPoolExecutor(4) as pool:
+        import_id = large.import_rows(rows(ROWS, "large"))
         creation = pool.submit(create_singly)
-        others = [(partner, partner.import_rows(rows(1_000, "small"))) for partner in small]
+        others = [(partner, partner.import_rows(rows(SMALL_ROWS, "small"))) for partner in small]
         killed = 0
-        for enough in (1_500, 5_000):
+        for enough in (ROWS * 0.15, ROWS * 0.5):
             deadline = time.monotonic() + MAX_WAIT_S
             while time.monotonic() < deadline:
                 progress = large.progress(import_id)
@@ -80,20 +87,20 @@ def test_concurrent_imports_lose_no_row_when_functions_are_killed(
         progress = large.finish(import_id)
         creation.result()
         for partner, small_import in others:
-            assert outcome_counts(partner.finish(small_import))["created"] == 1_000
+            assert outcome_counts(partner.finish(small_import))["created"] == SMALL_ROWS
 
     assert killed
     assert progress["status"] == "COMPLETED"
-    assert outcome_counts(progress) == {"created": 10_000, "filled": 0, "unchanged": 0, "failed": 0}
-    large.wait_until_listed(10_000 + singles)
+    assert outcome_counts(progress) == {"created": ROWS, "filled": 0, "unchanged": 0, "failed": 0}
+    large.wait_until_listed(ROWS + singles, partial(sweep, cloud))
     customers = large.all_customers()
-    assert len(customers) == 10_000 + singles
+    assert len(customers) == ROWS + singles
     assert {c["metadata"]["import"]["row"] for c in customers if c["metadata"]} == {
-        str(number) for number in range(10_000)
+        str(number) for number in range(ROWS)
     }
     for partner in small:
-        assert len(partner.all_customers()) == 1_000
-    assert positions(cloud, large) == list(range(1, 10_000 + singles + 1))
+        assert len(partner.all_customers()) == SMALL_ROWS
+    assert positions(cloud, large) == list(range(1, ROWS + singles + 1))
 
 
 def positions(cloud: Cloud, partner: Importer) -> list[int]:

@@ -5,8 +5,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -20,9 +18,10 @@ import httpx
 
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.public_forms import PublicForms, wait_until
+from tests.e2e.sweeping import sweep
 
-SUBMISSIONS = 2_000
-CLIENTS = 32
+SUBMISSIONS = 600
+CLIENTS = 12
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
 """The shares of `SUBMISSIONS`, from 0 to 1, at which the test kills function processes."""
@@ -30,18 +29,6 @@ KILLED_AT_ONCE = 4
 """Number of processes of each function that the test kills at once.
 
 The emulator replaces a killed process within 2 seconds.
-"""
-
-# Sweep with a clock that is six minutes ahead, because the work of a killed process becomes due
-# only after some minutes.
-_SWEEP = """
-from datetime import timedelta
-from chalicelib.domain import clock
-real = clock.now
-clock.now = lambda: real() + timedelta(minutes=6)
-from chalicelib.services.work.kinds import FEEDBACK
-from chalicelib.services.work.sweep import sweep
-sweep(FEEDBACK)
 """
 
 
@@ -167,10 +154,6 @@ def feedback_counts(cloud: Cloud) -> int:
     )
 
 
-def sweep_ahead_of_time(cloud: Cloud) -> None:
-    subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
-
-
 def test_every_accepted_submission_is_stored_and_counted_once(forms: PublicForms) -> None:
     cloud, load = forms.cloud, Load()
     available = open_forms(forms)
@@ -192,7 +175,7 @@ def test_every_accepted_submission_is_stored_and_counted_once(forms: PublicForms
     def is_finished() -> bool:
         if all(row["state"] == "DONE" for row in feedback_rows(cloud)):
             return True
-        sweep_ahead_of_time(cloud)
+        sweep(cloud)
         time.sleep(3)
         return False
 

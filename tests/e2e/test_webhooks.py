@@ -25,18 +25,12 @@ from tests.e2e.admin import admin
 from tests.e2e.cloud import Cloud
 from tests.e2e.public_forms import PublicForms, wait_until
 from tests.e2e.receiver_process import ReceiverProcess, free_port
+from tests.e2e.sweeping import sweep
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
-FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 1000)
+FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 200)
 ACTIONS = 3
 MAX_WAIT_S = 900  # an attempt of a killed function is retried only after its lease ends
-
-_SWEEP = """
-from chalicelib.services.work.kinds import ALL_WORK
-from chalicelib.services.work.sweep import sweep
-for work in ALL_WORK:
-    sweep(work)
-"""
 
 
 @dataclass(frozen=True)
@@ -144,7 +138,7 @@ def sweep_ahead_of_time(cloud: Cloud, rows: list[dict[str, Any]], *, stalled: bo
                     ":pending": {"S": "PENDING"},
                 },
             )
-    subprocess.run([sys.executable, "-c", _SWEEP], env=cloud.environment(), check=True)
+    sweep(cloud, minutes_ahead=0)
 
 
 @pytest.mark.parametrize("kind", ["survey", "contact-form"])

@@ -8,10 +8,12 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import new_execution, reactions
@@ -35,9 +37,9 @@ A DynamoDB transaction allows 100 writes, and each feedback record needs up to f
 def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many were pending.
 
-    AWS requests: three, plus one or two for each feedback record whose customer must be found, one
-    per 100 executions to create, and one per ten executions to queue. If the workflows or the
-    settings of an account are not cached, loading each of them takes one more request.
+    AWS requests: three, plus one or two for each account with respondents to find, one per 100
+    executions to create, and one per ten executions to queue. If the workflows or the settings of
+    an account are not cached, loading each of them takes one more request.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but
@@ -73,7 +75,7 @@ def _attempt(feedback_ids: Collection[str], created: dict[str, list[Execution]])
     if not pending:
         return 0
     _create_executions([record for record in pending if record.id not in created], created)
-    identified = [_with_customer(record) for record in pending]
+    identified = _with_customers(pending)
     _count(identified)
     return len(identified)
 
@@ -96,22 +98,37 @@ def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Exec
     created.update(new)
 
 
-def _with_customer(record: Feedback) -> Feedback:
-    """Return the feedback record with the id of the respondent's customer.
+def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
+    """Return the feedback records with the ids of the respondents' customers.
 
-    If the record has no customer yet, find or create the customer by e-mail and phone number. If
-    the record has neither of them, or the account does not identify respondents, return the record
-    unchanged.
+    If a record has no customer yet, find or create the customer by e-mail and phone number. A
+    record stays unchanged if it has neither of them, or if the account does not identify
+    respondents.
     """
-    pair = record.pair
-    if record.customer_id or pair is None:
-        return record
-    if not account_settings(record.account_id).identify_respondents:
-        return record
-    customer_id, is_listed = customers.find_or_create(record.account_id, record.respondent(), pair)
+    new: dict[str, dict[str, Customer]] = defaultdict(dict)
+    for record in sorted(pending, key=lambda record: record.created_at):
+        pair = _pair_to_identify(record)
+        if pair:
+            new[record.account_id].setdefault(pair.digest, record.respondent())
+    found = {account_id: _find_or_create(account_id, each) for account_id, each in new.items()}
+    return [
+        record.model_copy(update={"customer_id": found[record.account_id][pair.digest]})
+        if (pair := _pair_to_identify(record))
+        else record
+        for record in pending
+    ]
+
+
+def _pair_to_identify(record: Feedback) -> CustomerPair | None:
+    pair = None if record.customer_id else record.pair
+    return pair if pair and account_settings(record.account_id).identify_respondents else None
+
+
+def _find_or_create(account_id: str, new: Mapping[str, Customer]) -> dict[str, str]:
+    ids, is_listed = customers.find_or_create(account_id, new)
     if not is_listed:
-        request_positions(record.account_id)
-    return record.model_copy(update={"customer_id": customer_id})
+        request_positions(account_id)
+    return ids
 
 
 def _count(identified: Sequence[Feedback]) -> None:

@@ -81,9 +81,9 @@ class FormRequest:
         texts = dict(reversed(parts))
         names = ("id", *(CONTEXT if is_survey else CONTEXT[1:]))
         ids = {name: parse_id(texts.get(name, "").strip(WHITE_SPACE)) for name in names}
-        form_id = ids.pop("id") or ""
+        tracker, store, brand = (ids.get(name) for name in CONTEXT)
         fixed = query.text(request.http, "store") is not None
-        return cls(is_survey, form_id, has_fixed_store=fixed, **ids)
+        return cls(is_survey, ids["id"] or "", tracker, store, brand, has_fixed_store=fixed)
 
     def display(
         self, respondent: Respondent

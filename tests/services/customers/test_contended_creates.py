@@ -186,8 +186,44 @@ def test_find_or_create_returns_customer_that_another_process_created(
         older.append(create(account, email="a@example.test"))
 
     with before_request(monkeypatch, 1, other):
-        assert customers.find_or_create(account, new, pair) == (older[0].id, True)
+        found = customers.find_or_create(account, {pair.digest: new})
+    assert found == ({pair.digest: older[0].id}, True)
     assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
+
+
+def respondents(*emails: str) -> dict[str, Customer]:
+    """Build new customers with these addresses by the digest of their pair."""
+    now = clock.now()
+    return {
+        pair.digest: Customer(id=new_id(), email=email, created_at=now, updated_at=now)
+        for email in emails
+        if (pair := pair_of(email, None))
+    }
+
+
+def test_find_or_create_adds_only_customers_with_unknown_pairs(account: str, time: Time) -> None:
+    older = create(account, email="b@example.test")
+    new = respondents("a@example.test", "b@example.test", "c@example.test")
+    first, _, third = new.values()
+    with counted_calls() as calls:
+        ids, is_listed = customers.find_or_create(account, new)
+    assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
+    assert (list(ids.values()), is_listed) == ([first.id, older.id, third.id], True)
+    with counted_calls() as calls:
+        assert customers.find_or_create(account, new) == (ids, True)
+    assert calls == {"dynamodb.BatchGetItem": 1}
+    assert [c.id for c in sweep_and_list(account, time)] == [older.id, first.id, third.id]
+
+
+def test_find_or_create_during_contention_adds_customers_without_position(
+    account: str, time: Time
+) -> None:
+    reserve(account)
+    new = respondents("a@example.test", "b@example.test")
+    ids, is_listed = customers.find_or_create(account, new)
+    assert not is_listed
+    assert customers.find_or_create(account, new) == (ids, True)
+    assert {c.id for c in sweep_and_list(account, time)} == set(ids.values())
 
 
 def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> None:
@@ -299,8 +335,8 @@ def test_worker_reserves_counter_if_ten_customers_have_no_position(
 def test_worker_lists_more_customers_than_fit_into_one_transaction(
     account: str, time: Time
 ) -> None:
-    reserve(account)
     for _ in range(customers.MAX_ASSIGNED + 3):
+        reserve(account)
         create(account)
         time.ahead += timedelta(milliseconds=5)
     run_worker(account, time)

@@ -174,6 +174,20 @@ def test_processing_batch_of_feedback_sends_three_aws_requests(seeded: SeededAcc
     assert seeded.counts == (12, 0, 12)
 
 
+def test_new_respondents_of_batch_are_created_with_two_aws_requests(seeded: SeededAccount) -> None:
+    for number in range(12):
+        answer_contact_form(seeded, mail=f"guest-{number % 10}@example.test", nps="9")
+    messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    workflows_of(seeded.account_id)
+    account_settings(seeded.account_id)
+    with counted_calls() as calls:
+        FEEDBACK_QUEUE.deliver(messages)
+    assert dict(calls) == {"dynamodb.BatchGetItem": 3, "dynamodb.TransactWriteItems": 2}
+    created = respondents(seeded)
+    assert len(created) == 10
+    assert sum(customer.feedback_count for customer in created) == 12
+
+
 def test_failed_feedback_does_not_block_other_feedback(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,14 @@
 """Test random interleavings of purchases, deliveries, kills, throttling and consent changes.
 
-No address receives two surveys within the delay, no customer without consent receives a survey, and
-every purchase ends with an outcome.
+No address receives two surveys within the delay, no customer without consent receives a survey, no
+survey is sent before the date of its purchase, and every purchase ends with the right outcome.
 """
 
 import contextlib
-from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,10 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import (
@@ -26,15 +26,17 @@ from chalicelib.domain.solicitation.sending_errors import (
     MessageRejected,
     OutcomeUnknown,
 )
-from chalicelib.services.caching import clear_caches
+from chalicelib.domain.solicitation.solicitation import Solicitation
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.surveys import surveys_of
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
-from tests.services.faults import Killed
+from tests.services.faults import Killed, before_request
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
 from tests.services.solicitation.soliciting import DAY_S, Shop, open_shop
@@ -47,16 +49,51 @@ ADDRESSES = ("zoe@example.test", "zoe@example.test", "ana@example.test")
 """The addresses of the customer records. Two records have the same address."""
 
 PEOPLE = st.integers(0, len(ADDRESSES) - 1)
-REACTIONS = st.sampled_from(
-    [*["sent"] * 5, "throttled", "rejected", "unknown", "killed before", "killed after"]
+REACTIONS = st.lists(
+    st.sampled_from(["throttled", "sent", "rejected", "unknown", "killed before", "killed after"]),
+    min_size=1,
+    max_size=4,
 )
+"""The reactions of the provider to the next messages. After the last one, it accepts messages."""
+INTERRUPTIONS = st.sampled_from(["", "deliver", "deliver", "revoke", "unsubscribe", "update"])
+"""The actions of another process while a worker processes a message."""
+REQUESTS = st.sampled_from([0, 1, 2, 2, 2, 3])
+"""The request of the worker before which the other process acts. Usually, this is the claim."""
 _ERRORS = {
     "throttled": MessageNotSent("Throttling"),
     "rejected": MessageRejected("Rejected"),
     "unknown": OutcomeUnknown("ReadTimeout"),
     "killed before": Killed(),
+    "killed after": Killed(),
 }
+_OUTCOMES = {"sent": "SENT", "rejected": "REJECTED"}
+"""The outcome after the last reaction of the provider. After all other reactions: UNKNOWN."""
+
 _time: Time
+_patch: pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt to send the survey about a purchase.
+
+    Attributes:
+        reaction: the reaction of the provider. Only after ``throttled``, the worker may try again.
+    """
+
+    purchase_id: str
+    address: str
+    tracker_id: str
+    reaction: str
+    at: datetime
+
+    @property
+    def is_final(self) -> bool:
+        return self.reaction != "throttled"
+
+    @property
+    def may_have_arrived(self) -> bool:
+        return self.reaction in ("sent", "unknown", "killed before", "killed after")
 
 
 class Dispatch(RuleBasedStateMachine):
@@ -69,10 +106,11 @@ class Dispatch(RuleBasedStateMachine):
         self.shop.survey(sendingChannels=["EMAIL"], resolicitationDelay=30 * DAY_S)
         self.customer_ids = [new_id() for _ in ADDRESSES]
         self.accepts = [True] * len(ADDRESSES)
+        self.has_revoked = [False] * len(ADDRESSES)
         self.suppressed: set[str] = set()
-        self.sent: dict[str, list[datetime]] = defaultdict(list)
+        self.attempts: list[Attempt] = []
         self.purchases: dict[str, dict[str, Any]] = {}
-        self.reaction = "sent"
+        self.reactions: list[str] = []
         self.violations: list[str] = []
         for person in range(len(ADDRESSES)):
             self._save(person)
@@ -88,21 +126,43 @@ class Dispatch(RuleBasedStateMachine):
         save_customer(self.shop.account_id, definition)
 
     def _send(self, invitation: SurveyInvitation) -> str:
-        if self.reaction in _ERRORS:
-            raise _ERRORS[self.reaction]
         person = self.customer_ids.index(invitation.customer.id)
-        address, now = ADDRESSES[person], clock.now()
+        reaction = self.reactions.pop(0) if self.reactions else "sent"
+        attempt = Attempt(
+            invitation.purchase.id,
+            ADDRESSES[person],
+            invitation.tracker_id,
+            reaction,
+            clock.now(),
+        )
         # The service catches exceptions, so `deliver` checks the violations.
-        if not self.accepts[person]:
-            self.violations.append("sent without consent")
-        if address in self.suppressed:
-            self.violations.append("sent to a suppressed address")
-        if any(now - at < DELAY - TOLERANCE for at in self.sent[address]):
-            self.violations.append("sent twice")
-        self.sent[address].append(now)
-        if self.reaction == "killed after":
-            raise Killed
+        self.violations += self._violations(attempt, invitation, person)
+        self.attempts.append(attempt)
+        if attempt.reaction in _ERRORS:
+            raise _ERRORS[attempt.reaction]
         return new_id()
+
+    def _violations(
+        self, attempt: Attempt, invitation: SurveyInvitation, person: int
+    ) -> Iterator[str]:
+        same_purchase = [a for a in self.attempts if a.purchase_id == attempt.purchase_id]
+        if not self.accepts[person]:
+            yield "sent without consent"
+        if attempt.address in self.suppressed:
+            yield "sent to a suppressed address"
+        if invitation.purchase.date > attempt.at:
+            yield "sent before the purchase"
+        if any(earlier.is_final for earlier in same_purchase):
+            yield "sent again after a final reaction"
+        if any(earlier.tracker_id != attempt.tracker_id for earlier in same_purchase):
+            yield "sent with another tracker"
+        if any(
+            earlier.address == attempt.address
+            and earlier.may_have_arrived
+            and attempt.at - earlier.at < DELAY - TOLERANCE
+            for earlier in self.attempts
+        ):
+            yield "sent twice within the delay"
 
     @rule(person=PEOPLE, days_ahead=st.sampled_from([0, 0, 0, 3]))
     def purchase(self, person: int, days_ahead: int) -> None:
@@ -116,11 +176,6 @@ class Dispatch(RuleBasedStateMachine):
         recorded = record_purchase(self.shop.account_id, definition, solicit=True)
         self.purchases[recorded.id] = definition
 
-    @rule(people=st.permutations(range(len(ADDRESSES))))
-    def purchases_of_all(self, people: list[int]) -> None:
-        for person in people:
-            self.purchase(person, 0)
-
     @rule(number=st.integers(0, 9), person=PEOPLE)
     def update_purchase(self, number: int, person: int) -> None:
         if self.purchases:
@@ -129,26 +184,67 @@ class Dispatch(RuleBasedStateMachine):
             definition["customerId"] = self.customer_ids[person]
             record_purchase(self.shop.account_id, definition, solicit=True)
 
-    @rule(reaction=REACTIONS, is_repeated=st.booleans())
-    def deliver(self, reaction: str, is_repeated: bool) -> None:
-        self.reaction = reaction
-        for body in SOLICITATION_QUEUE.queued_messages(self.shop.account_id):
-            for _ in range(1 + is_repeated):
-                with contextlib.suppress(Killed):
-                    SOLICITATION_QUEUE.deliver([body])
+    @rule(
+        people=st.permutations(range(len(ADDRESSES))),
+        reactions=REACTIONS,
+        is_repeated=st.booleans(),
+        interruption=INTERRUPTIONS,
+        request=REQUESTS,
+        person=PEOPLE,
+    )
+    def purchase_and_deliver(
+        self, people: list[int], reactions: list[str], **delivery: Any
+    ) -> None:
+        for buyer in people:
+            self.purchase(buyer, 0)
+        self.reactions = list(reactions)
+        self.deliver(**delivery)
+
+    @rule(
+        is_repeated=st.booleans(),
+        interruption=INTERRUPTIONS,
+        request=REQUESTS,
+        person=PEOPLE,
+    )
+    def deliver(
+        self, is_repeated: bool, interruption: str = "", request: int = 0, person: int = 0
+    ) -> None:
+        # With warm caches, the third request of the worker is the claim.
+        for load in (account_settings, account_directory, surveys_of):
+            load(self.shop.account_id)
+        bodies = SOLICITATION_QUEUE.queued_messages(self.shop.account_id)
+        for body in bodies:
+            interrupt = partial(self._interrupt, interruption, person, bodies)
+            with before_request(_patch, request, interrupt):
+                for _ in range(1 + is_repeated):
+                    self._deliver(body)
         assert self.violations == []
+
+    def _deliver(self, body: str) -> None:
+        with contextlib.suppress(Killed):
+            SOLICITATION_QUEUE.deliver([body])
+
+    def _interrupt(self, interruption: str, person: int, bodies: list[str]) -> None:
+        match interruption:
+            case "deliver":
+                for body in bodies:
+                    self._deliver(body)
+            case "revoke":
+                self.change_consent(person, accepts=False)
+            case "unsubscribe":
+                self.unsubscribe(person)
+            case "update":
+                self.update_purchase(len(self.attempts), person)
 
     @rule(person=PEOPLE, accepts=st.booleans())
     def change_consent(self, person: int, accepts: bool) -> None:
         self.accepts[person] = accepts
+        self.has_revoked[person] |= not accepts
         self._save(person)
 
     @rule(person=PEOPLE)
     def unsubscribe(self, person: int) -> None:
-        contact_hash = email_hash(self.shop.account_id, ADDRESSES[person])
-        assert contact_hash
-        reason = SuppressionReason.UNSUBSCRIBED
-        suppress_contact(self.shop.account_id, contact_hash, Channel.EMAIL, reason)
+        self.shop.suppress(ADDRESSES[person], SuppressionReason.UNSUBSCRIBED)
         self.suppressed.add(ADDRESSES[person])
 
     @rule(hours=st.sampled_from([0.02, 0.2, 1, 24 * 10, 24 * 31]))
@@ -157,23 +253,39 @@ class Dispatch(RuleBasedStateMachine):
         sweep(SOLICITATIONS)
 
     def teardown(self) -> None:
-        self.reaction = "sent"
+        self.reactions = []
         for _ in range(4):
             self.advance(24 * 2)
-            self.deliver("sent", is_repeated=False)
-        clear_caches()
-        for purchase_id in self.purchases:
-            solicitation = solicitations.find(purchase_id)
+            self.deliver(is_repeated=False)
+            found = [solicitations.find(purchase_id) for purchase_id in self.purchases]
+            if all(solicitation and solicitation.due_at is None for solicitation in found):
+                break
+        for solicitation in found:
             assert solicitation
-            assert solicitation.state in {"SENT", "SKIPPED", "REJECTED", "UNKNOWN"}
             assert solicitation.due_at is None
+            self._check_outcome(solicitation)
+
+    def _check_outcome(self, solicitation: Solicitation) -> None:
+        final = [a for a in self.attempts if a.purchase_id == solicitation.id and a.is_final]
+        if final:
+            assert solicitation.state == _OUTCOMES.get(final[-1].reaction, "UNKNOWN")
+            return
+        assert solicitation.state == "SKIPPED"
+        assert solicitation.customer_id
+        person = self.customer_ids.index(solicitation.customer_id)
+        explanations = {
+            "NO_CONSENT": self.has_revoked[person],
+            "SUPPRESSED": ADDRESSES[person] in self.suppressed,
+            "ALREADY_SOLICITED": any(a.purchase_id != solicitation.id for a in self.attempts),
+        }
+        assert explanations[solicitation.reason]
 
 
 def test_no_interleaving_sends_twice_or_without_consent(
     time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    global _time
-    _time = time
+    global _time, _patch
+    _time, _patch = time, monkeypatch
     monkeypatch.setattr(send_survey, "send_message", send_survey.send_message)
     run_state_machine_as_test(
         Dispatch, settings=settings(max_examples=8, stateful_step_count=12, deadline=None)

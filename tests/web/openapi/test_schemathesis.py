@@ -42,10 +42,14 @@ partners = openapi_schema.include(path_regex="^/partners/")
 OPERATIONS = [operation_result.ok() for operation_result in partners.get_all_operations()]
 
 
-@pytest.mark.parametrize("mode", schemathesis.GenerationMode)
-@pytest.mark.parametrize(
+each_mode = pytest.mark.parametrize("mode", schemathesis.GenerationMode)
+each_operation = pytest.mark.parametrize(
     "operation", [pytest.param(operation, id=operation.label) for operation in OPERATIONS]
 )
+
+
+@each_mode
+@each_operation
 def test_responses_to_generated_requests_conform_to_openapi_document(
     operation: schemathesis.APIOperation[Any, Any, Any, Any],
     mode: schemathesis.GenerationMode,
@@ -57,3 +61,19 @@ def test_responses_to_generated_requests_conform_to_openapi_document(
         case.call_and_validate(headers=with_customers.headers)
 
     call_and_validate()
+
+
+@each_mode
+@each_operation
+def test_responses_to_requests_at_limits_conform_to_openapi_document(
+    operation: schemathesis.APIOperation[Any, Any, Any, Any],
+    mode: schemathesis.GenerationMode,
+    with_customers: Partner,
+) -> None:
+    configuration = openapi_schema.config.generation_for(operation=operation, phase="coverage")
+    for case in openapi_schema.iter_coverage_cases(
+        operation, generation_modes=[mode], generation_config=configuration
+    ):
+        # The gateway rejects requests with other methods.
+        if case.method == operation.method.upper():
+            case.call_and_validate(headers=with_customers.headers)
