@@ -58,8 +58,8 @@ def measure() -> Section:
             " every request. The bare submit handler parses the body and makes"
             " the same AWS requests; it validates and logs nothing.",
             requests,
-            "Sizes of the responses. Every other page uses the same script and style sheet, which"
-            " browsers cache.",
+            "Sizes of the responses. The page contains the style sheet. Every other page uses the"
+            " same script, which browsers cache.",
             sizes,
             "CPU time to validate a submission that answers every field:",
             validation,

@@ -43,7 +43,7 @@ from chalicelib.services import caching
 from chalicelib.services.forms.cached_forms import get_contact_form
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import forget_connection
-from chalicelib.web.pages.assets import MEDIA_TYPES, asset_text
+from chalicelib.web.pages.assets import MEDIA_TYPES, STYLE_SHEET, asset_text
 
 ROUNDS: Final = 300
 BOUNDARY: Final = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
@@ -93,7 +93,7 @@ def main() -> None:
     figures["sizes"] = {
         "JSON view": _sizes(view_body),
         "page": _sizes(page_body),
-        **{name: _sizes(asset_text(name)) for name in MEDIA_TYPES},
+        **{name: _sizes(asset_text(name)) for name in (*MEDIA_TYPES, STYLE_SHEET)},
     }
     figures["validation"]["5 fields"] = _validation_ms(5, dependent=False)
     figures["validation"]["200 fields"] = _validation_ms(200, dependent=True)

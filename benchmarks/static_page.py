@@ -3,7 +3,7 @@
 import io
 import zipfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import boto3
 
@@ -25,20 +25,23 @@ def handler(event, context):
 def deploy_static_page(port: int) -> str:
     """Deploy the page to the local cloud of this process and return the URL of the page.
 
+    The function gets the role of a function of the app, which must be deployed.
+
     Args:
         port: the port of the local cloud.
     """
-    function = boto3.client("lambda").create_function(
+    functions = boto3.client("lambda")
+    function = functions.create_function(
         FunctionName=_NAME,
         Runtime="python3.11",
         Handler="index.handler",
-        Role="arn:aws:iam::000000000000:role/static-form",
+        Role=functions.list_functions()["Functions"][0]["Role"],
         Code={"ZipFile": _package()},
     )
     gateway = boto3.client("apigateway")
     api = gateway.create_rest_api(name=_NAME)["id"]
     root = gateway.get_resources(restApiId=api)["items"][0]["id"]
-    method = {"restApiId": api, "resourceId": root, "httpMethod": "GET"}
+    method: dict[str, Any] = {"restApiId": api, "resourceId": root, "httpMethod": "GET"}
     gateway.put_method(**method, authorizationType="NONE")
     region = gateway.meta.region_name
     invocations = f"{function['FunctionArn']}/invocations"

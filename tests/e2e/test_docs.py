@@ -148,7 +148,9 @@ def test_make_logs_prints_log_lines(cloud: Cloud) -> None:
     assert len(example_id) == len(response["requestId"])
     # Do not install requirements, because the environment of the test runs this command.
     command = command.replace("make ", "make --old-file=.venv/.requirements ")
-    line = json.loads(bash(f"{command}={response['requestId']}", STATE_DIR=str(cloud.folder)))
+    # pytest sets STAGE, which is also an option of this command.
+    environment = {"STATE_DIR": str(cloud.folder), "STAGE": ""}
+    line = json.loads(bash(f"{command}={response['requestId']}", **environment))
     assert line["status"] == 400
 
 

@@ -1,4 +1,4 @@
-"""The script and the style sheet of pages. The path of each contains a hash of its content."""
+"""The style sheet and the scripts of pages. The path of `page.js` contains a hash of the file."""
 
 import hashlib
 from functools import cache
@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Final
 
 MEDIA_TYPES: Final = {
-    "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
 }
 """The media type of each asset, by name."""
+
+STYLE_SHEET: Final = "page.css"
+"""The style sheet. Pages contain it, because most respondents open one page and never return: a
+separate file would delay the first paint by one round trip."""
 
 EMBED: Final = "embed.js"
 """The script that other sites load. Its path must never change, so the path contains no hash."""

@@ -1,7 +1,7 @@
 """Render the pages for respondents, with their security headers.
 
-The Content-Security-Policy allows the script and the style sheet of the service, the inline style
-(by its hash), and the images and the font file of the form.
+The Content-Security-Policy allows the script of the service, the inline style (by its hash), and
+the images and the font file of the form.
 """
 
 from typing import Any, Final
@@ -11,7 +11,7 @@ from chalice import Response
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.language import Language, is_right_to_left
-from chalicelib.web.pages.assets import asset_path
+from chalicelib.web.pages.assets import STYLE_SHEET, asset_path, asset_text
 from chalicelib.web.pages.page import environment, style_sources
 from chalicelib.web.pages.style import PLAIN, PageStyle, css_colour, image_url, link_url, style_of
 from chalicelib.web.pages.words import Words, words_in
@@ -19,6 +19,7 @@ from chalicelib.web.problems import HTML, Headers
 
 View = PublicContactForm | PublicSurvey
 
+_NOT_KEPT: Final[Headers] = {"Cache-Control": "private, no-store"}
 _KEPT: Final[Headers] = {"Cache-Control": "private, max-age=0"}
 """The headers of form pages. If the respondent goes back, the browser displays its own copy of the
 page, with the same idempotency key. If the respondent opens the link, the browser loads a new page.
@@ -46,8 +47,9 @@ def plain_response(
 ) -> Response:
     """Return a page that belongs to no form."""
     words = words_in(language)
-    headers = {"Cache-Control": "private, no-store"} | headers
-    return _response(template, language, words, PLAIN, status, headers, form=None, **content)
+    return _response(
+        template, language, words, PLAIN, status, _NOT_KEPT | headers, form=None, **content
+    )
 
 
 def _response(
@@ -68,6 +70,7 @@ def _response(
             words=words,
             style=style,
             asset_path=asset_path,
+            style_sheet=asset_text(STYLE_SHEET),
             image_url=image_url,
             link_url=link_url,
             css_colour=css_colour,
@@ -82,7 +85,7 @@ def _headers(page: str, style: PageStyle) -> Headers:
         "default-src": "'none'",
         "script-src": "'self'",
         "connect-src": "'self'",
-        "style-src": f"'self'{style_sources(page)}",
+        "style-src": style_sources(page).strip(),
         "img-src": " ".join(style.image_sources) or "'none'",
         "font-src": style.font_source or "'none'",
         "form-action": "'self'",

@@ -1,6 +1,6 @@
 """Convert the style of a form to CSS custom properties, and list the hosts of its images and font.
 
-The static style sheet `page.css` uses the custom properties and contains their default values. The
+The style sheet `page.css` uses the custom properties and contains their default values. The
 values of a saved form are checked again, because the form can have been saved before the current
 rules applied.
 """

@@ -1,4 +1,4 @@
-"""The routes of pages for respondents, and of their script and style sheet."""
+"""The routes of pages for respondents, and of their script."""
 
 from typing import Final
 
@@ -70,16 +70,16 @@ def survey_page(request: PublicRequest) -> Response:
 @operation(
     id="getPageAsset",
     tag=_TAG,
-    summary="Get the script or the style sheet of pages",
-    description="Returns a file that pages use. Its path contains a hash of its content, so"
-    " browsers cache the file for a year.",
+    summary="Get the script of pages",
+    description="Returns the script that pages use. Its path contains a hash of its content, so"
+    " browsers cache the script for a year.",
     parameters={"digest": "Hash of the file's content.", "name": "Name of the file."},
     returns="The file.",
-    media_types=("text/css", "text/javascript"),
+    media_types=("text/javascript",),
     errors=(404,),
 )
 def page_asset(request: PublicRequest) -> Response:
-    """Return the script or the style sheet of pages."""
+    """Return the script of pages."""
     from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash, asset_text
 
     path = request.http.uri_params or {}

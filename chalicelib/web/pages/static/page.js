@@ -309,7 +309,7 @@ class Form {
 const isChoice = (control) => control.type === "radio" || control.type === "checkbox";
 
 /** Replace the main content and the title with those of another page, and move the focus there. */
-function display(html) {
+function display(html, isReturn = false) {
   const page = new DOMParser().parseFromString(html, "text/html");
   document.title = page.title;
   for (const part of [".top", "main"]) {
@@ -320,19 +320,21 @@ function display(html) {
   }
   scrollTo(0, 0);
   document.querySelector("main[tabindex]")?.focus();
-  start();
+  start(isReturn);
 }
 
-/** Open the review page after some seconds, unless the respondent stays. */
+/** Open the review page after some seconds, unless the respondent stays or comes back from it. */
 function redirect(review) {
   if (parent !== window) return; // A frame cannot open a page that forbids framing.
   const soon = review.querySelector(".soon");
   soon.hidden = false;
   const timer = setTimeout(() => location.assign(review.querySelector("a").href), 8000);
-  soon.querySelector("button").addEventListener("click", () => {
+  const stay = () => {
     clearTimeout(timer);
     soon.hidden = true;
-  });
+  };
+  soon.querySelector("button").addEventListener("click", stay);
+  addEventListener("pagehide", stay);
 }
 
 /** Report the height of the content to the page that embeds this frame (embed.js). */
@@ -346,12 +348,12 @@ function reportHeight() {
   new ResizeObserver(report).observe(document.body);
 }
 
-function start() {
+function start(isReturn = false) {
   const form = document.querySelector("form[method=post]");
   if (form) new Form(form);
   document.querySelector(".summary:not([hidden])")?.focus();
   const review = document.querySelector("[data-redirect]");
-  if (review) redirect(review);
+  if (review && !isReturn) redirect(review);
   for (const image of [...document.images]) {
     const remove = () => image.remove();
     if (image.complete && !image.naturalWidth) remove();
@@ -362,7 +364,7 @@ function start() {
 if (typeof document !== "undefined") {
   reportHeight();
   const [visit] = performance.getEntriesByType("navigation");
-  if (history.state?.done && visit?.type === "back_forward") display(history.state.done);
+  if (history.state?.done && visit?.type === "back_forward") display(history.state.done, true);
   else {
     history.replaceState(null, "");
     start();
