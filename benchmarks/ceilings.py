@@ -65,7 +65,8 @@ class Operation:
     """One kind of operation of one account.
 
     Attributes:
-        run: performs a number of operations. It yields after each request of a client or a worker.
+        run: performs the given number of operations. It yields after each HTTP request of a client
+            and after each queue message of a worker.
     """
 
     name: str

@@ -177,7 +177,7 @@ def change(
         Any,
         typer.Option(
             metavar="PRICE|off",
-            help="The price of one segment of a text message, for solicitation explain.",
+            help="The price of one segment of a text message. solicitation explain shows prices.",
             parser=_price_or_off,
         ),
     ] = None,

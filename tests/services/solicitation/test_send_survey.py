@@ -269,7 +269,7 @@ def test_purchase_does_not_turn_on_optin_of_suppressed_address(
     ("error", "state"),
     [(MessageRejected("bad"), "REJECTED"), (OutcomeUnknown("late"), "UNKNOWN")],
 )
-def test_no_survey_is_sent_within_delay_after_rejected_or_unknown_outcome(
+def test_rejected_or_unknown_outcome_starts_resolicitation_delay(
     shop: Shop, provider: Provider, time: Time, error: Exception, state: str
 ) -> None:
     provider.reactions = [error]

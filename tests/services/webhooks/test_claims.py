@@ -223,7 +223,7 @@ def test_replay_after_killed_attempt_is_marked_as_repeat(
     ]
 
 
-def test_failed_claim_during_retry_delay_does_not_park_execution(
+def test_errors_of_claims_during_retry_delay_do_not_park_execution(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
