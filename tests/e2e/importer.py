@@ -84,15 +84,23 @@ class Importer:
         return self.post("/partners/customer/list", {"limit": 100, "page": page})
 
 
-def create_importer(cloud: Cloud, clients: ExitStack) -> Importer:
-    account = admin(cloud, "account", "create", "Import test").split()[-1]
+def issue_key(cloud: Cloud, account: str) -> dict[str, str]:
+    """Issue an API key for an account. Return the request headers with its credentials."""
     issued = admin(cloud, "key", "issue", account)
     key = re.search(r"fk_[0-9a-f]{24}", issued)
-    secret = re.search(r"\b[\w-]{43}\b", issued)
+    # A secret can start or end with a hyphen, which is no word boundary.
+    secret = re.search(r"(?<![\w-])[\w-]{43}(?![\w-])", issued)
     assert key
     assert secret
-    headers = {"X-API-KEY": key[0], "X-API-SECRET": secret[0]}
+    return {"X-API-KEY": key[0], "X-API-SECRET": secret[0]}
+
+
+def create_importer(cloud: Cloud, clients: ExitStack) -> Importer:
+    account = admin(cloud, "account", "create", "Import test").split()[-1]
     client = httpx.Client(
-        base_url=cloud.base_url, headers=headers, timeout=TIMEOUT_S, trust_env=False
+        base_url=cloud.base_url,
+        headers=issue_key(cloud, account),
+        timeout=TIMEOUT_S,
+        trust_env=False,
     )
     return Importer(clients.enter_context(client))

@@ -1,16 +1,14 @@
 """Load test with injected faults: throttling, transaction conflicts and outdated indexes."""
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.e2e.admin import admin
 from tests.e2e.cloud import Cloud
 from tests.e2e.faults import injected_faults
-from tests.e2e.importer import Importer
+from tests.e2e.importer import Importer, issue_key
 from tests.e2e.public_forms import wait_until
 from tests.e2e.receiver_process import ReceiverProcess
 from tests.e2e.sweeping import sweep
@@ -27,13 +25,9 @@ MAX_WAIT_S = 480
 
 
 def submission_count(cloud: Cloud, account_id: str, survey_id: str) -> int:
-    issued = admin(cloud, "key", "issue", account_id)
-    key = re.search(r"fk_[0-9a-f]{24}", issued)
-    secret = re.search(r"\b[\w-]{43}\b", issued)
-    assert key
-    assert secret
-    headers = {"X-API-KEY": key[0], "X-API-SECRET": secret[0]}
-    response = cloud.http.get("/partners/survey", params={"id": survey_id}, headers=headers)
+    response = cloud.http.get(
+        "/partners/survey", params={"id": survey_id}, headers=issue_key(cloud, account_id)
+    )
     return int(response.json()["submissionCount"])
 
 

@@ -227,7 +227,7 @@ class Dispatch(RuleBasedStateMachine):
     def _interrupt(self, interruption: str, person: int, bodies: list[str]) -> None:
         match interruption:
             case "deliver":
-                for body in bodies:
+                for body in reversed(bodies):
                     self._deliver(body)
             case "revoke":
                 self.change_consent(person, accepts=False)
