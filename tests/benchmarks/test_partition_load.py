@@ -57,8 +57,8 @@ def test_ceilings_are_sorted_and_use_limits_of_aws() -> None:
     ("name", "key", "keys", "per_second"),
     [
         ("create a customer without a position, and list it", "customers/due", 4, 1_000),
-        ("store and process feedback (times of storing)", "feedback/due", 4, 1_000),
-        ("store and process feedback (times of storing)", "feedback/by_account", 1, 1_000),
+        ("store and process feedback (time of storing)", "feedback/due", 4, 1_000),
+        ("store and process feedback (time of storing)", "feedback/by_account", 1, 1_000),
         ("deliver a webhook", "executions/due", 4, 1_000),
         ("deliver a webhook", "executions/by_account_shard", 4, 2_000),
     ],
@@ -72,7 +72,7 @@ def test_keys_of_one_account_allow_target_rate(
 
 
 def test_all_writes_of_one_block_stay_below_limit_of_one_second() -> None:
-    load = load_of("store and process feedback (times of storing)", 1)
+    load = load_of("store and process feedback (time of storing)", 1)
     units = sum(units for (name, _), units in load.writes.items() if name == "customers/by_block")
     assert units == 2
     assert units * BLOCK_SIZE <= WRITE_UNITS_PER_KEY
