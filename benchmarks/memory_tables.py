@@ -1,8 +1,9 @@
-"""The tables of the data template in memory, and the DynamoDB requests that this service sends.
+"""An emulation of DynamoDB in memory: the tables of the template `infrastructure/data.yaml`.
 
-Each request is atomic, and applies conditions as DynamoDB does. Two transactions never run at the
-same time, so a transaction that conflicts with another one fails because of its condition, not with
-``TransactionConflict``. Indexes are consistent. Pages have no limit.
+The emulation supports the requests that this service sends. Each request is atomic, and applies
+conditions as DynamoDB does. Two transactions never run at the same time, so a transaction that
+conflicts with another one fails because of its condition, not with ``TransactionConflict``. Reads
+of indexes are strongly consistent. Pages have no limit.
 """
 
 import re

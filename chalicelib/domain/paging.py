@@ -78,7 +78,10 @@ class PageRequest(Input):
 
     @property
     def last_position(self) -> int:
-        """The position of the page's last record in the list if the page is full."""
+        """The position of the page's last record in the list, assuming that the page is full.
+
+        The last page of a list can end earlier.
+        """
         return self.page * self.limit
 
     def ranges(self, total: int) -> Iterator[tuple[int, int, int]]:

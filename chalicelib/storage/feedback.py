@@ -147,7 +147,10 @@ def counted_of_account(account_id: str, until: datetime) -> Iterator[Feedback]:
 
 
 def counted_of_customer(account_id: str, customer_id: str) -> Iterator[Feedback]:
-    """Yield the customer's counted feedback. One request, and one per 100 records."""
+    """Yield the feedback records that the customer's count includes.
+
+    One request for the ids, and one per 100 records.
+    """
     for record in _counted(FeedbackRow.by_customer.query(customer_id)):
         if record.account_id == account_id:
             yield record

@@ -101,7 +101,7 @@ def test_links_of_page_have_targets(page: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["infrastructure/data.yaml", "infrastructure/doctor/data.py"])
-def test_pages_and_sections_in_messages_exist(source: str) -> None:
+def test_pages_and_sections_named_in_alarms_and_doctor_exist(source: str) -> None:
     found = re.findall(r"(docs/[\w/-]+\.md)(?:#([\w-]+))?", (ROOT / source).read_text())
     assert found
     for path, anchor in found:

@@ -49,7 +49,7 @@ _LABELS: Final[Mapping[Control, _OptionLabels]] = {
         "unsatisfied": f"👎 {words.unsatisfied}",
     },
 }
-"""The label of each option, by the answer that the option preselects."""
+"""For each control, a function that returns the label of each option by the preselected answer."""
 
 
 @dataclass(frozen=True)

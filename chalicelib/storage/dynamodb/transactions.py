@@ -23,13 +23,14 @@ Result = TypeVar("Result")
 
 
 class Contention(Exception):
-    """A transaction was cancelled: a condition failed, or other transactions write the same rows.
+    """A transaction was cancelled: a condition failed, other transactions write the same rows, or
+    DynamoDB throttled a table on which the caller expects contention.
 
     Nothing was written. The caller must read the rows again before it retries.
 
     Attributes:
-        condition_failed: whether a condition failed. False if there was only a conflict with
-            another transaction, or if DynamoDB throttled only contended tables.
+        condition_failed: whether a condition failed. False if conflicts with other transactions or
+            throttled tables are the only reasons.
         failed_writes: the writes that failed, as sent in the request, each with its reason code.
             Empty if unknown.
     """

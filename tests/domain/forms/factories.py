@@ -85,14 +85,14 @@ def survey(**overrides: Any) -> dict[str, Any]:
 
 
 def saved_contact_form(**overrides: Any) -> SavedContactForm:
-    """Return the contact form built from this definition."""
+    """Build the contact form that the service saves for the definition."""
     return build_contact_form(
         parse_contact_form_definition(contact_form(**overrides), DIRECTORY), DIRECTORY, NOW
     )
 
 
 def saved_survey(**overrides: Any) -> SavedSurvey:
-    """Return the survey built from this definition."""
+    """Build the survey that the service saves for the definition."""
     return build_survey(parse_survey_definition(survey(**overrides), DIRECTORY), DIRECTORY, NOW)
 
 

@@ -63,7 +63,7 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
 def test_repeated_deployment_updates_same_resources() -> None:
-    # Moto loses the parameters of a stack whose values are the defaults.
+    # Moto does not keep the parameters of a stack that have their default values.
     first_url = deploy.deploy("test", alarm_email="team@example.org", firewall="no")
     assert deploy.deploy("test", alarm_email="team@example.org") == first_url
     assert deploy.deploy("test") == first_url
