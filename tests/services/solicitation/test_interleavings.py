@@ -5,6 +5,7 @@ survey is sent before the date of its purchase, and every purchase ends with the
 """
 
 import contextlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -190,7 +191,6 @@ class Dispatch(RuleBasedStateMachine):
         is_repeated=st.booleans(),
         interruption=INTERRUPTIONS,
         request=REQUESTS,
-        person=PEOPLE,
     )
     def purchase_and_deliver(
         self, people: list[int], reactions: list[str], **delivery: Any
@@ -204,21 +204,22 @@ class Dispatch(RuleBasedStateMachine):
         is_repeated=st.booleans(),
         interruption=INTERRUPTIONS,
         request=REQUESTS,
-        person=PEOPLE,
     )
-    def deliver(
-        self, is_repeated: bool, interruption: str = "", request: int = 0, person: int = 0
-    ) -> None:
+    def deliver(self, is_repeated: bool, interruption: str = "", request: int = 0) -> None:
         # With warm caches, the third request of the worker is the claim.
         for load in (account_settings, account_directory, surveys_of):
             load(self.shop.account_id)
         bodies = SOLICITATION_QUEUE.queued_messages(self.shop.account_id)
         for body in bodies:
-            interrupt = partial(self._interrupt, interruption, person, bodies)
+            interrupt = partial(self._interrupt, interruption, self._buyer(body), bodies)
             with before_request(_patch, request, interrupt):
                 for _ in range(1 + is_repeated):
                     self._deliver(body)
         assert self.violations == []
+
+    def _buyer(self, body: str) -> int:
+        purchase = self.purchases[json.loads(body)["solicitationId"]]
+        return self.customer_ids.index(purchase["customerId"])
 
     def _deliver(self, body: str) -> None:
         with contextlib.suppress(Killed):
@@ -235,6 +236,14 @@ class Dispatch(RuleBasedStateMachine):
                 self.unsubscribe(person)
             case "update":
                 self.update_purchase(len(self.attempts), person)
+
+    @rule(person=PEOPLE, change=st.sampled_from(["revoke", "unsubscribe", "update"]))
+    def change_while_held(self, person: int, change: str) -> None:
+        self.purchase(person, days_ahead=3)
+        self.deliver(is_repeated=False)
+        self._interrupt(change, person, [])
+        self.advance(24 * 4)
+        self.deliver(is_repeated=False)
 
     @rule(person=PEOPLE, accepts=st.booleans())
     def change_consent(self, person: int, accepts: bool) -> None:
