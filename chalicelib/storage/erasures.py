@@ -112,7 +112,10 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
 
 
 def count_customer(write: TransactWrite, erasure: Erasure, next_holder: str | None) -> None:
-    """Count the deleted customer and store which customer received its pair; see `count`."""
+    """Count the deleted customer in the erasure; see `count`.
+
+    Also store the id of the customer that the service now finds by the deleted customer's pair.
+    """
     holder = ErasureRow.next_holder.set(next_holder or NO_HOLDER)
     count(write, erasure, {Erased.CUSTOMERS: 1}, holder)
 

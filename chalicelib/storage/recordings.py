@@ -21,14 +21,15 @@ from chalicelib.storage.solicitations import SolicitationRow
 
 @dataclass(frozen=True)
 class Known:
-    """The stored records that a purchase refers to.
+    """The stored data that is needed to record a purchase.
 
     Attributes:
-        purchase: the earlier version of the purchase, if any.
-        input_hash: the hash of the definition of the earlier version.
-        customer_id: the existing customer of the purchase: the customer with the pair or, if there
-            is none, the customer with the id. None if neither exists.
-        is_pair_known: whether a customer has the pair.
+        purchase: the stored version of the purchase, if it was recorded before.
+        input_hash: the hash of the input from which the stored version was recorded.
+        customer_id: the existing customer of the purchase: the customer with the purchase's pair
+            or, if there is none, the customer with the customer id in the purchase. None if neither
+            exists.
+        is_pair_known: whether a customer has the purchase's pair.
         total: the number of listed customers; None if the counter is reserved.
         suppressed: the channels that are suppressed for the addresses of the purchase.
         erased_at: the time of the last erasure of this customer, or of a customer with one of the

@@ -1,4 +1,4 @@
-"""Values of the stage that are read from AWS once and then cached by wall-clock time."""
+"""Values of the stage that are read from AWS and cached. The TTL is measured in wall-clock time."""
 
 import time
 from collections.abc import Callable

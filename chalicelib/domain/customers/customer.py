@@ -356,11 +356,11 @@ def customer_from_body(
 
 
 def check_size(customer: Customer) -> None:
-    """Check the size of a customer with its tags.
+    """Check the size of a customer, including its tags.
 
     Raises:
-        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`, or `MAX_LISTED_BYTES` with
-            escaped characters.
+        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`, or it exceeds
+            `MAX_LISTED_BYTES` when its non-ASCII characters are escaped.
     """
     if len(customer.model_dump_json().encode()) > MAX_CUSTOMER_BYTES:
         raise InputTooLarge("customer", MAX_CUSTOMER_BYTES)

@@ -81,10 +81,9 @@ def _is_transient(error: ClientError, request: dict[str, Any]) -> bool:
     """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
     A transaction that DynamoDB cancelled because of throttling is such an error; botocore does not
-    retry the transaction. Tables whose class sets ``is_contended``, such as the counters, are an
-    exception, because many writers change their rows. If DynamoDB throttled only writes to these
-    tables, the error is not transient: the rows may have changed, so the caller must read them
-    again.
+    retry the transaction. There is one exception: if all throttled writes were to tables whose
+    class sets ``is_contended``, such as the counters, the error is not transient. Other writers may
+    have changed these rows in the meantime, so the caller must read them again.
     """
     failed = [
         (reason.code, next(iter(write.values()))["TableName"])

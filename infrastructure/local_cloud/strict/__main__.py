@@ -55,7 +55,7 @@ def limit_gateway() -> None:
 
 
 def limit_functions() -> None:
-    """Limit the responses of functions, and write the output of functions to standard output."""
+    """Limit the size of responses of functions, and write their logs to standard output."""
     dispatch = lambda_svc._execute_function_dispatch
 
     def dispatch_limited(*arguments: Any) -> Any:
