@@ -15,7 +15,7 @@ from chalicelib.services.accounts.settings import current_settings
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10
 _YEARS: Final = range(1900, 3000)
-"""The years of a period. A report can compute the previous period of each such period."""
+"""The years that are allowed in a period. A report can always compute the preceding period."""
 
 
 def parse_rating(text: str) -> tuple[int, int]:

@@ -30,7 +30,7 @@ json_values: Final = st.recursive(
     lambda values: st.one_of(
         st.lists(values, max_size=5),
         st.dictionaries(texts, values, max_size=5),
-        # Many equal items cost more than a few different ones.
+        # Long lists find slow code. Generating many different items takes too long.
         st.builds(lambda value, count: [value] * count, scalars, st.integers(0, 2_000)),
     ),
     max_leaves=8,

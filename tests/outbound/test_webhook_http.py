@@ -147,7 +147,7 @@ def trickle_interim_headers(receiver: Receiver, connection: socket.socket) -> No
 @pytest.mark.parametrize(
     "behave", [hang_before_reading, hang_after_reading, trickle_status, trickle_interim_headers]
 )
-def test_response_without_status_is_reported_as_ambiguous_timeout(behave: object) -> None:
+def test_timeout_before_complete_status_line_is_ambiguous(behave: object) -> None:
     with receiving(behave) as receiver:  # type: ignore[arg-type]
         response = send(receiver)
     assert response.error is WebhookFailure.TIMEOUT

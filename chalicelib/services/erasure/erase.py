@@ -255,7 +255,11 @@ def _delete_trackers(erasure: Erasure, customer_id: str) -> int:
 
 
 def _delete_recreated_customer(erasure: Erasure, customer_id: str) -> int:
-    """Delete a customer with the same pair that was created by feedback from before the erasure."""
+    """Delete the customer if old feedback created it again.
+
+    The customer has the pair of the erased customer, and was created when the service processed
+    feedback that was submitted before the erasure.
+    """
     if erasure.pair is None or erasure.next_holder != erasures.NO_HOLDER:
         return 0
     holder_id = customers.find_by_digest(erasure.account_id, erasure.pair)

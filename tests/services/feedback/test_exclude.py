@@ -99,7 +99,7 @@ def test_repeated_mark_changes_nothing(seeded: SeededAccount, is_test: bool) -> 
     assert seeded.counts == counts
 
 
-def test_delete_of_test_response_keeps_counts(seeded: SeededAccount) -> None:
+def test_deleting_feedback_marked_as_test_does_not_change_counts(seeded: SeededAccount) -> None:
     low, _ = rated(seeded, "2", "9")
     mark_test(low.id, is_test=True)
     assert delete_feedback(low.id)
