@@ -110,7 +110,7 @@ def test_urls_of_pages_return_pages(cloud: Cloud) -> None:
 
 def test_script_tags_embed_forms(form: Form, cloud: Cloud) -> None:
     tags = form.fill("embed.js").replace("SURVEY_ID", cloud.demo["surveyId"])
-    with serve(f"<!doctype html><title>Shop</title>{tags}") as address, open_page() as page:
+    with serve(f"<!doctype html><title>Shop</title><body>{tags}") as address, open_page() as page:
         page.goto(address)
         for number in range(2):
             page.frame_locator("iframe").nth(number).locator("form").wait_for()
