@@ -105,7 +105,9 @@ def test_permissions_of_sweeper_allow_anonymizing_feedback(
     assert answered(submitted) == ["nps"]
 
 
-def test_restarted_retention_anonymizes_restored_answers(seeded: SeededAccount, time: Time) -> None:
+def test_retention_from_the_start_anonymizes_answers_restored_from_backup(
+    seeded: SeededAccount, time: Time
+) -> None:
     submitted = submit(seeded)
     before = feedback.FeedbackRow.get(submitted.id)
     retain(seeded, 1)
