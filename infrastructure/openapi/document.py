@@ -157,7 +157,7 @@ class DocumentBuilder:
         }
 
     def _success(self, method: str, declared: Operation, example: Any) -> Schema:
-        headers = _header("Cache-Control", "NoStore")
+        headers = _header("Cache-Control", declared.get("cache_header", "NoStore"))
         if "If-None-Match" in declared.get("parameters", {}):
             cacheable = "CacheableView" if "response" in declared else "Cacheable"
             headers = _header("ETag", "ETag") | _header("Cache-Control", cacheable)

@@ -22,6 +22,8 @@ class Operation(TypedDict):
         parameters: descriptions by name of query parameter or header.
         body: model of the request body, as a path below `chalicelib.domain`.
         media_types: media types of a response that is not JSON.
+        cache_header: the name of the header `Cache-Control` in `infrastructure/openapi/base.yaml`,
+            if the response can be cached.
         status: the status of a successful response, if it differs from the default.
         errors: further error statuses, which the generator cannot derive from the route.
     """
@@ -37,6 +39,7 @@ class Operation(TypedDict):
     body_description: NotRequired[str]
     body_optional: NotRequired[bool]
     media_types: NotRequired[tuple[str, ...]]
+    cache_header: NotRequired[str]
     status: NotRequired[int]
     errors: NotRequired[tuple[int, ...]]
 

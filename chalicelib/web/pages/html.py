@@ -19,15 +19,23 @@ from chalicelib.web.problems import HTML, Headers
 
 View = PublicContactForm | PublicSurvey
 
-_NOT_KEPT: Final[Headers] = {"Cache-Control": "private, no-store"}
-_KEPT: Final[Headers] = {"Cache-Control": "private, max-age=0"}
-"""The headers of form pages. If the respondent goes back, the browser displays its own copy of the
-page, with the same idempotency key. If the respondent opens the link, the browser loads a new page.
+_NO_STORE: Final[Headers] = {"Cache-Control": "private, no-store"}
+_HISTORY_COPY: Final[Headers] = {"Cache-Control": "private, max-age=0"}
+"""The headers of a page that the browser keeps until the tab is closed.
+
+If the respondent goes back, the browser displays its own copy of the page, with the same
+idempotency key. If the respondent opens the link, the browser loads a new page.
 """
 
 
-def form_response(template: str, view: View, status: int = 200, **content: Any) -> Response:
-    """Return a page in the style and the language of a form."""
+def form_response(
+    template: str, view: View, status: int = 200, *, is_kept: bool = False, **content: Any
+) -> Response:
+    """Return a page in the style and the language of a form.
+
+    Args:
+        is_kept: whether the browser may display its own copy when the respondent goes back.
+    """
     style = style_of(view, view.general_style)
     brands = view.brand_name if isinstance(view, PublicContactForm) else _brands_of(view)
     owner = ", ".join(brands)
@@ -39,7 +47,8 @@ def form_response(template: str, view: View, status: int = 200, **content: Any) 
         "owner": owner,
         "links": [(name, url) for name, url in view.external_link if link_url(url)],
     }
-    return _response(template, view.language, words, style, status, _KEPT, **shown, **content)
+    headers = _HISTORY_COPY if is_kept else _NO_STORE
+    return _response(template, view.language, words, style, status, headers, **shown, **content)
 
 
 def plain_response(
@@ -48,7 +57,7 @@ def plain_response(
     """Return a page that belongs to no form."""
     words = words_in(language)
     return _response(
-        template, language, words, PLAIN, status, _NOT_KEPT | headers, form=None, **content
+        template, language, words, PLAIN, status, _NO_STORE | headers, form=None, **content
     )
 
 

@@ -70,7 +70,8 @@ class _BlankPage(NamedTuple):
 @cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
 def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
     key = new_id()
-    return _BlankPage(form.view, key, show_form(wanted, form, FormState(idempotency_key=key)))
+    page = show_form(wanted, form, FormState(idempotency_key=key), is_kept=True)
+    return _BlankPage(form.view, key, page)
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
@@ -94,9 +95,14 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
 
 
 def show_form(
-    wanted: FormRequest, form: DisplayedForm[View], state: FormState, status: int = 200
+    wanted: FormRequest,
+    form: DisplayedForm[View],
+    state: FormState,
+    status: int = 200,
+    *,
+    is_kept: bool = False,
 ) -> Response:
-    """Return the page with the form in this state."""
+    """Return the page with the form in this state; see `form_response`."""
     view, questionnaire = form.view, form.questionnaire
     words = words_in(view.language)
     numbers = {shown.id: number for number, shown in enumerate(view.fields)}
@@ -114,6 +120,7 @@ def show_form(
         "form.html",
         view,
         status,
+        is_kept=is_kept,
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),

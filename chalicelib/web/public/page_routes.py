@@ -34,6 +34,7 @@ _PREFILL: Final = (
     parameters={"id": "Identifier of the contact form.", **_PARAMETERS},
     returns="The page.",
     media_types=(_HTML,),
+    cache_header="PageCopy",
     errors=(400, 404, 409),
 )
 def contact_form_page(request: PublicRequest) -> Response:
@@ -57,6 +58,7 @@ def contact_form_page(request: PublicRequest) -> Response:
     },
     returns="The page.",
     media_types=(_HTML,),
+    cache_header="PageCopy",
     errors=(400, 403, 404, 409),
 )
 def survey_page(request: PublicRequest) -> Response:
@@ -76,6 +78,7 @@ def survey_page(request: PublicRequest) -> Response:
     parameters={"digest": "Hash of the file's content.", "name": "Name of the file."},
     returns="The file.",
     media_types=("text/javascript",),
+    cache_header="Cacheable",
     errors=(404,),
 )
 def page_asset(request: PublicRequest) -> Response:
@@ -105,6 +108,7 @@ def page_asset(request: PublicRequest) -> Response:
     " cookies and need no storage.",
     returns="The script.",
     media_types=("text/javascript",),
+    cache_header="Cacheable",
 )
 def embed_script(request: PublicRequest) -> Response:
     """Return the script with which other sites embed a form."""

@@ -64,6 +64,18 @@ def test_page_is_html_that_only_the_browser_history_reuses(seeded: SeededAccount
     assert response.headers["referrer-policy"] == "no-referrer"
 
 
+def test_page_with_answers_or_tracker_is_not_stored_by_browser(seeded: SeededAccount) -> None:
+    form = contact_form(seeded)
+    form.answer(NOTE, "Secret")
+    for response in (
+        open_survey(seeded, f"&tracker={seeded.tracker()}", seeded.private_survey_id),
+        open_contact_form(seeded, "&a.nps=7"),
+        form.submit(CLIENT, CONTACT, step="check"),
+        form.submit(CLIENT, CONTACT, **{f"fields[{MAIL}][values][]": "invalid"}),
+    ):
+        assert response.headers["cache-control"] == "private, no-store"
+
+
 def test_page_contains_a_control_for_every_field(seeded: SeededAccount) -> None:
     form = contact_form(seeded)
     assert form.action == "submit"
