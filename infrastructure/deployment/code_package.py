@@ -115,10 +115,18 @@ def package(stage: str, folder: Path) -> CodePackage:
     # Chalice does not delete old packages, and it can reuse only the newest package.
     for archive in _archives(folder)[:-1]:
         archive.unlink()
-    run_chalice("package", "--stage", stage, "package", folder=folder)
-    template = json.loads((folder / "package" / "sam.json").read_text())
-    archive = _archives(folder)[-1]
-    trim.remove_unused_files(archive)
+    earlier = _archives(folder)
+    try:
+        run_chalice("package", "--stage", stage, "package", folder=folder)
+        template = json.loads((folder / "package" / "sam.json").read_text())
+        archive = _archives(folder)[-1]
+        trim.remove_unused_files(archive)
+    except BaseException:
+        # The next call would reuse an incomplete archive.
+        for archive in _archives(folder):
+            if archive not in earlier:
+                archive.unlink()
+        raise
     return CodePackage(template=template, archive=archive)
 
 
