@@ -105,8 +105,7 @@ def run_chalice(*arguments: str, folder: Path) -> None:
 def package(stage: str, folder: Path) -> CodePackage:
     """Package the app for a stage in a folder. Later calls reuse the folder.
 
-    The archive contains only files that the functions use. ``chalice deploy`` in the same folder
-    deploys this archive.
+    The archive contains only files that the functions use.
 
     Raises:
         DeploymentError: Chalice failed.
@@ -128,6 +127,23 @@ def package(stage: str, folder: Path) -> CodePackage:
                 archive.unlink()
         raise
     return CodePackage(template=template, archive=archive)
+
+
+def deploy(stage: str, folder: Path) -> None:
+    """Package the app for a stage, and deploy the archive with Chalice.
+
+    Raises:
+        DeploymentError: Chalice failed, or did not deploy the archive of ``package``.
+    """
+    package(stage, folder)
+    packaged = _archives(folder)
+    run_chalice("deploy", "--stage", stage, folder=folder)
+    # Chalice reuses the archive if it computes the same file name. Otherwise it builds another one.
+    if _archives(folder) != packaged:
+        raise DeploymentError(
+            "chalice deploy built and deployed another archive, which also contains the files that"
+            " the functions do not use."
+        )
 
 
 def complete(template: Template, code_address: str) -> Template:

@@ -64,3 +64,19 @@ def test_archive_is_deleted_if_it_cannot_be_trimmed(
     with pytest.raises(zipfile.BadZipFile):
         code_package.package("dev", tmp_path)
     assert archives(tmp_path) == []
+
+
+def test_deployment_fails_if_chalice_deploys_another_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_chalice(monkeypatch, lambda command, folder: write_package(folder, f"{command}.zip"))
+    with pytest.raises(DeploymentError, match="another archive"):
+        code_package.deploy("dev", tmp_path)
+
+
+def test_deployment_succeeds_if_chalice_reuses_trimmed_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_chalice(monkeypatch, lambda _, folder: write_package(folder, "same.zip"))
+    code_package.deploy("dev", tmp_path)
+    assert archives(tmp_path) == ["same.zip"]
