@@ -80,7 +80,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/cfn-lint .local/check/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on temporary local clouds, or on a running cloud (E2E_DEMO=…)
-	@$(MAKE) --no-print-directory --keep-going $(if $(E2E_DEMO),,--jobs=3) $(GROUPED) $(E2E_PARTS)
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(if $(E2E_DEMO),1,3) $(GROUPED) $(E2E_PARTS)
 
 $(E2E_PARTS): $(VENV) $(EMULATOR)
 

@@ -105,8 +105,7 @@ def run_chalice(*arguments: str, folder: Path) -> None:
 def package(stage: str, folder: Path) -> CodePackage:
     """Package the app for a stage in a folder. Later calls reuse the folder.
 
-    The archive contains only files that the functions use. ``chalice deploy`` in the same folder
-    deploys this archive.
+    The archive contains only files that the functions use.
 
     Raises:
         DeploymentError: Chalice failed.
@@ -115,11 +114,36 @@ def package(stage: str, folder: Path) -> CodePackage:
     # Chalice does not delete old packages, and it can reuse only the newest package.
     for archive in _archives(folder)[:-1]:
         archive.unlink()
-    run_chalice("package", "--stage", stage, "package", folder=folder)
-    template = json.loads((folder / "package" / "sam.json").read_text())
-    archive = _archives(folder)[-1]
-    trim.remove_unused_files(archive)
+    earlier = _archives(folder)
+    try:
+        run_chalice("package", "--stage", stage, "package", folder=folder)
+        template = json.loads((folder / "package" / "sam.json").read_text())
+        archive = _archives(folder)[-1]
+        trim.remove_unused_files(archive)
+    except BaseException:
+        # The next call would reuse an incomplete archive.
+        for archive in _archives(folder):
+            if archive not in earlier:
+                archive.unlink()
+        raise
     return CodePackage(template=template, archive=archive)
+
+
+def deploy(stage: str, folder: Path) -> None:
+    """Package the app for a stage, and deploy the archive with Chalice.
+
+    Raises:
+        DeploymentError: Chalice failed, or did not deploy the archive of ``package``.
+    """
+    package(stage, folder)
+    packaged = _archives(folder)
+    run_chalice("deploy", "--stage", stage, folder=folder)
+    # Chalice reuses the archive if it computes the same file name. Otherwise it builds another one.
+    if _archives(folder) != packaged:
+        raise DeploymentError(
+            "chalice deploy built and deployed another archive, which also contains the files that"
+            " the functions do not use."
+        )
 
 
 def complete(template: Template, code_address: str) -> Template:

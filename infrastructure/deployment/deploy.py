@@ -160,8 +160,7 @@ def _chalice_deploy(stage: str, bucket: str) -> list[dict[str, Any]]:
         record = folder / ".chalice" / "deployed" / f"{stage}.json"
         chalice_record.load(bucket, record)
         try:
-            code_package.package(stage, folder)
-            code_package.run_chalice("deploy", "--stage", stage, folder=folder)
+            code_package.deploy(stage, folder)
         finally:
             # Save the record even if the deployment failed: the next deployment continues from it.
             chalice_record.save(bucket, record, fallback=code_package.PROJECT / ".local")

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Final
 from zipfile import ZipFile
 
-AWS_SERVICES: Final = frozenset(
-    {"cloudwatch", "dynamodb", "secretsmanager", "ses", "sns", "sqs", "ssm", "sts"}
-)
-"""The AWS services for which the functions create clients."""
+AWS_SERVICES: Final = frozenset({"dynamodb", "secretsmanager", "ses", "sns", "sqs", "ssm"})
+"""The AWS services for which the functions create clients.
+
+Code that only commands of operators run creates clients of other services too, but this code does
+not run from the package.
+"""
 
 _SERVICE_DATA: Final = ("botocore", "data")
 _UNUSED_FOLDERS: Final = (

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from chalicelib.domain.solicitation.mail_domain import domain_of, mail_from_of
+from chalicelib.domain.solicitation.mail_domain import domain_of
 from chalicelib.queues import MESSAGE_EVENTS
 from infrastructure.doctor.data import DEPLOY
 from infrastructure.doctor.deployed import DeployedStage
@@ -82,20 +82,34 @@ def check_notifications(deployed: DeployedStage) -> Iterator[Problem]:
     identities: dict[str, Mapping[str, Any]] = {}
     for start in range(0, len(known), _MAX_IDENTITIES):
         some = known[start : start + _MAX_IDENTITIES]
-        response = ses.get_identity_mail_from_domain_attributes(Identities=some)
-        mail_from = response["MailFromDomainAttributes"]
         response = ses.get_identity_notification_attributes(Identities=some)
-        identities |= {
-            identity: attributes
-            for identity, attributes in response["NotificationAttributes"].items()
-            if identity in senders
-            or mail_from.get(identity, {}).get("MailFromDomain") == mail_from_of(identity)
-        }
-    if not identities:
-        raise Skipped("SES has no identity of the service.")
+        identities |= response["NotificationAttributes"]
     yield from notification_problems(
-        identities, senders, deployed.resource_name(MESSAGE_EVENTS.name)
+        identities_of_service(identities, senders),
+        senders,
+        deployed.resource_name(MESSAGE_EVENTS.name),
     )
+
+
+def identities_of_service(
+    identities: Mapping[str, Mapping[str, Any]], senders: Collection[str]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Return the senders, and the identities with at least one topic of a stage.
+
+    Other identities of the AWS account can belong to other applications.
+
+    Raises:
+        Skipped: no identity belongs to the service.
+    """
+    selected = {
+        identity: attributes
+        for identity, attributes in identities.items()
+        if identity in senders
+        or any(_TOPIC_OF_ANY_STAGE.fullmatch(_topic(attributes, event)) for event in _EVENTS)
+    }
+    if not selected:
+        raise Skipped("SES has no identity of the service.")
+    return selected
 
 
 def notification_problems(
@@ -112,7 +126,7 @@ def notification_problems(
     """
     for identity, attributes in identities.items():
         for event in _EVENTS:
-            actual = _name(attributes.get(f"{event}Topic", ""))
+            actual = _topic(attributes, event)
             if actual == topic:
                 continue
             if identity in senders or not _TOPIC_OF_ANY_STAGE.fullmatch(actual):
@@ -137,6 +151,10 @@ def _statements(policy: str, account_id: str) -> list[Any]:
         return value
 
     return [resolved(statement) for statement in json.loads(policy).get("Statement", [])]
+
+
+def _topic(attributes: Mapping[str, Any], event: str) -> str:
+    return _name(attributes.get(f"{event}Topic", ""))
 
 
 def _name(arn: str) -> str:

@@ -8,7 +8,6 @@ import argparse
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from infrastructure.deployment import code_stack, data_stack, public_address
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import Emulator
+from infrastructure.local_cloud.emulator import Emulator, free_port
 from infrastructure.local_cloud.mail_sink import MailSink
 from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
 
@@ -127,7 +126,7 @@ def run_with(command: list[str]) -> int:
     command fails.
     """
     folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
-    emulator = Emulator(_free_port(), folder)
+    emulator = Emulator(free_port(), folder)
     try:
         _start(emulator)
         status = _call(command, os.environ | {"E2E_DEMO": str(demo_file(emulator))})
@@ -263,13 +262,6 @@ def _stop_uninterrupted(emulator: Emulator) -> None:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def _parser() -> argparse.ArgumentParser:

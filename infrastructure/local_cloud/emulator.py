@@ -7,6 +7,7 @@ lock, so the operating system releases the lock when the process ends, even afte
 import contextlib
 import fcntl
 import os
+import random
 import shutil
 import signal
 import socket
@@ -26,6 +27,20 @@ STOP_TIMEOUT_S = 60
 PROGRAM = PROJECT / ".tools" / "ministack" / "bin" / "python"
 """The interpreter of the emulator's environment."""
 LAUNCHER = "infrastructure.local_cloud.strict"
+_PORTS = range(20_000, 32_000)
+"""The ports of temporary emulators. The system assigns higher ports to outgoing connections."""
+
+
+def free_port() -> int:
+    """Return a random free port that the operating system does not assign to other connections.
+
+    Raises:
+        DeploymentError: no port is free.
+    """
+    for port in random.sample(_PORTS, len(_PORTS)):
+        if _is_free(port):
+            return port
+    raise DeploymentError("No port for the emulator is free.")
 
 
 @dataclass(frozen=True)
@@ -169,14 +184,10 @@ class Emulator:
         }
 
     def _require_free_port(self) -> None:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", self.port))
-            except OSError:
-                raise DeploymentError(
-                    f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
-                ) from None
+        if not _is_free(self.port):
+            raise DeploymentError(
+                f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
+            )
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -201,3 +212,13 @@ class Emulator:
             # If the emulator's process inherited the lock, closing the file here does not release
             # the lock.
             os.close(handle)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

@@ -60,8 +60,17 @@ class Machine:
 
         Lines that make itself writes to standard error are omitted.
         """
-        result = subprocess.run(
-            [shutil.which("make") or "make", target],
+        result = self._run(target, **variables)
+        lines = [line for line in result.stderr.splitlines() if not line.startswith("make")]
+        return result.returncode, "\n".join(lines)
+
+    def plan(self, target: str, **variables: str) -> str:
+        """Return the commands that make would run."""
+        return self._run("--dry-run", target, **variables).stdout
+
+    def _run(self, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [shutil.which("make") or "make", *arguments],
             cwd=self.project,
             env={
                 "PATH": str(self.stubs),
@@ -75,8 +84,6 @@ class Machine:
             capture_output=True,
             text=True,
         )
-        lines = [line for line in result.stderr.splitlines() if not line.startswith("make")]
-        return result.returncode, "\n".join(lines)
 
     @property
     def calls(self) -> list[str]:
@@ -186,3 +193,10 @@ def test_missing_python_stops_make_with_one_line_message(
     assert machine.make(**variables) == (2, message)
     assert not any("sync" in call for call in machine.calls)
     assert not (machine.project / ".venv" / ".requirements").exists()
+
+
+@pytest.mark.parametrize(("variables", "jobs"), [({}, 3), ({"E2E_DEMO": "demo.json"}, 1)])
+def test_parts_of_end_to_end_tests_run_one_by_one_on_running_cloud(
+    machine: Machine, variables: dict[str, str], jobs: int
+) -> None:
+    assert f" --jobs={jobs} " in machine.plan("e2e", **variables)

@@ -1,7 +1,7 @@
 """Let all processes of functions share one copy of the deployment package.
 
-The emulator extracts the package for each process. A copy takes 80 MB, and a process that uses its
-own copy compiles every module at its start.
+The emulator extracts the package for each process. A process that uses its own copy compiles every
+module at its start.
 """
 
 import hashlib

@@ -4,6 +4,9 @@ import json
 import zipfile
 from pathlib import Path
 
+import botocore
+import pytest
+
 from infrastructure.deployment.trim import AWS_SERVICES, remove_unused_files
 
 POLICIES = Path(__file__).parents[3] / ".chalice" / "policies"
@@ -36,7 +39,7 @@ def test_trimmed_package_contains_only_used_files(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_package_contains_each_service_that_policies_allow() -> None:
+def test_package_contains_exactly_services_that_policies_allow() -> None:
     actions = {
         action
         for policy in POLICIES.glob("*.json")
@@ -44,4 +47,19 @@ def test_package_contains_each_service_that_policies_allow() -> None:
         for action in statement["Action"]
     }
     services = {action.partition(":")[0] for action in actions}
-    assert services - WITHOUT_CLIENT <= AWS_SERVICES
+    assert services - WITHOUT_CLIENT == AWS_SERVICES
+
+
+@pytest.mark.parametrize("service", sorted(AWS_SERVICES))
+def test_trimmed_package_contains_definition_of_service(service: str, tmp_path: Path) -> None:
+    site_packages = Path(botocore.__file__).parents[1]
+    definitions = site_packages.glob(f"botocore/data/{service}/*/service-2.json*")
+    names = [str(definition.relative_to(site_packages)) for definition in definitions]
+    assert names
+    file = tmp_path / "package.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, "")
+    remove_unused_files(file)
+    with zipfile.ZipFile(file) as archive:
+        assert archive.namelist() == names

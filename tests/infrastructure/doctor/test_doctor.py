@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +17,11 @@ from infrastructure.doctor import data, monitoring
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine
 from infrastructure.doctor.findings import Report, Skipped
-from infrastructure.doctor.message_events import check_notifications, notification_problems
+from infrastructure.doctor.message_events import (
+    check_notifications,
+    identities_of_service,
+    notification_problems,
+)
 from infrastructure.doctor.senders import sender_problems
 from infrastructure.functions import FUNCTIONS
 from tests.admin.command import run
@@ -364,12 +369,32 @@ def test_doctor_reports_identities_whose_bounces_do_not_reach_topic(
     assert [problem.detail for problem in problems] == details
 
 
+def test_identity_without_topic_of_any_stage_is_not_checked_for_notifications() -> None:
+    identities = {
+        "a@example.com": topics("", ""),
+        "first.example": topics("feedback-prod-message-events", ""),
+        "second.example": topics("other", MESSAGE_EVENTS),
+        "without-topics.example": topics("", ""),
+        "other.example": topics("other", "other"),
+    }
+    checked = identities_of_service(identities, {"a@example.com", "example.com"})
+    assert set(checked) == {"a@example.com", "first.example", "second.example"}
+
+
 @pytest.mark.usefixtures("_aws")
-def test_only_identities_of_service_are_checked_for_notifications() -> None:
+def test_return_path_of_other_application_is_not_checked_for_notifications() -> None:
     ses = boto3.client("ses")
-    for domain, mail_from in (("shop.example", "bounce"), ("other.example", "mail")):
-        ses.verify_domain_identity(Domain=domain)
-        ses.set_identity_mail_from_domain(Identity=domain, MailFromDomain=f"{mail_from}.{domain}")
-    # Moto's response contains no topics.
-    found = {problem.resource for problem in check_notifications(DeployedStage(STAGE))}
-    assert found == {"shop.example"}
+    ses.verify_domain_identity(Domain="other.example")
+    ses.set_identity_mail_from_domain(
+        Identity="other.example", MailFromDomain="bounce.other.example"
+    )
+    with pytest.raises(Skipped):
+        list(check_notifications(DeployedStage(STAGE)))
+
+
+@pytest.mark.usefixtures("_aws")
+def test_sender_without_topics_is_checked_for_notifications() -> None:
+    boto3.client("ses").verify_domain_identity(Domain="example.com")
+    stage = replace(STAGE, environment={**STAGE.environment, "MAIL_SENDER": "a@example.com"})
+    found = {problem.resource for problem in check_notifications(DeployedStage(stage))}
+    assert found == {"example.com"}

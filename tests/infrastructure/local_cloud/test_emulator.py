@@ -1,6 +1,7 @@
 """Tests of starting and stopping the emulator. A small HTTP server replaces the emulator."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from infrastructure.deployment.progress import DeploymentError
 from infrastructure.local_cloud import emulator
-from infrastructure.local_cloud.emulator import Emulator
+from infrastructure.local_cloud.emulator import Emulator, free_port
 
 Process = subprocess.Popen[bytes]
 Start = Callable[[], Process]
@@ -33,10 +34,7 @@ http.server.HTTPServer(("127.0.0.1", int(os.environ["GATEWAY_PORT"])), Handler).
 @pytest.fixture
 def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulator]:
     use_program(SERVER, tmp_path, monkeypatch)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    cloud = Emulator(port, tmp_path / "state")
+    cloud = Emulator(free_port(), tmp_path / "state")
     yield cloud
     cloud.stop()
 
@@ -102,6 +100,18 @@ def test_port_in_use_is_rejected(cloud: Emulator) -> None:
         with pytest.raises(DeploymentError, match=rf"Port {cloud.port} is in use.*PORT="):
             cloud.start()
     assert not cloud.is_running()
+
+
+def test_free_port_is_not_in_use_and_below_ports_of_outgoing_connections(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    used, free = free_port(), free_port()
+    assert 20_000 <= used < 32_000
+    monkeypatch.setattr(random, "sample", lambda *_: [used, free])
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", used))
+        other.listen()
+        assert free_port() == free
 
 
 def test_start_raises_error_if_emulator_exits_immediately(

@@ -1,0 +1,82 @@
+"""Tests of the archives in the deployment folder. A stub replaces Chalice."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from infrastructure.deployment import code_package
+from infrastructure.deployment.progress import DeploymentError
+
+Chalice = Callable[[str, Path], None]
+
+
+def write_archive(folder: Path, name: str) -> Path:
+    archive = folder / ".chalice" / "deployments" / name
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("app.py", "")
+    return archive
+
+
+def write_package(folder: Path, name: str) -> None:
+    """Write the files that `chalice package` writes."""
+    write_archive(folder, name)
+    (folder / "package").mkdir(exist_ok=True)
+    (folder / "package" / "sam.json").write_text("{}")
+
+
+def use_chalice(monkeypatch: pytest.MonkeyPatch, chalice: Chalice) -> None:
+    def run(command: str, *_: str, folder: Path) -> None:
+        chalice(command, folder)
+
+    monkeypatch.setattr(code_package, "run_chalice", run)
+
+
+def archives(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.glob(".chalice/deployments/*"))
+
+
+@pytest.mark.parametrize("error", [DeploymentError("chalice package failed"), KeyboardInterrupt()])
+def test_archive_is_deleted_if_chalice_fails(
+    error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: str, folder: Path) -> None:
+        write_archive(folder, "new.zip")
+        raise error
+
+    use_chalice(monkeypatch, fail)
+    write_archive(tmp_path, "earlier.zip")
+    with pytest.raises(type(error)):
+        code_package.package("dev", tmp_path)
+    assert archives(tmp_path) == ["earlier.zip"]
+
+
+def test_archive_is_deleted_if_it_cannot_be_trimmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def truncate(_: str, folder: Path) -> None:
+        write_package(folder, "new.zip")
+        (folder / ".chalice" / "deployments" / "new.zip").write_bytes(b"PK")
+
+    use_chalice(monkeypatch, truncate)
+    with pytest.raises(zipfile.BadZipFile):
+        code_package.package("dev", tmp_path)
+    assert archives(tmp_path) == []
+
+
+def test_deployment_fails_if_chalice_deploys_another_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_chalice(monkeypatch, lambda command, folder: write_package(folder, f"{command}.zip"))
+    with pytest.raises(DeploymentError, match="another archive"):
+        code_package.deploy("dev", tmp_path)
+
+
+def test_deployment_succeeds_if_chalice_reuses_trimmed_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_chalice(monkeypatch, lambda _, folder: write_package(folder, "same.zip"))
+    code_package.deploy("dev", tmp_path)
+    assert archives(tmp_path) == ["same.zip"]
