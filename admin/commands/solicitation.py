@@ -8,8 +8,10 @@ import typer
 
 from admin.commands.account import AccountArgument
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
+from admin.error_messages import one_line_message
 from admin.options import YesOption, example
 from admin.terminal import cell_text, confirm, notices, show_record, show_table
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.solicitation.decide import (
@@ -22,6 +24,7 @@ from chalicelib.domain.solicitation.decide import (
     decide,
 )
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
+from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.manage import (
     list_solicitations,
     load_explanation,
@@ -95,7 +98,7 @@ def explain(
     outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
     decided = decide(case.facts)
     facts, decision = dict(_facts(case.facts)), _described(decided)
-    cost = text_cost(case, decided)
+    cost = _text_cost(case, decided)
     lines = [
         *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
         "",
@@ -205,6 +208,15 @@ def _contact(contact: Contact) -> Iterator[str]:
     for scope, solicited in contact.solicited.items():
         time = format_timestamp(solicited.at)
         yield f"last survey in scope {scope}: {time}, purchase {solicited.by}"
+
+
+def _text_cost(case: Case, decision: Decision) -> TextCost | None:
+    try:
+        return text_cost(case, decision)
+    except Unavailable as error:
+        reason = one_line_message(error)
+        notices().print(f"The size of the text message is not known. {reason}")
+        return None
 
 
 def _described_cost(cost: TextCost) -> str:

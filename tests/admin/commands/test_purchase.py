@@ -221,6 +221,24 @@ def test_explain_shows_segments_of_text_message_and_price_if_set(
     assert json.loads(result.stdout)["textMessage"] == {"segments": 2, "price": 0.1}
 
 
+def test_explain_without_base_url_shows_decision_and_why_size_is_not_known(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> str:
+        raise Unavailable("A value of the stage cannot be read (ssm).")
+
+    monkeypatch.setattr(send_message, "public_base_url", fail)
+    shop.survey(sendingChannels=["SMS"])
+    shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
+    command = ("solicitation", "explain", shop.account_id, "Site", "1")
+    result = run(*command)
+    assert result.exit_code == 0
+    assert result.stdout.endswith(f"send survey {shop.survey_id} now through SMS\n")
+    reason = "The size of the text message is not known. A value of the stage cannot be read (ssm)."
+    assert " ".join(result.stderr.split()) == reason
+    assert json.loads(run(*command, "--json").stdout)["textMessage"] is None
+
+
 def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(
     shop: Shop, provider: Provider
 ) -> None:
