@@ -221,7 +221,12 @@ def _text_cost(case: Case, decision: Decision) -> TextCost | None:
 
 def _described_cost(cost: TextCost) -> str:
     size = describe_size(cost.size)
-    return size if cost.price is None else f"{size}, price {cost.price:.4g}"
+    return size if cost.price is None else f"{size}, price {_price_text(cost.price)}"
+
+
+def _price_text(price: float) -> str:
+    """Return the price with up to six decimals: segments can cost less than a hundredth."""
+    return f"{price:.6f}".rstrip("0").rstrip(".")
 
 
 def _described(decision: Decision) -> str:
