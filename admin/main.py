@@ -131,10 +131,15 @@ def choose_stage(
 
 
 def _use_configured_region() -> None:
-    """Use the region of the AWS configuration, for example of a profile, as on AWS Lambda."""
+    """Set AWS_REGION to the region of the AWS configuration, for example of a profile.
+
+    `settings` reads only environment variables, as on AWS Lambda. Only botocore reads profiles.
+    """
+    if os.environ.get("AWS_REGION"):
+        return
     from botocore.session import Session
 
     region = Session().get_config_variable("region")
-    if region and "AWS_REGION" not in os.environ:
+    if region:
         os.environ["AWS_REGION"] = region
         settings.cache_clear()

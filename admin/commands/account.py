@@ -18,7 +18,7 @@ from admin.terminal import (
     show_record,
     show_table,
 )
-from chalicelib.domain.accounts.settings import Weekday
+from chalicelib.domain.accounts.settings import MAX_SEGMENT_PRICE, Weekday
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import parse_id
 from chalicelib.services.accounts import manage
@@ -126,7 +126,11 @@ def _number_or_off(text: str) -> int | str:
 
 
 def _price_or_off(text: str) -> float | str:
-    return text if text == _OFF else float(text)
+    try:
+        return text if text == _OFF else float(text)
+    except ValueError:
+        message = f"Must be a price from 0 to {MAX_SEGMENT_PRICE}, or off."
+        raise typer.BadParameter(message) from None
 
 
 @app.command(

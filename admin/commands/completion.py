@@ -32,7 +32,9 @@ def completion() -> None:
 
 
 @app.command("show", epilog=example("completion show bash"))
-def show_script(shell: Annotated[Shell, typer.Argument(help="The shell.")]) -> None:
+def show_script(
+    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell.")],
+) -> None:
     """Print the script that completes the commands of bin/feedback-admin.
 
     Cost: no AWS request.

@@ -156,7 +156,10 @@ def _show_receipt(erasure: Erasure) -> None:
     lines = [
         f"Erasure {receipt['erasureId']}",
         f"State: {receipt['state']}, requested at {receipt['erasedAt']}",
-        *(f"Erased {name}: {number}" for name, number in receipt["erased"].items()),
+        *(
+            f"Erased {name.replace('_', ' ')}: {number}"
+            for name, number in receipt["erased"].items()
+        ),
         f"Suppressed channels: {', '.join(receipt['suppressedChannels']) or 'none'}",
         "Remaining copies:",
         *(

@@ -46,8 +46,8 @@ def list_all(
 ) -> None:
     """List an account's deliveries, newest first.
 
-    Cost: four AWS requests. With --state, one more per MB of the account's deliveries, until enough
-    match.
+    Cost: six AWS requests. With --state, one more per 1,000 of the account's deliveries, until
+    enough match.
     """
     names = _action_names(account)
     show_table(

@@ -173,7 +173,7 @@ def report(
     if period[0] >= end:
         raise typer.BadParameter("Must be before the end of the period.", param_hint="--since")
     breakdowns = list(dict.fromkeys(by or _BREAKDOWNS))
-    with counter("Reading feedback") as advance:
+    with counter("Reading feedback and sent surveys") as advance:
         responses = write_report(account, wanted, period, breakdowns, zone, output, advance)
     notices().print(f"Wrote a report on {responses} response(s) to {output}.")
     show_record({"responses": responses, "output": str(output)})

@@ -15,7 +15,7 @@ from chalicelib.services.accounts.settings import current_settings
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10
 _YEARS: Final = range(1900, 3000)
-"""The years that are allowed in a period. A report can always compute the preceding period."""
+"""The years that an operator can enter. A report can always compute the preceding period."""
 
 
 def parse_rating(text: str) -> tuple[int, int]:
@@ -131,23 +131,24 @@ def _parse_time(
 ) -> datetime | None:
     if text is None:
         return None
+    is_date = len(text) == len("2026-11-20")
     try:
-        if len(text) == len("2026-11-20"):
-            day = date.fromisoformat(text) + timedelta(days=days_after_date)
-            timestamp = datetime.combine(day, time(), zone)
-        else:
-            timestamp = datetime.fromisoformat(text)
-            timestamp = timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=zone)
-        timestamp = timestamp.astimezone(UTC)
-        if timestamp.year in _YEARS:
-            return timestamp
-    except (ValueError, OverflowError):
-        pass
-    raise typer.BadParameter(
-        f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
-        " 2026-11-20 or 2026-11-20T10:00:00Z.",
-        param_hint=option,
-    )
+        entered = (
+            datetime.combine(date.fromisoformat(text), time())
+            if is_date
+            else datetime.fromisoformat(text)
+        )
+    except ValueError:
+        entered = None
+    if entered is None or entered.year not in _YEARS:
+        raise typer.BadParameter(
+            f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
+            " 2026-11-20 or 2026-11-20T10:00:00Z.",
+            param_hint=option,
+        )
+    if is_date:
+        entered += timedelta(days=days_after_date)
+    return (entered if entered.tzinfo else entered.replace(tzinfo=zone)).astimezone(UTC)
 
 
 def build_filter(

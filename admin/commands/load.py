@@ -61,10 +61,9 @@ def load(
 
     Each definition has a `kind` field (brand, store, customer, contactForm, survey, workflow or
     purchase) and can have an `account` field. If --account is set, the field must have the same
-    value. A file can
-    contain several definitions: as YAML documents, as items of a list, or as lines of a JSON Lines
-    file. All definitions are validated first. If any definition is invalid, nothing is written.
-    Loading the same definitions again changes nothing.
+    value. A file can contain several definitions: as YAML documents, as items of a list, or as
+    lines of a JSON Lines file. All definitions are validated first. If any definition is invalid,
+    nothing is written. Loading the same definitions again changes nothing.
 
     A CSV file contains one purchase per row. The columns are source, externalId, storeId, date,
     startDate, endDate, customerId and account; fields of the customer, such as customer.email and

@@ -48,6 +48,7 @@ def import_file(
     file: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             help="A CSV or JSON Lines file, or - for JSON lines on standard input.",
             dir_okay=False,
         ),

@@ -8,8 +8,10 @@ import typer
 
 from admin.commands.account import AccountArgument
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
+from admin.error_messages import one_line_message
 from admin.options import YesOption, example
 from admin.terminal import cell_text, confirm, notices, show_record, show_table
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.solicitation.decide import (
@@ -22,6 +24,7 @@ from chalicelib.domain.solicitation.decide import (
     decide,
 )
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
+from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.manage import (
     list_solicitations,
     load_explanation,
@@ -95,7 +98,7 @@ def explain(
     outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
     decided = decide(case.facts)
     facts, decision = dict(_facts(case.facts)), _described(decided)
-    cost = text_cost(case, decided)
+    cost = _text_cost(case, decided)
     lines = [
         *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
         "",
@@ -207,9 +210,23 @@ def _contact(contact: Contact) -> Iterator[str]:
         yield f"last survey in scope {scope}: {time}, purchase {solicited.by}"
 
 
+def _text_cost(case: Case, decision: Decision) -> TextCost | None:
+    try:
+        return text_cost(case, decision)
+    except Unavailable as error:
+        reason = one_line_message(error)
+        notices().print(f"The size of the text message is not known. {reason}")
+        return None
+
+
 def _described_cost(cost: TextCost) -> str:
     size = describe_size(cost.size)
-    return size if cost.price is None else f"{size}, price {cost.price:.4g}"
+    return size if cost.price is None else f"{size}, price {_price_text(cost.price)}"
+
+
+def _price_text(price: float) -> str:
+    """Return the price with up to six decimals: segments can cost less than a hundredth."""
+    return f"{price:.6f}".rstrip("0").rstrip(".")
 
 
 def _described(decision: Decision) -> str:

@@ -65,7 +65,8 @@ def open_purchases(path: Path) -> Iterator[PurchaseFile]:
     read = _json_lines if path == STANDARD_INPUT else _READERS.get(path.suffix.lower())
     if read is None:
         raise UnreadableFile(f"Unknown file type (allowed: {', '.join(_READERS)}).")
-    with _open(path) as text:
+    # In JSON, a carriage return is white space and does not end a line.
+    with _open(path, newline="" if read is _csv else "\n") as text:
         try:
             total = sum(1 for _ in read(text))
         except UnicodeDecodeError:
@@ -74,12 +75,12 @@ def open_purchases(path: Path) -> Iterator[PurchaseFile]:
         yield PurchaseFile(total, read(text))
 
 
-def _open(path: Path) -> TextIO:
+def _open(path: Path, newline: str) -> TextIO:
     try:
         return TextIOWrapper(
             _copy_of_input() if path == STANDARD_INPUT else path.open("rb"),
             encoding="utf-8-sig",
-            newline="",
+            newline=newline,
         )
     except OSError as error:
         raise UnreadableFile(f"Cannot read the file: {error.strerror}.") from None

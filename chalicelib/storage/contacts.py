@@ -73,14 +73,6 @@ def find_many(keys: Collection[str]) -> dict[str, Contact]:
     return {key: build_contact(key, row) for key, row in zip(keys, rows, strict=True)}
 
 
-def is_suppressed(account_id: str, key: str, channel: Channel) -> bool:
-    """Return whether a contact receives no messages through this channel. One request."""
-    (row,) = read_together((ContactRow, key))
-    return bool(
-        row and row.account_id == account_id and channel in build_contact(key, row).suppressed
-    )
-
-
 def suppress(
     write: TransactWrite,
     account_id: str,

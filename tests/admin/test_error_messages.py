@@ -97,3 +97,17 @@ def test_region_of_aws_profile_is_used(tmp_path: Path, monkeypatch: pytest.Monke
     result = run("account", "list")
     forget_connection()
     assert result.stderr.startswith("Error: AWS in us-west-2 has no tables for the stage 'test'")
+
+
+@pytest.mark.usefixtures("fresh_settings")
+def test_aws_configuration_is_not_read_if_region_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_PROFILE", "missing")
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
+    assert run("completion", "show", "bash").exit_code == 0
+    monkeypatch.setenv("AWS_REGION", "")
+    result = run("completion", "show", "bash")
+    assert (result.exit_code, "missing" in result.stderr) == (1, True)

@@ -36,6 +36,13 @@ def test_help_shows_example_and_json_option(command: tuple[str, ...]) -> None:
     assert "--json" in shown
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_usage_shows_arguments_in_capitals(command: tuple[str, ...]) -> None:
+    usage, _, _ = run(*command, "--help").stdout.strip().partition("\n\n")
+    _, _, arguments = usage.partition("[OPTIONS]")
+    assert arguments == arguments.upper()
+
+
 READING = set(
     "check diff doctor export explain find link list qr recount report show stats status".split()
 )

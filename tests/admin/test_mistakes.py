@@ -34,6 +34,11 @@ MISTAKES = [
     ("customer erase ACCOUNT --yes", USAGE, "Use either ACCOUNT and ID, or --replay."),
     ("account set ACCOUNT", USAGE, "Set at least one setting."),
     ("account set ACCOUNT --retention-days soon", USAGE, "Must be a number of days, or off."),
+    (
+        "account set ACCOUNT --sms-segment-price cheap",
+        USAGE,
+        "Must be a price from 0 to 1000, or off.",
+    ),
     ("account set ACCOUNT --time-zone ../../etc/passwd", ERROR, "Must be an IANA time zone"),
     ("key issue UNKNOWN", ERROR, "There is no account with this id."),
     ("key revoke 7 --yes", ERROR, "There is no API key with this id."),

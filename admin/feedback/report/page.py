@@ -234,7 +234,9 @@ _NOTES: Final = (
     "The response rate is the number of responses through a personal survey link in this period,"
     " divided by the number of surveys that were sent in this period. It exceeds 100 % if"
     " respondents answer surveys that were sent before this period, or links that the service did"
-    " not send. Surveys with the outcome UNKNOWN do not count as sent.",
+    " not send. Surveys with the outcome UNKNOWN do not count as sent. If a purchase moved to"
+    " another store after its survey was sent, the survey counts as sent at the new store, and the"
+    " response counts at the store of the survey link.",
 )
 
 

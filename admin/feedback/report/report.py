@@ -31,7 +31,8 @@ def write_report(
 
     Args:
         wanted: selects the form or the survey of the report.
-        on_read: called with the number of records of each group that was read.
+        on_read: called with the number of feedback records or sent surveys of each group that was
+            read.
 
     Raises:
         NotFound: the account or the form does not exist.

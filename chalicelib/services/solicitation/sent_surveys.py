@@ -16,7 +16,8 @@ class SentSurvey:
     """A survey that was sent to a customer.
 
     Attributes:
-        store_id: the store of the purchase; None if the purchase no longer exists.
+        store_id: the current store of the purchase, also if the purchase moved to this store after
+            the survey was sent; None if the purchase no longer exists.
     """
 
     survey_id: str

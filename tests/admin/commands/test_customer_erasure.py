@@ -61,6 +61,7 @@ def test_erase_prints_receipt_and_can_be_repeated(seeded: SeededAccount) -> None
     }
     text = run(*arguments).stdout
     assert "Erased feedback: 1" in text
+    assert "Erased import rows: 0" in text
     assert "backups" in text
 
 

@@ -221,6 +221,38 @@ def test_explain_shows_segments_of_text_message_and_price_if_set(
     assert json.loads(result.stdout)["textMessage"] == {"segments": 2, "price": 0.1}
 
 
+def test_explain_shows_price_without_exponent_or_rounding(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(send_message, "public_base_url", lambda: "https://api.example.com/prod")
+    shop.survey(sendingChannels=["SMS"], language="ar")
+    shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
+    prices = {0.0: "0", 0.00645: "0.0129", 5.0: "10", 617.25: "1234.5", 999.995: "1999.99"}
+    for segment_price, price in prices.items():
+        change_account_settings(shop.account_id, {"smsSegmentPrice": segment_price}, "operator")
+        clear_caches()
+        result = run("solicitation", "explain", shop.account_id, "Site", "1")
+        assert result.stdout.splitlines()[-1].endswith(f"), price {price}")
+
+
+def test_explain_without_base_url_shows_decision_and_why_size_is_not_known(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> str:
+        raise Unavailable("A value of the stage cannot be read (ssm).")
+
+    monkeypatch.setattr(send_message, "public_base_url", fail)
+    shop.survey(sendingChannels=["SMS"])
+    shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
+    command = ("solicitation", "explain", shop.account_id, "Site", "1")
+    result = run(*command)
+    assert result.exit_code == 0
+    assert result.stdout.endswith(f"send survey {shop.survey_id} now through SMS\n")
+    reason = "The size of the text message is not known. A value of the stage cannot be read (ssm)."
+    assert " ".join(result.stderr.split()) == reason
+    assert json.loads(run(*command, "--json").stdout)["textMessage"] is None
+
+
 def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(
     shop: Shop, provider: Provider
 ) -> None:

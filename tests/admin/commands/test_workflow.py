@@ -9,6 +9,7 @@ import pytest
 
 from admin.demo.ids import demo_id
 from admin.demo.workflows import main_workflows
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
@@ -107,6 +108,23 @@ def test_delivery_commands_list_show_and_replay_execution(receiver: Receiver, ti
     assert count == "Requeued: 1."
     assert run("delivery", "replay", row.execution_id).exit_code == 1
     assert run("delivery", "show", new_id()).exit_code == 1
+
+
+def test_delivery_list_and_show_send_number_of_aws_requests_in_help(
+    receiver: Receiver, time: Time
+) -> None:
+    seeded = seed_account()
+    add_workflow(seeded.account_id)
+    WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    (row,) = executions_of(seeded.account_id)
+    with counted_calls() as calls:
+        assert run("delivery", "list", seeded.account_id).exit_code == 0
+    assert calls == {"dynamodb.GetItem": 1, "dynamodb.Query": 5}
+    assert "Cost: six AWS requests." in run("delivery", "list", "--help").stdout
+    with counted_calls() as calls:
+        assert run("delivery", "show", row.execution_id).exit_code == 0
+    assert calls.total() == 4
+    assert "Cost: four AWS requests." in run("delivery", "show", "--help").stdout
 
 
 def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: Time) -> None:

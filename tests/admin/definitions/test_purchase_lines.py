@@ -40,6 +40,18 @@ def test_lines_are_read_with_any_line_break_and_byte_order_mark(
     ]
 
 
+def test_carriage_return_does_not_end_json_line(tmp_path: Path) -> None:
+    path = tmp_path / "purchases.jsonl"
+    path.write_bytes(b'{"externalId":\r"1"}\r\n\r\n{"externalId": "2"}\r\n')
+    with open_purchases(path) as purchases:
+        lines = list(purchases.lines)
+    assert purchases.total == 2
+    assert [(line.number, line.definition) for line in lines] == [
+        (1, {"externalId": "1"}),
+        (3, {"externalId": "2"}),
+    ]
+
+
 @pytest.mark.parametrize("content", [b"externalId\n\xff", None])
 def test_unreadable_file_is_rejected_before_its_first_line(
     tmp_path: Path, content: bytes | None

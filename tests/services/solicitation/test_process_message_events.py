@@ -90,7 +90,8 @@ def test_every_recipient_of_event_is_suppressed(sent: tuple[Shop, str, str]) -> 
     for address in ("a@example.test", EMAIL):
         key = email_key(shop.account_id, address)
         assert key
-        assert contacts.is_suppressed(shop.account_id, key, Channel.EMAIL)
+        assert Channel.EMAIL in contacts.find_many([key])[key].suppressed
+        assert contacts.ContactRow.get(key).account_id == shop.account_id
 
 
 def test_event_for_international_domain_suppresses_stored_address(shop: Shop) -> None:
