@@ -32,6 +32,15 @@ MIN_WORK_S: Final = MAX_CALL_S + MIN_CALL_S
 """The time that must be left to start processing a record. This time includes storing the outcome.
 """
 
+SEND_READ_TIMEOUT_S: Final = 10.0
+"""The time-out of reading the response of a provider that sends messages.
+
+It is longer than for other AWS requests, because after a time-out the outcome is unknown.
+"""
+
+MAX_SEND_S: Final = CONNECT_TIMEOUT_S + SEND_READ_TIMEOUT_S
+"""The maximum time to send one message, in a single attempt."""
+
 REQUEST_RETRY_S: Final = 3.0
 """The maximum time in seconds for all retries of an operation while a client waits for it."""
 

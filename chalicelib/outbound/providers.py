@@ -28,15 +28,7 @@ from chalicelib.domain.solicitation.sending_errors import (
     SendingError,
 )
 from chalicelib.settings import settings
-from chalicelib.time_limits import CONNECT_TIMEOUT_S
-
-READ_TIMEOUT_S: Final = 10.0
-"""The time-out of reading a response.
-
-It is longer than for other AWS requests, because after a time-out the outcome is unknown.
-"""
-MAX_SEND_S: Final = CONNECT_TIMEOUT_S + READ_TIMEOUT_S
-"""The maximum time in seconds to send one message."""
+from chalicelib.time_limits import SEND_READ_TIMEOUT_S
 
 _MAX_IDLE_S: Final = 5.0
 """The idle time after which connections are closed.
@@ -143,7 +135,7 @@ def _client(service: str) -> Any:
     config = client_config()
     one_attempt = Config(
         retries={"mode": "standard", "total_max_attempts": 1},
-        read_timeout=max(READ_TIMEOUT_S, config.read_timeout),  # type: ignore[attr-defined]
+        read_timeout=max(SEND_READ_TIMEOUT_S, config.read_timeout),  # type: ignore[attr-defined]
     )
     client = get_session().create_client(
         service, region_name=settings().region, config=config.merge(one_attempt)

@@ -21,6 +21,7 @@ from chalicelib.domain.solicitation.sending_errors import (
 from chalicelib.outbound import providers
 from chalicelib.outbound.providers import provider_client, sending_error, sending_errors
 from chalicelib.outbound.text_messages import send_text_message
+from chalicelib.time_limits import MAX_SEND_S
 
 UNKNOWN = {
     # The connection was open, so the request may have been received.
@@ -165,7 +166,7 @@ def test_failed_request_is_sent_only_once(status: int) -> None:
 def test_client_has_time_limits_for_one_attempt() -> None:
     config = provider_client("ses").meta.config
     assert config.retries["total_max_attempts"] == 1
-    assert config.connect_timeout + config.read_timeout == providers.MAX_SEND_S
+    assert config.connect_timeout + config.read_timeout == MAX_SEND_S
 
 
 @pytest.mark.parametrize(("idle_s", "closed"), [(4.9, False), (5.1, True), (-1.0, True)])

@@ -38,14 +38,11 @@ from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.messages import SentMessage
-from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
+from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, time_left_s
 
 MAX_CONCURRENCY: Final = 5
 
-_MAX_SEND_S: Final = 12.0
-"""The maximum time in seconds to send a message."""
-
-_CLAIM_S: Final = MAX_CALL_S + _MAX_SEND_S + MIN_CALL_S
+_CLAIM_S: Final = MAX_CALL_S + MAX_SEND_S + MIN_CALL_S
 """The remaining time that a claim requires: for the claim, the message and the outcome."""
 
 MIN_SOLICITATION_S: Final = 2 * MAX_CALL_S + _CLAIM_S

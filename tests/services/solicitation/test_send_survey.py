@@ -21,6 +21,7 @@ from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.save import save_customer
+from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.services.solicitation.manage import resend
 from chalicelib.services.solicitation.suppress import suppress_contact
@@ -29,6 +30,7 @@ from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts
 from chalicelib.storage.contacts import ContactRow, contact_key
 from chalicelib.storage.messages import find_message
+from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
 from tests.services.faults import Killed, before_request, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
@@ -165,6 +167,17 @@ def test_unsubscription_between_reading_facts_and_claim_prevents_message(
     assert provider.sent == []
 
 
+def test_survey_is_sent_only_if_time_is_left_for_claim_message_and_outcome(
+    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed_s = MAX_CALL_S + MAX_SEND_S + MIN_CALL_S
+    for time_left_s, sent in ((needed_s - 0.1, 0), (needed_s, 1)):
+        monkeypatch.setattr(send_survey, "time_left_s", lambda left=time_left_s: left)
+        shop.record(customer={"email": f"{sent}@example.test", "emailOptin": True})
+        shop.solicit()
+        assert len(provider.sent) == sent
+
+
 def test_unsubscription_turns_optin_off_with_two_requests(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,8 +190,8 @@ def test_unsubscription_turns_optin_off_with_two_requests(
     assert purchase.customer_id
     assert read_customer(shop.account_id, purchase.customer_id).email_optin is False
     assert set(contacts.find_many([key])[key].suppressed) == {Channel.EMAIL}
-    row = ContactRow.get(key)
-    assert (row.account_id, row.expires_at) == (shop.account_id, None)
+    assert ContactRow.get(key).account_id == shop.account_id
+    assert ContactRow.get(key).expires_at is None
 
 
 @pytest.mark.parametrize(
