@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, exp
 from tests.e2e.browser import chromium, serve
 from tests.e2e.cloud import Cloud
 from tests.e2e.pages import ANSWERS, REVIEW_PAGE, Pages, create_pages
+from tests.e2e.public_forms import wait_until
 
 NewContext = Callable[..., BrowserContext]
 
@@ -605,14 +606,14 @@ def test_embedded_form_grows_and_stores_feedback(
         expect(frame.locator("form")).to_be_visible()
         content = page.frames[1]
         fits = "document.documentElement.scrollHeight <= innerHeight"
-        content.wait_for_function(fits)
+        wait_until(lambda: bool(content.evaluate(fits)))
         first = page.evaluate(height_of)
         answer(content, ["nps"])
         page.wait_for_function(f"{height_of} > {first}")
         revealed = page.evaluate(height_of)
         send(content)
         page.wait_for_function(f"{height_of} > {revealed}")
-        content.wait_for_function(fits)
+        wait_until(lambda: bool(content.evaluate(fits)))
         answer(content, ["text", "why"])
         send(content)
         thanks(content)
