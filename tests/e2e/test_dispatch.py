@@ -30,7 +30,7 @@ from tests.e2e.sweeping import sweep
 PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 2000)
 CUSTOMERS = max(1, PURCHASES // 4)
 RATES = {"throttling": 0.05, "conflicts": 0.05, "index_lag": 0.1}
-MAX_WAIT_S = 900
+MAX_WAIT_S = 1800
 FUNCTIONS = ("RecordPurchase", "SendSurvey")
 
 

@@ -219,11 +219,18 @@ def test_printed_form_is_black_on_white(pages: Pages, new_context: NewContext) -
     page = new_context(color_scheme="dark").new_page()
     page.goto(pages.form())
     page.emulate_media(media="print")
-    colours = page.locator("h1, label, legend, .option, input[type=email]").evaluate_all(
-        "elements => elements.map(element => getComputedStyle(element))"
-        ".map(style => [style.color, style.backgroundColor].join())"
-    )
-    assert set(colours) == {"rgb(0, 0, 0),rgba(0, 0, 0, 0)"}
+    texts = page.locator("h1, label, legend, .option, input[type=email]")
+
+    def colours() -> set[str]:
+        return set(
+            texts.evaluate_all(
+                "elements => elements.map(element => getComputedStyle(element))"
+                ".map(style => [style.color, style.backgroundColor].join())"
+            )
+        )
+
+    # Colours change gradually.
+    wait_until(lambda: colours() == {"rgb(0, 0, 0),rgba(0, 0, 0, 0)"}, within_s=30)
     assert not page.locator("button.send").last.is_visible()
 
 
