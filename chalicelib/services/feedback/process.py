@@ -37,9 +37,10 @@ A DynamoDB transaction allows 100 writes, and each feedback record needs up to f
 def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many were pending.
 
-    AWS requests: three, plus one or two for each account with respondents to find, one per 100
-    executions to create, and one per ten executions to queue. If the workflows or the settings of
-    an account are not cached, loading each of them takes one more request.
+    AWS requests: three; one for each account with respondents to find, or two to four if some of
+    them are new customers (see `find_or_create` and `request_positions`); one per 100 executions to
+    create, and one per ten executions to queue. If the workflows or the settings of an account are
+    not cached, loading each of them takes one more request.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but
@@ -105,15 +106,15 @@ def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
     record stays unchanged if it has neither of them, or if the account does not identify
     respondents.
     """
+    pairs = {record.id: pair for record in pending if (pair := _pair_to_identify(record))}
     new: dict[str, dict[str, Customer]] = defaultdict(dict)
     for record in sorted(pending, key=lambda record: record.created_at):
-        pair = _pair_to_identify(record)
-        if pair:
+        if pair := pairs.get(record.id):
             new[record.account_id].setdefault(pair.digest, record.respondent())
     found = {account_id: _find_or_create(account_id, each) for account_id, each in new.items()}
     return [
         record.model_copy(update={"customer_id": found[record.account_id][pair.digest]})
-        if (pair := _pair_to_identify(record))
+        if (pair := pairs.get(record.id))
         else record
         for record in pending
     ]
