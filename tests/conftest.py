@@ -1,6 +1,7 @@
 """Environment of in-process tests: moto, with the data stack's tables for the stage ``test``."""
 
 import copy
+import gc
 import json
 import os
 from collections.abc import Iterator
@@ -34,6 +35,17 @@ os.environ.pop("AWS_ENDPOINT_URL", None)
 
 hypothesis_settings.register_profile("project", deadline=None, derandomize=True)
 hypothesis_settings.load_profile("project")
+
+
+def pytest_collection_finish() -> None:
+    """Make garbage collection rare and cheap.
+
+    The imported libraries consist of a million objects, and a collection would visit all of them.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
+
 
 # Moto parses the template for each test module. Parsing takes most of the time.
 _parse = cache(yaml.load)

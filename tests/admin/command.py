@@ -1,13 +1,20 @@
 """Run the command line in the test process."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import typer.testing
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from admin.main import app
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.manage import create_account
+
+
+# Typer builds its command objects for each invocation. Building takes most of the time.
+typer.testing._get_command = cache(get_command)
 
 
 def run(*arguments: str | Path) -> Any:

@@ -39,9 +39,12 @@ class FunctionQueue:
             messages = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
             if not messages:
                 return [body for body in bodies if json.loads(body)["accountId"] == account_id]
-            for message in messages:
-                bodies.append(message["Body"])
-                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            bodies += [message["Body"] for message in messages]
+            entries = [
+                {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]}
+                for number, message in enumerate(messages)
+            ]
+            sqs.delete_message_batch(QueueUrl=url, Entries=entries)
 
     def deliver(
         self, bodies: Sequence[str], receive_count: int = 1, sent_at: datetime | None = None
