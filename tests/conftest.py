@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 import yaml
+from botocore.loaders import JSONFileLoader
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 
@@ -46,6 +47,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
 
+
+# Botocore reads its models again for each session, and moto starts a session for each test module.
+_load_model = cache(JSONFileLoader().load_file)
+JSONFileLoader.load_file = lambda _, path: _load_model(path)  # type: ignore[method-assign]
 
 # Moto parses the template for each test module. Parsing takes most of the time.
 _parse = cache(yaml.load)
