@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
 
 import boto3
@@ -23,6 +24,11 @@ from tests.policies import allowed
 from tests.services.faults import Killed
 
 
+@cache
+def _client() -> Any:
+    return boto3.client("sqs")
+
+
 @dataclass(frozen=True)
 class FunctionQueue:
     """A queue of the stage and the function that its messages trigger."""
@@ -32,7 +38,7 @@ class FunctionQueue:
 
     def queued_messages(self, account_id: str) -> list[str]:
         """Remove all messages from the queue and return the bodies of this account's messages."""
-        sqs = boto3.client("sqs")
+        sqs = _client()
         url = sqs.get_queue_url(QueueName=f"feedback-test-{self.name}")["QueueUrl"]
         bodies: list[str] = []
         while True:
