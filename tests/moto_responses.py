@@ -1,5 +1,10 @@
-"""Make moto's responses fast. Moto inspects its classes and tries all aliases for each request."""
+"""Make moto's responses fast.
 
+For each request, moto inspects its classes, tries all aliases, and computes the time for each
+message of a queue through several dates.
+"""
+
+import time
 from functools import cache
 from typing import Any, Final
 
@@ -11,7 +16,9 @@ _TYPES: Final = frozenset({"S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "B
 
 
 def read_values_directly(patch: pytest.MonkeyPatch) -> None:
-    """Patch moto to cache the methods of its classes, and to read DynamoDB values by their type."""
+    """Patch moto to cache the methods of its classes, to read DynamoDB values by their type, and to
+    read the time directly.
+    """
     real = AttributePicker.__call__
 
     def pick(picker: AttributePicker, context: Any) -> Any:
@@ -22,3 +29,4 @@ def read_values_directly(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(AttributePicker, "__call__", pick)
     patch.setattr(responses, "method_names_from_class", cache(responses.method_names_from_class))
+    patch.setattr("moto.sqs.models.unix_time_millis", lambda: time.time() * 1000)

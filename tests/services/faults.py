@@ -33,7 +33,7 @@ class Killed(BaseException):
     """
 
 
-_NOT_RECORDED = frozenset({"GetQueueUrl", "ReceiveMessage", "DeleteMessageBatch"})
+_NOT_RECORDED = frozenset({"GetQueueUrl", "GetSecretValue", "ReceiveMessage", "DeleteMessageBatch"})
 """Operations that are not recorded: only tests, or the first call in a process, send them."""
 
 
