@@ -50,7 +50,7 @@ def pytest_collection_finish() -> None:
 
 # Botocore reads its models again for each session, and moto starts a session for each test module.
 _load_model = cache(JSONFileLoader().load_file)
-JSONFileLoader.load_file = lambda _, path: _load_model(path)  # type: ignore[method-assign]
+JSONFileLoader.load_file = lambda _, path: _load_model(path)  # type: ignore[assignment]
 
 # Moto parses the template for each test module. Parsing takes most of the time.
 _parse = cache(yaml.load)

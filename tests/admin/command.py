@@ -12,7 +12,6 @@ from admin.main import app
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.manage import create_account
 
-
 # Typer builds its command objects for each invocation. Building takes most of the time.
 typer.testing._get_command = cache(get_command)
 
