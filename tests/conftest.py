@@ -78,14 +78,14 @@ def cloud() -> Iterator[None]:
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_secret import forget_stage_secret
-    from tests.moto_responses import read_values_directly
+    from tests.moto_responses import make_responses_fast
     from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         check_requests(patch)
         restore_only_written_rows(patch)
-        read_values_directly(patch)
+        make_responses_fast(patch)
         # Moto's tables are not safe for concurrent threads.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         for module in ("purchases.queued", "solicitation.send_survey"):

@@ -1,8 +1,8 @@
-"""Make moto's responses fast.
+"""Make requests to moto fast.
 
-For each request, moto inspects its classes, tries all aliases, and computes the time for each
-message of a queue through several dates. Moto reads the region of a signature, and does not check
-the signature.
+Without these patches, moto inspects its classes for each request, tries all aliases for each value
+and computes several dates for each message of a queue. Moto does not check signatures, so botocore
+sends only the region.
 """
 
 import time
@@ -17,10 +17,8 @@ from moto.core.serialize import AttributePicker
 _TYPES: Final = frozenset({"S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL"})
 
 
-def read_values_directly(patch: pytest.MonkeyPatch) -> None:
-    """Patch moto to cache the methods of its classes, to read DynamoDB values by their type, and to
-    read the time directly. Patch botocore to send the region without a signature.
-    """
+def make_responses_fast(patch: pytest.MonkeyPatch) -> None:
+    """Patch moto and botocore for tests that use moto."""
     real = AttributePicker.__call__
 
     def pick(picker: AttributePicker, context: Any) -> Any:
