@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,7 +40,7 @@ def _contents(path: Path) -> Iterator[Any]:
     if read is None:
         raise _NotReadable(f"Unknown file type (allowed: {', '.join(_READERS)}).")
     try:
-        yield from read(path.read_text(encoding="utf-8-sig"))
+        yield from read(path.read_bytes().decode("utf-8-sig"))
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise _NotReadable(f"Invalid YAML: {line}{error.problem}.") from None
@@ -77,7 +78,7 @@ def _json_lines(text: str) -> Iterator[Any]:
 
 
 def _csv(text: str) -> Iterator[Any]:
-    rows = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    rows = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
         if not rows.fieldnames:
             raise _NotReadable("The first line must contain the column names.")

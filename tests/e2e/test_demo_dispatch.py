@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,31 +11,11 @@ from typing import Any
 import httpx
 
 from chalicelib.domain.ids import new_id
+from tests.docs.blocks import ROOT
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
+from tests.e2e.demo_messages import messages, printed_command
 from tests.e2e.public_forms import wait_until
-
-ROOT = Path(__file__).parents[2]
-
-
-def messages(cloud: Cloud) -> list[dict[str, Any]]:
-    response = httpx.get(cloud.demo["mailbox"], timeout=TIMEOUT_S, trust_env=False)
-    listed: list[dict[str, Any]] = response.json()
-    return listed
-
-
-def printed_command(cloud: Cloud) -> str:
-    """Return the shell command that the demo prints to import a purchase."""
-    options = ("--base-url", cloud.base_url, "--output", str(cloud.folder / "demo.json"))
-    result = subprocess.run(
-        [sys.executable, "-m", "admin", "demo-data", "load", *options],
-        env=cloud.environment() | {"DEMO_MAILBOX": cloud.demo["mailbox"]},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    (command,) = re.findall("^echo .*$", result.stdout, re.MULTILINE)
-    return str(command)
 
 
 def partner_view(cloud: Cloud, path: str, record_id: str) -> Any:

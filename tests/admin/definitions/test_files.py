@@ -54,6 +54,12 @@ empty:
     ]
 
 
+def test_only_line_feed_and_carriage_return_end_csv_rows(tmp_path: Path) -> None:
+    text = 'source,metadata.a\rImport,1\u20282\r\nImport,"3\r\n4"\n'
+    rows = contents(tmp_path / "a.csv", text)
+    assert [row["metadata"]["a"] for row in rows] == ["1\u20282", "3\r\n4"]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -61,7 +67,7 @@ empty:
         ("a.yml", "[{a: 1}, {a: 2}]"),
         ("a.json", '\ufeff[{"a": 1}, {"a": 2}]'),
         ("a.jsonl", '{"a": 1}\n\n{"a": 2}\n'),
-        ("a.NDJSON", '{"a": 1}\r\n{"a": 2}'),
+        ("a.NDJSON", '{"a": 1}\r\n{"a":\r 2}'),
     ],
 )
 def test_all_definitions_in_file_are_read(tmp_path: Path, name: str, text: str) -> None:
