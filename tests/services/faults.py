@@ -68,23 +68,27 @@ def inject_fault(
 
 @contextmanager
 def before_request(
-    patch: pytest.MonkeyPatch, number: int, action: Callable[[], object]
+    patch: pytest.MonkeyPatch, selected: int | str, action: Callable[[], object]
 ) -> Iterator[Requests]:
     """Record the AWS requests of the ``with`` block. Run the action before one of these requests.
 
-    The index selects the request. The action simulates another process. The requests of the action
-    are not recorded, and can use permissions that the block does not have.
+    The action simulates another process. The requests of the action are not recorded, and can use
+    permissions that the block does not have.
+
+    Args:
+        selected: the index of the request, or its operation. An operation selects the first
+            request of this operation.
     """
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])
-    is_acting = False
+    has_acted = is_acting = False
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        nonlocal is_acting
+        nonlocal has_acted, is_acting
         if is_acting or operation in _NOT_RECORDED:
             return real(client, operation, arguments)
-        if len(recorded.operations) == number:
-            is_acting = True
+        if not has_acted and selected in (operation, len(recorded.operations)):
+            has_acted = is_acting = True
             Context().run(action)
             is_acting = False
         recorded.operations.append(operation)

@@ -169,7 +169,9 @@ def test_concurrent_purchases_of_new_pair_create_one_customer(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = shop.definition()
-    with before_request(monkeypatch, 1, lambda: record_purchase(shop.account_id, other)):
+    with before_request(
+        monkeypatch, "TransactWriteItems", lambda: record_purchase(shop.account_id, other)
+    ):
         purchase = shop.record()
     assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [2]
     assert customer_of(shop, purchase).purchase_count == 2
@@ -179,7 +181,7 @@ def test_concurrent_updates_count_purchase_once(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     definition = shop.definition()
-    with before_request(monkeypatch, 1, lambda: shop.record(**definition)):
+    with before_request(monkeypatch, "TransactWriteItems", lambda: shop.record(**definition)):
         shop.record(**definition)
     assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [1]
 
@@ -199,7 +201,9 @@ def test_contended_counter_does_not_delay_purchase(
 ) -> None:
     shop.record()
     create = {"customer": {"email": "ana@example.test"}}
-    with before_request(monkeypatch, 1, lambda: shop.record(**create)) as requests:
+    with before_request(
+        monkeypatch, "TransactWriteItems", lambda: shop.record(**create)
+    ) as requests:
         shop.record(customer={"email": "bo@example.test"})
     # The second transaction creates the customer without a position, and a worker is requested.
     assert requests.operations.count("TransactWriteItems") == 2

@@ -148,7 +148,9 @@ def test_concurrent_purchases_of_one_customer_send_one_survey(
     shop.record()
     second = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     # The second worker claims between the reads and the claim of the first.
-    with before_request(monkeypatch, 2, lambda: SOLICITATION_QUEUE.deliver(second)):
+    with before_request(
+        monkeypatch, "TransactWriteItems", lambda: SOLICITATION_QUEUE.deliver(second)
+    ):
         SOLICITATION_QUEUE.deliver(first)
     assert len(provider.sent) == 1
 
@@ -161,9 +163,26 @@ def test_unsubscription_between_reading_facts_and_claim_prevents_message(
     def unsubscribe() -> None:
         shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
 
-    with before_request(monkeypatch, 2, unsubscribe):
+    with before_request(monkeypatch, "TransactWriteItems", unsubscribe):
         shop.solicit()
     assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
+    assert provider.sent == []
+
+
+def test_withdrawn_consent_between_reading_facts_and_claim_prevents_message(
+    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purchase = shop.record()
+    withdrawn = customer_definition(
+        id=purchase.customer_id, email="zoe@example.test", emailOptin=False, smsOptin=False
+    )
+
+    def withdraw() -> None:
+        save_customer(shop.account_id, withdrawn)
+
+    with before_request(monkeypatch, "TransactWriteItems", withdraw):
+        shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "NO_CONSENT")
     assert provider.sent == []
 
 
@@ -443,7 +462,9 @@ def test_update_between_reading_facts_and_claim_causes_new_decision(
     definition = shop.definition(externalId="booking")
     purchase = shop.record(**definition)
     future = format_timestamp(clock.now() + timedelta(days=3))
-    with before_request(monkeypatch, 2, lambda: shop.record(**{**definition, "date": future})):
+    with before_request(
+        monkeypatch, "TransactWriteItems", lambda: shop.record(**{**definition, "date": future})
+    ):
         shop.solicit()
     assert stored(purchase).reason == "FUTURE_PURCHASE"
     assert provider.sent == []
