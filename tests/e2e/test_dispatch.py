@@ -24,7 +24,7 @@ from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.faults import injected_faults
 from tests.e2e.public_forms import wait_until
-from tests.e2e.redelivery import early_redelivery
+from tests.e2e.queue_settings import early_redelivery, few_processes
 from tests.e2e.sweeping import sweep_until_finished
 
 PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 2000)
@@ -135,6 +135,7 @@ def test_no_customer_receives_two_surveys_despite_kills_and_throttling(
     with (
         injected_faults(cloud, **RATES) as injected,
         early_redelivery(cloud, PURCHASES_QUEUE),
+        few_processes(cloud, PURCHASES_QUEUE),
         ThreadPoolExecutor() as pool,
     ):
         bodies = [shop.message(number) for number in range(PURCHASES)]
