@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tests.e2e.cloud import Cloud
 from tests.e2e.public_forms import wait_until
 
-STALLED_S = 4
+STALLED_S = 8
 """Time in seconds without progress after which only a sweep continues the work."""
 
 _SWEEP = """
