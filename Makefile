@@ -21,8 +21,8 @@ SOURCES := $(TYPED) tests docs/examples
 # part `e2e-other` contains the files that no other part lists. The output of a part is printed when the
 # part ends, if this version of make can do so.
 E2E_PARTS := e2e-delivery e2e-load e2e-other e2e-fuzz
-e2e-delivery := webhooks dispatch demo_dispatch
-e2e-load := imports public_load injected_faults creates
+e2e-delivery := dispatch demo_dispatch creates
+e2e-load := imports public_load injected_faults webhooks
 e2e-other := $(filter-out $(e2e-delivery) $(e2e-load),$(patsubst tests/e2e/test_%.py,%,$(wildcard tests/e2e/test_*.py)))
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
+from functools import lru_cache
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -197,8 +198,9 @@ def _is_message(path: Path) -> bool:
     return path.name.endswith((_MAIL, _SMS))
 
 
+@lru_cache(maxsize=10_000)
 def _read(path: Path) -> dict[str, Any]:
-    """Return a stored message as the mailbox lists it."""
+    """Return a stored message as the mailbox lists it. The file of a message never changes."""
     milliseconds, _, _ = path.name.partition("-")
     sent_at = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
     is_mail = path.name.endswith(_MAIL)

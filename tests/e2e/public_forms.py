@@ -63,9 +63,15 @@ class PublicForms:
         wait_until(lambda: self.submissions(kind, form_id) == expected)
 
 
-def wait_until(evaluate: Callable[[], bool], within_s: float = WAIT_S) -> None:
-    """Wait until the condition returns true; fail after the maximum time."""
+def wait_until(
+    evaluate: Callable[[], bool], within_s: float = WAIT_S, *, pause_s: float = 0.3
+) -> None:
+    """Wait until the condition returns true; fail after the maximum time.
+
+    Args:
+        pause_s: the time in seconds between two evaluations of the condition.
+    """
     deadline = time.monotonic() + within_s
     while not evaluate():
         assert time.monotonic() < deadline, "the condition did not become true in time"
-        time.sleep(0.3)
+        time.sleep(pause_s)

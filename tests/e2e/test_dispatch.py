@@ -24,8 +24,8 @@ from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.faults import injected_faults
 from tests.e2e.public_forms import wait_until
-from tests.e2e.redelivery import early_redelivery
-from tests.e2e.sweeping import sweep
+from tests.e2e.queue_settings import early_redelivery, few_processes
+from tests.e2e.sweeping import sweep_until_finished
 
 PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 2000)
 CUSTOMERS = max(1, PURCHASES // 4)
@@ -101,6 +101,25 @@ def solicitations(cloud: Cloud, shop: Shop) -> list[dict[str, Any]]:
     return rows
 
 
+def count(cloud: Cloud, shop: Shop, state: str = "") -> int:
+    """Return the number of the shop's solicitations, or of those in one state."""
+    of_state = {
+        "FilterExpression": "#state = :state",
+        "ExpressionAttributeNames": {"#state": "state"},
+    }
+    values = {":account": {"S": shop.account_id}} | ({":state": {"S": state}} if state else {})
+    paginator = cloud.client("dynamodb").get_paginator("query")
+    pages = paginator.paginate(
+        TableName=cloud.resource_name("solicitations"),
+        IndexName="by_account",
+        Select="COUNT",
+        KeyConditionExpression="account_id = :account",
+        ExpressionAttributeValues=values,
+        **(of_state if state else {}),
+    )
+    return sum(page["Count"] for page in pages)
+
+
 def mails(cloud: Cloud, shop: Shop) -> list[dict[str, Any]]:
     """Return the messages to the customers of the shop."""
     response = httpx.get(cloud.demo["mailbox"], timeout=TIMEOUT_S, trust_env=False)
@@ -116,30 +135,25 @@ def test_no_customer_receives_two_surveys_despite_kills_and_throttling(
     with (
         injected_faults(cloud, **RATES) as injected,
         early_redelivery(cloud, PURCHASES_QUEUE),
+        few_processes(cloud, PURCHASES_QUEUE),
         ThreadPoolExecutor() as pool,
     ):
         bodies = [shop.message(number) for number in range(PURCHASES)]
         sending = pool.submit(send_twice, cloud, bodies)
         for share in (0.1, 0.3, 0.5, 0.7):
             wait_until(
-                lambda share=share: len(solicitations(cloud, shop)) >= share * PURCHASES,  # type: ignore[misc]
+                lambda share=share: count(cloud, shop) >= share * PURCHASES,  # type: ignore[misc]
                 MAX_WAIT_S,
+                pause_s=1,
             )
             for function in FUNCTIONS:
                 for process in cloud.function_processes(function):
                     os.kill(process, signal.SIGKILL)
                     killed += 1
         sending.result()
-        wait_until(lambda: len(solicitations(cloud, shop)) == PURCHASES, MAX_WAIT_S)
+        wait_until(lambda: count(cloud, shop) == PURCHASES, MAX_WAIT_S, pause_s=1)
 
-    def all_ended() -> bool:
-        if not any(row["state"] == "PENDING" for row in solicitations(cloud, shop)):
-            return True
-        sweep(cloud)
-        time.sleep(5)
-        return False
-
-    wait_until(all_ended, MAX_WAIT_S)
+    sweep_until_finished(cloud, lambda: count(cloud, shop, "PENDING"), MAX_WAIT_S)
     rows = solicitations(cloud, shop)
     states = Counter(row["state"] for row in rows)
     received = Counter(str(mail["to"]) for mail in mails(cloud, shop))

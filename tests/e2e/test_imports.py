@@ -11,7 +11,7 @@ from typing import Any
 from chalicelib.queues import IMPORTS
 from tests.e2e.cloud import Cloud
 from tests.e2e.importer import MAX_WAIT_S, Importer
-from tests.e2e.redelivery import early_redelivery
+from tests.e2e.queue_settings import early_redelivery
 from tests.e2e.sweeping import sweep
 
 ROWS = 5_000

@@ -9,9 +9,8 @@ from pathlib import Path
 from tests.e2e.cloud import Cloud
 from tests.e2e.faults import injected_faults
 from tests.e2e.importer import Importer, issue_key
-from tests.e2e.public_forms import wait_until
 from tests.e2e.receiver_process import ReceiverProcess
-from tests.e2e.sweeping import sweep
+from tests.e2e.sweeping import sweep_until_finished
 from tests.e2e.test_imports import rows
 from tests.e2e.test_public_load import feedback_rows
 from tests.e2e.test_webhooks import executions, tenant
@@ -78,15 +77,8 @@ def test_accepted_work_finishes_despite_injected_faults(
             }
         )
 
-    def is_finished() -> bool:
-        if not unfinished().total():
-            return True
-        sweep(cloud)
-        time.sleep(5)
-        return False
-
     try:
-        wait_until(is_finished, MAX_WAIT_S)
+        sweep_until_finished(cloud, lambda: unfinished().total(), MAX_WAIT_S)
     finally:
         print(  # noqa: T201 - report measurements
             f"\n{SUBMISSIONS} submissions, {CREATES} creates and {IMPORTS} imports of {ROWS} rows"

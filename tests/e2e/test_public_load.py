@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 
 from tests.e2e.cloud import TIMEOUT_S, Cloud
-from tests.e2e.public_forms import PublicForms, wait_until
-from tests.e2e.sweeping import sweep
+from tests.e2e.public_forms import PublicForms
+from tests.e2e.sweeping import sweep_until_finished
 
 SUBMISSIONS = 600
 CLIENTS = 12
@@ -172,14 +172,9 @@ def test_every_accepted_submission_is_stored_and_counted_once(forms: PublicForms
         list(pool.map(submit_one, range(SUBMISSIONS)))
     submission_s = time.monotonic() - started
 
-    def is_finished() -> bool:
-        if all(row["state"] == "DONE" for row in feedback_rows(cloud)):
-            return True
-        sweep(cloud)
-        time.sleep(3)
-        return False
-
-    wait_until(is_finished, within_s=600)
+    sweep_until_finished(
+        cloud, lambda: sum(row["state"] != "DONE" for row in feedback_rows(cloud)), within_s=600
+    )
     rows = feedback_rows(cloud)
     after = Counter(row["form_id"] for row in rows)
     durations_s = sorted(load.durations_s)

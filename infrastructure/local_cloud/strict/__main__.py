@@ -9,6 +9,7 @@ import random
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -126,6 +127,11 @@ def throttle_batches(faults: Faults) -> None:
     dynamodb._batch_write_item = throttled("BatchWriteItem", dynamodb._batch_write_item)
 
 
+def cache_syntax_checks() -> None:
+    """Check the syntax of each condition once. The same conditions occur in many requests."""
+    dynamodb._condition_syntax_error = lru_cache(maxsize=1000)(dynamodb._condition_syntax_error)
+
+
 @contextmanager
 def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
     """Replace items of a table inside the ``with`` block.
@@ -156,6 +162,7 @@ def main() -> None:
     share_code()
     throttle_batches(faults)
     delay_indexes(faults)
+    cache_syntax_checks()
     ses.handle_request = with_mail_from(ses.handle_request, {})
     ministack.app.app = StrictLayer(ministack.app.app, faults)
     ministack.app.main()
