@@ -1,16 +1,25 @@
-"""Test both sides of limits: the longest accepted text, and a text that is one character longer."""
+"""Test both sides of limits, and the documented values of limits that other tests import."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
+from chalicelib.domain import idempotency, input_errors, paging
+from chalicelib.domain.accounts import settings, tags
 from chalicelib.domain.accounts.tags import TagDefinition
 from chalicelib.domain.comparison import as_number
+from chalicelib.domain.customers import customer, import_batch
 from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.feedback import answers, submission
+from chalicelib.domain.forms import survey
+from chalicelib.domain.forms.definitions import build
 from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.solicitation.mail_content import shortened
+from chalicelib.domain.webhooks import retry_schedule, signature
 from chalicelib.domain.webhooks.headers import MAX_VALUE_LENGTH, InvalidHeader, validate_headers
+from chalicelib.domain.workflows import workflow
 from chalicelib.domain.workflows.definition import ActionDefinition
 from tests.domain.feedback.factories import answer, build_feedback
 
@@ -58,3 +67,40 @@ def is_phone_number_of_respondent(text: str) -> bool:
 def test_text_is_accepted_up_to_limit(is_accepted: Callable[[str], bool], longest: str) -> None:
     assert is_accepted(longest)
     assert not is_accepted(f"{longest}{longest[-1]}")
+
+
+@pytest.mark.parametrize(
+    ("limit", "documented"),
+    [
+        (input_errors.MAX_ERRORS, 1_000),
+        (paging.DEFAULT_LIMIT, 10),
+        (paging.MAX_LIMIT, 100),
+        (paging.MAX_PAGE, 2**53 - 1),
+        (paging.MAX_LISTED_BYTES, 61_000),
+        (idempotency.MAX_KEY, 255),
+        (settings.MAX_RETENTION_DAYS, 3_650),
+        (settings.MAX_SEGMENT_PRICE, 1_000),
+        (tags.MAX_TAGS, 1_000),
+        (customer.MAX_TEXT, 255),
+        (customer.MAX_DESCRIPTION, 2_000),
+        (customer.MAX_METADATA_KEYS, 50),
+        (customer.MAX_METADATA_VALUE, 500),
+        (customer.MAX_CUSTOMER_BYTES, 32_768),
+        (import_batch.MAX_ROWS, 10_000),
+        (import_batch.MAX_LISTED_ERRORS, 1_000),
+        (build.MAX_FORM_BYTES, 51_200),
+        (survey.MAX_RESOLICITATION_DELAY_S, 31_622_400),
+        (submission.MAX_SUBMISSION_BYTES, 262_144),
+        (submission.MAX_ANSWERS, 1_000),
+        (submission.MAX_TOTAL_VALUES, 10_000),
+        (answers.MAX_VALUES, 1_000),
+        (answers.MAX_VALUE, 10_000),
+        (workflow.MAX_ATTEMPTS, 8),
+        (workflow.MAX_BODY_BYTES, 200_000),
+        (retry_schedule.BASE_DELAY, timedelta(minutes=1)),
+        (retry_schedule.MAX_DELAY, timedelta(hours=6)),
+        (signature.REPLAY_WINDOW_S, 300),
+    ],
+)
+def test_limit_of_contract_has_documented_value(limit: object, documented: object) -> None:
+    assert limit == documented

@@ -158,13 +158,17 @@ def test_omitted_field_key_defaults_to_field_id() -> None:
     assert form.fields[0].key == ID
 
 
-def test_dependencies_between_same_fields_get_different_ids() -> None:
+def test_ids_of_dependencies_between_same_fields_depend_on_their_order() -> None:
     form = saved_contact_form(
         fields=[field("a"), field("b")],
         fieldDependencies=[depends("b", "a", ("$ne", "x")), depends("b", "a", ("$ne", "y"))],
     )
 
-    assert len({dependency.id for dependency in form.field_dependencies}) == 2
+    ends = [item.id for item in reversed(form.fields)]
+    assert [dependency.id for dependency in form.field_dependencies] == [
+        derived_id(FORM, "dependency", *ends, "1"),
+        derived_id(FORM, "dependency", *ends, "2"),
+    ]
     assert form.fields[1].dependencies == [item.id for item in form.field_dependencies]
 
 
