@@ -1,8 +1,12 @@
-"""Test the JSON schema of fields that responses omit."""
+"""Test the types of fields: JSON objects, and fields that responses omit."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from chalicelib.domain.schema import OmittedWhenNone, Resource
+import pytest
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.parsing import parse
+from chalicelib.domain.schema import Input, JsonObject, OmittedWhenNone, Resource
 
 
 class Record(Resource):
@@ -12,7 +16,35 @@ class Record(Resource):
     nullable: int | None = None
 
 
+class Definition(Input):
+    """A definition with a JSON object."""
+
+    metadata: JsonObject
+
+
 def test_schema_of_omitted_field_does_not_allow_null() -> None:
     properties = Record.model_json_schema()["properties"]
     assert properties["omitted"]["type"] == "integer"
     assert {"type": "null"} in properties["nullable"]["anyOf"]
+
+
+def test_json_object_is_stored_unchanged() -> None:
+    metadata = {" a ": [None, True, -1, 1.5, " é\x00", {"": {}}]}
+    assert parse({"metadata": metadata}, Definition).metadata == metadata
+
+
+@pytest.mark.parametrize(
+    ("metadata", "code"),
+    [
+        ([], "wrong_type"),
+        ({"a": float("nan")}, "wrong_type"),
+        ({"a": [float("-inf")]}, "wrong_type"),
+        ({"a": {1, 2}}, "wrong_type"),
+        ({"a": "\ud800"}, "not_unicode"),
+        ({"\udfff": 1}, "not_unicode"),
+    ],
+)
+def test_value_that_json_does_not_support_is_rejected(metadata: Any, code: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        parse({"metadata": metadata}, Definition)
+    assert [(error.pointer, error.code) for error in raised.value.errors] == [("/metadata", code)]
