@@ -10,6 +10,7 @@ from chalicelib.domain.accounts import settings, tags
 from chalicelib.domain.accounts.tags import TagDefinition
 from chalicelib.domain.comparison import as_number
 from chalicelib.domain.customers import customer, import_batch
+from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback import answers, submission
 from chalicelib.domain.forms import survey
@@ -24,6 +25,7 @@ from chalicelib.domain.workflows.definition import ActionDefinition
 from tests.domain.feedback.factories import answer, build_feedback
 
 ACTION = {"key": "crm", "url": "https://hooks.example.com/"}
+ATTRIBUTE = {"attribute": "Dish", "type": "TEXT"}
 
 
 def succeeds(function: Callable[[], object]) -> bool:
@@ -42,6 +44,10 @@ def is_valid_action(**fields: str) -> bool:
     return succeeds(lambda: parse(ACTION | fields, ActionDefinition))
 
 
+def is_valid_attribute(**fields: str) -> bool:
+    return succeeds(lambda: parse(ATTRIBUTE | fields, CustomAttributeDefinition))
+
+
 def is_valid_header_value(value: str) -> bool:
     return succeeds(lambda: validate_headers({"X-Key": value}))
 
@@ -58,11 +64,30 @@ def is_phone_number_of_respondent(text: str) -> bool:
         (is_https_url, "https://a.example/".ljust(2048, "x")),
         (lambda text: is_valid_action(key=text), "x" * 100),
         (lambda text: is_valid_action(description=text), "x" * 2000),
+        (lambda text: is_valid_attribute(attribute=text), "x" * 255),
+        (lambda text: is_valid_attribute(fromPossibleValue=text), "x" * 255),
+        (lambda text: is_valid_attribute(text=text), "x" * 2000),
+        (lambda text: is_valid_attribute(rating=text), "x" * 32),
+        (lambda text: is_valid_attribute(value=text), "x" * 2000),
         (is_valid_header_value, "x" * MAX_VALUE_LENGTH),
         (lambda text: shortened(text, 200) == text, "x" * 200),
         (is_phone_number_of_respondent, "1" * 255),
     ],
-    ids=["tag", "number", "url", "key", "description", "header", "line", "phone number"],
+    ids=[
+        "tag",
+        "number",
+        "url",
+        "key",
+        "description",
+        "attribute",
+        "attribute option",
+        "attribute text",
+        "attribute rating",
+        "attribute value",
+        "header",
+        "line",
+        "phone number",
+    ],
 )
 def test_text_is_accepted_up_to_limit(is_accepted: Callable[[str], bool], longest: str) -> None:
     assert is_accepted(longest)
