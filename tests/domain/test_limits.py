@@ -21,7 +21,7 @@ from chalicelib.domain.solicitation.mail_content import shortened
 from chalicelib.domain.webhooks import retry_schedule, signature
 from chalicelib.domain.webhooks.headers import MAX_VALUE_LENGTH, InvalidHeader, validate_headers
 from chalicelib.domain.workflows import workflow
-from chalicelib.domain.workflows.definition import ActionDefinition
+from chalicelib.domain.workflows.definition import ActionDefinition, ConditionDefinition
 from tests.domain.feedback.factories import answer, build_feedback
 
 ACTION = {"key": "crm", "url": "https://hooks.example.com/"}
@@ -44,6 +44,11 @@ def is_valid_action(**fields: str) -> bool:
     return succeeds(lambda: parse(ACTION | fields, ActionDefinition))
 
 
+def is_valid_condition_field(field: str) -> bool:
+    condition = {"subject": "answer", "field": field, "operator": "$exists"}
+    return succeeds(lambda: parse(condition, ConditionDefinition))
+
+
 def is_valid_attribute(**fields: str) -> bool:
     return succeeds(lambda: parse(ATTRIBUTE | fields, CustomAttributeDefinition))
 
@@ -64,6 +69,7 @@ def is_phone_number_of_respondent(text: str) -> bool:
         (is_https_url, "https://a.example/".ljust(2048, "x")),
         (lambda text: is_valid_action(key=text), "x" * 100),
         (lambda text: is_valid_action(description=text), "x" * 2000),
+        (is_valid_condition_field, "x" * 100),
         (lambda text: is_valid_attribute(attribute=text), "x" * 255),
         (lambda text: is_valid_attribute(fromPossibleValue=text), "x" * 255),
         (lambda text: is_valid_attribute(text=text), "x" * 2000),
@@ -79,6 +85,7 @@ def is_phone_number_of_respondent(text: str) -> bool:
         "url",
         "key",
         "description",
+        "condition field",
         "attribute",
         "attribute option",
         "attribute text",

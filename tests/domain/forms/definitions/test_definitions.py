@@ -459,6 +459,19 @@ def test_translation_with_unknown_field_or_wrong_value_count_is_rejected() -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("values", "positions"),
+    [(["1", "2", "1"], [2]), (["1", "1", "1"], [1, 2]), (["", "", "1"], [])],
+)
+def test_duplicate_translated_value_is_rejected_unless_empty(
+    values: list[str], positions: list[int]
+) -> None:
+    translations = {"fr": {"fields": {"a": {"values": values}}}}
+    assert contact_form_errors(fields=[select("a", "x", "y", "z")], translations=translations) == [
+        (f"/translations/fr/fields/a/values/{position}", "duplicate") for position in positions
+    ]
+
+
 def test_translation_into_form_language_is_rejected() -> None:
     assert contact_form_errors(translations={"en": {}}) == [("/translations/en", "not_allowed")]
     assert contact_form_errors(translations={"fr": {}}) == []
