@@ -1,8 +1,9 @@
-"""Test the types of fields: JSON objects, and fields that responses omit."""
+"""Test JSON objects, fields that responses omit, and the texts of validation errors."""
 
 from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.parsing import parse
@@ -48,3 +49,10 @@ def test_value_that_json_does_not_support_is_rejected(metadata: Any, code: str) 
     with pytest.raises(InvalidInput) as raised:
         parse({"metadata": metadata}, Definition)
     assert [(error.pointer, error.code) for error in raised.value.errors] == [("/metadata", code)]
+
+
+@pytest.mark.parametrize(("model", "field"), [(Record, "nullable"), (Definition, "metadata")])
+def test_validation_error_does_not_contain_input(model: type[BaseModel], field: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        model.model_validate({field: "zoe@example.com"})
+    assert "zoe" not in str(raised.value)

@@ -79,6 +79,10 @@ def test_minimal_definition_is_valid() -> None:
         ({"fields": [field("x" * 101)]}, ("/fields/0/key", "too_long")),
         ({"fields": [field("a", operator="$xor")]}, ("/fields/0/operator", "not_allowed")),
         ({"fields": [field("a", verticalIndex=-1)]}, ("/fields/0/verticalIndex", "out_of_range")),
+        (
+            {"fields": [field("a", verticalIndex=2**31)]},
+            ("/fields/0/verticalIndex", "out_of_range"),
+        ),
         ({"fields": [field("a", minReplies="1")]}, ("/fields/0/minReplies", "wrong_type")),
         ({"generalStyle": {"fieldRadius": "ROUND"}}, ("/generalStyle/fieldRadius", "not_allowed")),
         (
