@@ -23,6 +23,7 @@ from chalicelib.domain.webhooks.headers import MAX_VALUE_LENGTH, InvalidHeader, 
 from chalicelib.domain.workflows import workflow
 from chalicelib.domain.workflows.definition import ActionDefinition, ConditionDefinition
 from tests.domain.feedback.factories import answer, build_feedback
+from tests.domain.forms.factories import contact_form_errors, field
 
 ACTION = {"key": "crm", "url": "https://hooks.example.com/"}
 ATTRIBUTE = {"attribute": "Dish", "type": "TEXT"}
@@ -70,6 +71,9 @@ def is_phone_number_of_respondent(text: str) -> bool:
         (lambda text: is_valid_action(key=text), "x" * 100),
         (lambda text: is_valid_action(description=text), "x" * 2000),
         (is_valid_condition_field, "x" * 100),
+        (lambda text: contact_form_errors(name=text) == [], "x" * 255),
+        (lambda text: contact_form_errors(description=text) == [], "x" * 2000),
+        (lambda text: contact_form_errors(fields=[field(text)]) == [], "x" * 100),
         (lambda text: is_valid_attribute(attribute=text), "x" * 255),
         (lambda text: is_valid_attribute(fromPossibleValue=text), "x" * 255),
         (lambda text: is_valid_attribute(text=text), "x" * 2000),
@@ -86,6 +90,9 @@ def is_phone_number_of_respondent(text: str) -> bool:
         "key",
         "description",
         "condition field",
+        "form name",
+        "form description",
+        "field key",
         "attribute",
         "attribute option",
         "attribute text",

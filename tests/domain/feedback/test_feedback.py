@@ -33,3 +33,27 @@ def test_anonymized_feedback_contains_only_ratings() -> None:
         "RATING",
     }
     assert anonymized.is_anonymized
+
+
+@pytest.mark.parametrize(
+    ("places", "context"),
+    [
+        ({"store_id": "s", "brand_id": "b"}, "s"),
+        ({"brand_id": "b"}, "b"),
+        ({}, "form"),
+    ],
+)
+def test_context_of_erased_person_is_place_or_form_instead_of_tracker(
+    places: dict[str, str], context: str
+) -> None:
+    links = {"tracker_id": "t", "customer_id": "c", "purchase_id": "p", "form_id": "form"}
+    erased = build_feedback(EMAIL, context_id="t", **links, **places).without_person()
+    assert (erased.context_id, erased.answers) == (context, ())
+    assert erased.tracker_id is erased.customer_id is erased.purchase_id is None
+    assert erased.is_solicited
+
+
+def test_other_context_of_erased_person_is_retained() -> None:
+    erased = build_feedback(EMAIL, context_id="x", tracker_id="t", store_id="s").without_person()
+    assert erased.context_id == "x"
+    assert not build_feedback(EMAIL).without_person().is_solicited
