@@ -68,6 +68,7 @@ def test_valid_setting_is_stored_and_restored(setting: str, value: Any) -> None:
         ("identifyRespondents", "no", "/identifyRespondents"),
         ("defaultRegion", "fr", "/defaultRegion"),
         ("defaultRegion", "XX", "/defaultRegion"),
+        ("defaultRegion", "#", "/defaultRegion"),
         ("timeZone", "Europe", "/timeZone"),
         ("timeZone", "right/Europe/Paris", "/timeZone"),
         ("timeZone", "../zones", "/timeZone"),

@@ -50,5 +50,13 @@ def test_row_without_group_precedes_group_with_greater_indexes() -> None:
     ]
 
 
+def test_group_precedes_row_with_same_index() -> None:
+    fields = [at("loose", 1), at("a", 1, group="one")]
+    assert arranged(fields, {"key": "one", "name": "One"}) == [
+        ("One", [["a"]]),
+        ("", [["loose"]]),
+    ]
+
+
 def test_group_without_fields_is_omitted() -> None:
     assert arranged([at("a", 0)], {"key": "empty", "name": "Empty"}) == [("", [["a"]])]

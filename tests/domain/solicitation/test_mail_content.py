@@ -170,10 +170,28 @@ def test_mail_images_fall_back_to_images_of_page() -> None:
 
 def test_colours_have_six_digits() -> None:
     mail = content(
-        generalStyle={"textColor": "#ABC", "titleColor": "#12345678", "accentColor": "#0b7285"}
+        generalStyle={
+            "textColor": "#ABC",
+            "subtitleColor": "#ABCD",
+            "titleColor": "#12345678",
+            "accentColor": "#0b7285",
+        }
     )
-    assert (mail.style.text, mail.style.title) == ("#aabbcc", "#123456")
+    assert (mail.style.text, mail.style.muted) == ("#aabbcc", "#aabbcc")
+    assert mail.style.title == "#123456"
     assert (mail.style.button, mail.style.button_text) == ("#0b7285", "#ffffff")
+
+
+@pytest.mark.parametrize(("radius", "pixels"), [("SHARP", 0), ("ROUNDED", 6), ("PILL", 24)])
+def test_corners_have_radius_of_survey(radius: str, pixels: int) -> None:
+    style = content(generalStyle={"cardBorderRadius": radius, "buttonRadius": radius}).style
+    assert (style.radius, style.button_radius) == (pixels, pixels)
+
+
+@pytest.mark.parametrize(("display", "expected"), [(True, "Lyon, France"), (False, "")])
+def test_footer_is_shown_only_if_survey_displays_it(display: bool, expected: str) -> None:
+    mail = content(footer={"text": "Lyon, France", "display": display})
+    assert mail.footer == expected
 
 
 @pytest.mark.parametrize(

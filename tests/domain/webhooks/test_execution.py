@@ -1,11 +1,17 @@
-"""Tests of the outcome of a delivery attempt for each response status and attempt number."""
+"""Tests of the outcome of a delivery attempt, and of the counts of attempts."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from chalicelib.domain.webhooks.execution import Attempt, ExecutionState, Outcome, outcome_of
+from chalicelib.domain.webhooks.execution import (
+    Attempt,
+    Execution,
+    ExecutionState,
+    Outcome,
+    outcome_of,
+)
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -62,3 +68,30 @@ def test_missing_retry_after_uses_backoff_delay() -> None:
     result = outcome_of(Attempt(1, NOW, status=500), NOW, used=1, allowed=2)
     assert result.retry_at
     assert timedelta(minutes=1) <= result.retry_at - NOW <= timedelta(minutes=1.15)
+
+
+def execution(**fields: Any) -> Execution:
+    return Execution("e", "a", "w", "c", "f", b"{}", ExecutionState.PENDING, NOW, **fields)
+
+
+@pytest.mark.parametrize(
+    ("settled", "attempt", "is_ambiguous", "interrupted", "repeats"),
+    [
+        (0, 0, False, [], False),
+        (0, 1, False, [], False),
+        (0, 2, False, [1], True),
+        (1, 2, False, [], False),
+        (1, 2, True, [], True),
+        (1, 4, True, [2, 3], True),
+    ],
+)
+def test_webhook_is_repeat_after_ambiguous_or_interrupted_attempt(
+    settled: int, attempt: int, is_ambiguous: bool, interrupted: list[int], repeats: bool
+) -> None:
+    claimed = execution(settled=settled, attempt=attempt, ambiguous=is_ambiguous)
+    assert list(claimed.interrupted) == interrupted
+    assert claimed.repeats is repeats
+
+
+def test_attempts_before_replay_are_not_used() -> None:
+    assert execution(attempt=9, attempts_before=8).used == 1

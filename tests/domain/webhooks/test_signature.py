@@ -52,11 +52,20 @@ def test_timestamp_within_five_minutes_of_current_time_is_accepted(
     verify(secret, str(NOW - age), sign(secret, NOW - age, body), body, NOW)
 
 
-@pytest.mark.parametrize("age", [301, -301, 10**9, -(10**9)])
-def test_timestamp_outside_replay_window_is_rejected(age: int) -> None:
+@pytest.mark.parametrize(
+    ("age", "message"),
+    [
+        (301, "The timestamp is 301 s old."),
+        (-301, "The timestamp is 301 s ahead."),
+        (10**9, "The timestamp is 1000000000 s old."),
+        (-(10**9), "The timestamp is 1000000000 s ahead."),
+    ],
+)
+def test_timestamp_outside_replay_window_is_rejected(age: int, message: str) -> None:
     with pytest.raises(OutsideReplayWindow) as caught:
         verify("s", str(NOW - age), sign("s", NOW - age, b""), b"", NOW)
     assert caught.value.age_s == age
+    assert str(caught.value) == message
 
 
 @given(body=st.binary(min_size=1), data=st.data())

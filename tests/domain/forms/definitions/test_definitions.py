@@ -75,11 +75,24 @@ def test_minimal_definition_is_valid() -> None:
         ({"fields": [3]}, ("/fields/0", "wrong_type")),
         ({"fields": [field("a", "SLIDER")]}, ("/fields/0/type", "not_allowed")),
         ({"fields": [field("a", id="a")]}, ("/fields/0/id", "invalid_uuid")),
+        ({"fields": [field("")]}, ("/fields/0/key", "required")),
         ({"fields": [field("a", operator="$xor")]}, ("/fields/0/operator", "not_allowed")),
         ({"fields": [field("a", verticalIndex=-1)]}, ("/fields/0/verticalIndex", "out_of_range")),
+        (
+            {"fields": [field("a", verticalIndex=2**31)]},
+            ("/fields/0/verticalIndex", "out_of_range"),
+        ),
         ({"fields": [field("a", minReplies="1")]}, ("/fields/0/minReplies", "wrong_type")),
         ({"generalStyle": {"fieldRadius": "ROUND"}}, ("/generalStyle/fieldRadius", "not_allowed")),
+        (
+            {"fieldGroups": [{"key": "g", "verticalIndex": -1}]},
+            ("/fieldGroups/0/verticalIndex", "out_of_range"),
+        ),
+        ({"footer": {"display": "yes"}}, ("/footer/display", "wrong_type")),
+        ({"logo": {"size": "1"}}, ("/logo/size", "wrong_type")),
         ({"logo": {"size": -1}}, ("/logo/size", "out_of_range")),
+        ({"logo": {"width": -1}}, ("/logo/width", "out_of_range")),
+        ({"logo": {"height": -1}}, ("/logo/height", "out_of_range")),
         ({"translations": {"xx": {}}}, ("/translations/xx", "not_allowed")),
         ({"translations": {"fr": {"title": ""}}}, ("/translations/fr/title", "unknown_key")),
         ({"brandName": "x"}, ("/brandName", "unknown_key")),
@@ -158,13 +171,17 @@ def test_omitted_field_key_defaults_to_field_id() -> None:
     assert form.fields[0].key == ID
 
 
-def test_dependencies_between_same_fields_get_different_ids() -> None:
+def test_ids_of_dependencies_between_same_fields_depend_on_their_order() -> None:
     form = saved_contact_form(
         fields=[field("a"), field("b")],
         fieldDependencies=[depends("b", "a", ("$ne", "x")), depends("b", "a", ("$ne", "y"))],
     )
 
-    assert len({dependency.id for dependency in form.field_dependencies}) == 2
+    ends = [item.id for item in reversed(form.fields)]
+    assert [dependency.id for dependency in form.field_dependencies] == [
+        derived_id(FORM, "dependency", *ends, "1"),
+        derived_id(FORM, "dependency", *ends, "2"),
+    ]
     assert form.fields[1].dependencies == [item.id for item in form.field_dependencies]
 
 
@@ -442,6 +459,19 @@ def test_translation_with_unknown_field_or_wrong_value_count_is_rejected() -> No
     assert errors(fields={"b": {}}, groups={"h": {}}) == [
         ("/translations/zh-TW/fields/b", "unknown_reference"),
         ("/translations/zh-TW/groups/h", "unknown_reference"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "positions"),
+    [(["1", "2", "1"], [2]), (["1", "1", "1"], [1, 2]), (["", "", "1"], [])],
+)
+def test_duplicate_translated_value_is_rejected_unless_empty(
+    values: list[str], positions: list[int]
+) -> None:
+    translations = {"fr": {"fields": {"a": {"values": values}}}}
+    assert contact_form_errors(fields=[select("a", "x", "y", "z")], translations=translations) == [
+        (f"/translations/fr/fields/a/values/{position}", "duplicate") for position in positions
     ]
 
 

@@ -1,0 +1,55 @@
+"""Test API keys, secrets and the secrets that sign webhooks."""
+
+import base64
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from chalicelib.domain.accounts.account import (
+    NO_CREDENTIAL,
+    SigningSecrets,
+    hash_of,
+    is_api_key,
+    new_api_key,
+    new_secret,
+)
+
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+CREDENTIAL = replace(NO_CREDENTIAL, secret_hash=hash_of("s"))
+SECRETS = SigningSecrets(((NOW, "first"), (NOW + MILLISECOND, "second")))
+
+
+def test_new_secret_has_32_random_bytes() -> None:
+    assert len(base64.urlsafe_b64decode(f"{new_secret()}=")) == 32
+
+
+def test_new_api_key_has_format_of_api_key() -> None:
+    key = new_api_key()
+    assert is_api_key(key)
+    assert not is_api_key(key[:-1])
+    assert not is_api_key(f"{key}0")
+
+
+def test_credential_accepts_its_secret_until_it_is_revoked() -> None:
+    assert CREDENTIAL.accepts("s")
+    assert not CREDENTIAL.accepts("S")
+    assert not replace(CREDENTIAL, revoked_at=NOW).accepts("s")
+
+
+@pytest.mark.parametrize(
+    ("at", "active"),
+    [
+        (NOW - MILLISECOND, None),
+        (NOW, "first"),
+        (NOW + MILLISECOND, "second"),
+        (NOW + timedelta(days=1), "second"),
+    ],
+)
+def test_webhook_secret_signs_from_its_start_time(at: datetime, active: str | None) -> None:
+    assert SECRETS.active(at) == active
+
+
+def test_representation_of_webhook_secrets_contains_no_secret() -> None:
+    assert repr(SECRETS) == "SigningSecrets(2)"

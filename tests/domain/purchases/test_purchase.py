@@ -1,0 +1,77 @@
+"""Test the purchase that the service builds from a definition."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.purchases.purchase import (
+    Purchase,
+    build_purchase,
+    parse_purchase_definition,
+)
+from tests.domain.forms.factories import BRAND, DIRECTORY, LATER, NOW, NOW_TEXT, NOWHERE, STORE
+
+CUSTOMER = new_id()
+MINIMAL = {"source": "Lightspeed", "externalId": "A-1", "storeId": STORE, "date": NOW_TEXT}
+PURCHASE_FIELDS = set(
+    "id createdAt updatedAt storeId storeName customer date startDate endDate externalId source "
+    "metadata attributes".split()
+)
+
+
+def saved_purchase(**overrides: Any) -> Purchase:
+    definition = parse_purchase_definition(MINIMAL | overrides, DIRECTORY, {CUSTOMER}.__contains__)
+    return build_purchase(definition, "a", definition.customer_id, NOW, LATER)
+
+
+def errors(**overrides: Any) -> list[tuple[str, str]]:
+    """Validate a definition and return the pointer and code of each error."""
+    try:
+        saved_purchase(**overrides)
+    except InvalidInput as error:
+        return [(input_error.pointer, input_error.code) for input_error in error.errors]
+    return []
+
+
+def test_purchase_has_exactly_the_fields_of_the_contract() -> None:
+    purchase = saved_purchase(customerId=CUSTOMER)
+    assert purchase.customer_id == CUSTOMER
+    assert set(purchase.model_dump(mode="json")) == PURCHASE_FIELDS
+
+
+def test_start_and_end_date_default_to_purchase_date() -> None:
+    purchase = saved_purchase()
+    assert purchase.start_date == purchase.end_date == purchase.date == NOW
+    assert (purchase.created_at, purchase.updated_at) == (NOW, LATER)
+    booking = saved_purchase(startDate="2026-11-21T10:00:00Z", endDate="2026-11-22T10:00:00Z")
+    assert (booking.date, booking.start_date) == (NOW, LATER)
+    assert booking.end_date == LATER + timedelta(days=1)
+
+
+def test_source_and_external_id_identify_purchase() -> None:
+    assert saved_purchase().id == saved_purchase(customerId=CUSTOMER, storeId=STORE.upper()).id
+    assert saved_purchase().id != saved_purchase(externalId="A-2").id
+    assert saved_purchase().id != saved_purchase(source="Opera").id
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        ({"customerId": CUSTOMER}, []),
+        ({"customer": {"email": "zoe@example.com"}}, []),
+        ({"storeId": BRAND}, [("/storeId", "unknown_reference")]),
+        ({"storeId": NOWHERE}, [("/storeId", "unknown_reference")]),
+        ({"customerId": NOWHERE}, [("/customerId", "unknown_reference")]),
+        ({"customerId": CUSTOMER, "customer": {"email": "zoe@example.com"}}, [("", "not_allowed")]),
+        ({"externalId": ""}, [("/externalId", "required")]),
+        ({"externalId": "x" * 256}, [("/externalId", "too_long")]),
+        ({"attributes": [{"attribute": "a", "type": "TEXT"}] * 101}, [("/attributes", "too_many")]),
+    ],
+)
+def test_references_and_limits_of_purchase_are_validated(
+    overrides: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    assert errors(**overrides) == expected
