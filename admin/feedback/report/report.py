@@ -7,7 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from admin.feedback.output_file import replaced_file
-from admin.feedback.report.figures import Breakdown, Figures
+from admin.feedback.report.figures import Breakdown, Figures, previous_start
 from admin.feedback.report.page import Scope, render_report
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
@@ -41,6 +41,7 @@ def write_report(
     since, until = period
     scope = Scope(
         current_settings(account_id).name,
+        previous_start(since, until, zone),
         since,
         until,
         _form_name(account_id, wanted),
@@ -55,11 +56,11 @@ def write_report(
             collected.add(stored)
         return collected
 
-    current, previous = figures(since, until), figures(since - scope.length, since)
+    current, previous = figures(since, until), figures(scope.previous_since, since)
     if not wanted.form_id:  # Only surveys are sent.
         for survey in find_sent_surveys(
             account_id,
-            since - scope.length,
+            scope.previous_since,
             until,
             survey_id=wanted.survey_id,
             on_read=on_read,
