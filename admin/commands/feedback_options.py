@@ -131,15 +131,7 @@ def _parse_time(
 ) -> datetime | None:
     if text is None:
         return None
-    is_date = len(text) == len("2026-11-20")
-    try:
-        entered = (
-            datetime.combine(date.fromisoformat(text), time())
-            if is_date
-            else datetime.fromisoformat(text)
-        )
-    except ValueError:
-        entered = None
+    entered, is_date = _parse_date_or_time(text)
     if entered is None or entered.year not in _YEARS:
         raise typer.BadParameter(
             f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
@@ -149,6 +141,18 @@ def _parse_time(
     if is_date:
         entered += timedelta(days=days_after_date)
     return (entered if entered.tzinfo else entered.replace(tzinfo=zone)).astimezone(UTC)
+
+
+def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
+    """Parse a text in ISO 8601. Return None if it is neither, and whether it is a date."""
+    try:
+        return datetime.combine(date.fromisoformat(text), time()), True
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text), False
+    except ValueError:
+        return None, False
 
 
 def build_filter(

@@ -6,7 +6,7 @@ stored outcome, the message may have been sent, so the outcome is UNKNOWN.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -447,8 +447,9 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
 def erase_customer(write: TransactWrite, solicitation: Solicitation, now: datetime) -> None:
     """Remove the customer, the tracker and the message of a solicitation, in this transaction.
 
-    A pending solicitation ends: SKIPPED, or UNKNOWN if a worker may be sending the message. The
-    transaction fails if the solicitation has changed since it was loaded.
+    A pending solicitation ends: SKIPPED, or UNKNOWN if a worker may be sending the message.
+    `count_erased` counts this outcome. The transaction fails if the solicitation has changed since
+    it was loaded.
     """
     row = SolicitationRow
     actions: list[Action] = [
@@ -456,15 +457,12 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
         row.tracker_id.remove(),
         row.message_id.remove(),
     ]
-    if solicitation.state in (SolicitationState.PENDING, SolicitationState.PARKED):
-        is_open = solicitation.leased_until is None
-        state = SolicitationState.SKIPPED if is_open else SolicitationState.UNKNOWN
+    if outcome := _outcome_of_erasure(solicitation):
         actions += [
             row.held_until.remove(),
             row.reason.set(SkipReason.ERASED.value),
-            *_ending(state, now),
+            *_ending(outcome, now),
         ]
-        _count(write, solicitation, state)
     leased, message = row.leased_until, row.message_id
     write.update(
         SolicitationRow(solicitation.id),
@@ -482,6 +480,26 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
             else message.does_not_exist()
         ),
     )
+
+
+def count_erased(write: TransactWrite, erased: Iterable[Solicitation]) -> None:
+    """Count the outcomes of erased solicitations of one account, in this transaction.
+
+    The counts of several solicitations are added up, because a transaction can contain only one
+    action per row.
+    """
+    ended = [(outcome, s) for s in erased if (outcome := _outcome_of_erasure(s))]
+    numbers = Counter(outcome for outcome, _ in ended)
+    for outcome, one in dict(ended).items():
+        counters.count(write, one.account_id, OUTCOMES[outcome], one.id, numbers[outcome])
+
+
+def _outcome_of_erasure(solicitation: Solicitation) -> SolicitationState | None:
+    """Return the outcome that an erasure gives to a solicitation; None if it has an outcome."""
+    if solicitation.state not in (SolicitationState.PENDING, SolicitationState.PARKED):
+        return None
+    is_open = solicitation.leased_until is None
+    return SolicitationState.SKIPPED if is_open else SolicitationState.UNKNOWN
 
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:

@@ -11,7 +11,7 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import AccountForm, list_forms, require_form
+from chalicelib.services.forms.saved import AccountForm, list_forms, require_form_of_account
 
 
 def export_feedback(
@@ -31,7 +31,7 @@ def export_feedback(
             group and, if known, the expected total.
 
     Raises:
-        NotFound: the selected form does not exist.
+        NotFound: the account has no form with the selected id.
         Conflict: the export is too large for the format.
         OSError: the file cannot be written.
     """
@@ -54,7 +54,7 @@ def export_feedback(
 
 def _selected_forms(account_id: str, wanted: FeedbackFilter) -> list[AccountForm]:
     if wanted.form_id:
-        return [require_form(FormKind.CONTACT_FORM, wanted.form_id)]
+        return [require_form_of_account(account_id, FormKind.CONTACT_FORM, wanted.form_id)]
     if wanted.survey_id:
-        return [require_form(FormKind.SURVEY, wanted.survey_id)]
+        return [require_form_of_account(account_id, FormKind.SURVEY, wanted.survey_id)]
     return [form for kind in FormKind for form in list_forms(account_id, kind)]

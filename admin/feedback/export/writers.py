@@ -35,6 +35,12 @@ In XLSX files, ``_x0041_`` is an escape sequence for a character. XlsxWriter esc
 this form, but not the second of two sequences that overlap. The text is therefore split here.
 """
 
+_RICH_TEXT_END: Final = re.compile(r"(?<=</r)(?=>\Z)")
+"""The position before the last character of a text such as ``<r>text</r>``.
+
+XlsxWriter writes a text of this form as XML without escaping it. The text is therefore split here.
+"""
+
 
 class Format(StrEnum):
     """The format of an exported file."""
@@ -78,7 +84,7 @@ def xlsx_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
     contains the complete text in several cells.
 
     Raises:
-        Conflict: the export has more rows or columns than a sheet can have.
+        Conflict: the export has more rows, columns or pieces of long texts than a sheet can have.
     """
     from xlsxwriter import Workbook
 
@@ -120,6 +126,8 @@ def xlsx_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
                         first, *others = _pieces(plain_text(cell))
                         sheet.write_string(written, column, first)
                         for piece in [first, *others] if others else []:
+                            if last_piece == MAX_XLSX_ROWS:
+                                raise Conflict("The XLSX file has too many long texts. Use CSV.")
                             last_piece += 1
                             pieces.write_number(last_piece, 0, written + 1)
                             pieces.write_string(last_piece, 1, titles[column])
@@ -152,9 +160,10 @@ def plain_text(cell: Cell) -> str:
 
 def _pieces(text: str) -> list[str]:
     return [
-        part[start : start + _MAX_CELL]
+        piece
         for part in _AMBIGUOUS_ESCAPE.split(text)
         for start in range(0, max(len(part), 1), _MAX_CELL)
+        for piece in _RICH_TEXT_END.split(part[start : start + _MAX_CELL])
     ]
 
 

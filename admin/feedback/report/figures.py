@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from math import sqrt
 from typing import Final
@@ -170,6 +170,17 @@ class Figures:
     def groups_by(self, breakdown: Breakdown) -> Mapping[str, Group]:
         """Return the groups of a breakdown by key. Empty if nothing was sent or received."""
         return self.groups.get(breakdown) or {}
+
+
+def previous_start(since: datetime, until: datetime, zone: ZoneInfo) -> datetime:
+    """Return the start of the previous period of the same length on the clock of the time zone.
+
+    If the clock changes in one of the periods, the week before a week still starts at midnight.
+    """
+    start, end = (time.astimezone(zone).replace(tzinfo=None) for time in (since, until))
+    previous = (start - (end - start)).replace(tzinfo=zone).astimezone(UTC)
+    # A period of minutes during a change of the clock has no usable length on the clock.
+    return previous if previous < since else since - (until - since)
 
 
 def periods(breakdown: Breakdown, since: date, until: date) -> Iterator[str]:

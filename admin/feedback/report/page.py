@@ -35,22 +35,19 @@ class Scope:
     """The feedback that a report is about.
 
     Attributes:
+        previous_since: the start of the previous period, which ends at the start of this period.
         until: the end of the period; feedback from this time on is not in the period.
         form_name: the name of the only form or survey; None for all of them.
         survey_names: the names of the account's surveys by id.
     """
 
     account_name: str
+    previous_since: datetime
     since: datetime
     until: datetime
     form_name: str | None
     directory: Directory
     survey_names: Mapping[str, str]
-
-    @property
-    def length(self) -> timedelta:
-        """The length of the period."""
-        return self.until - self.since
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def render_report(scope: Scope, current: Figures, previous: Figures) -> str:
     report = {
         "account_name": scope.account_name,
         "period": _period(scope.since, scope.until, current),
-        "previous_period": _period(scope.since - scope.length, scope.since, current),
+        "previous_period": _period(scope.previous_since, scope.since, current),
         "zone": current.zone.key,
         "scope": scope.form_name,
         "tiles": list(_tiles(current, previous)),
@@ -113,19 +110,19 @@ def _tiles(current: Figures, previous: Figures) -> Iterator[dict[str, str]]:
         "title": "Response rate",
         "value": _rate(now),
         "note": f"{now.solicited:,} of {now.sent:,} surveys sent;"
-        f" {_change(_percentage(rate), _percentage(rate_before), '{:+.0f} points')}"
+        f" {_change(_percentage(rate), _percentage(rate_before), '{:+z.0f} points')}"
         if now.sent
         else "no survey was sent",
     }
     yield {
         "title": "Mean rating (0 to 10)",
         "value": _decimal(now.mean),
-        "note": _change(now.mean, before.mean, "{:+.2f}"),
+        "note": _change(now.mean, before.mean, "{:+z.2f}"),
     }
     nps, nps_before = now.nps, before.nps
     note = "no answers"
     if nps:
-        change = _change(nps.score, nps_before.score if nps_before else None, "{:+.0f}")
+        change = _change(nps.score, nps_before.score if nps_before else None, "{:+z.0f}")
         note = f"95 %: {_interval(nps)}; {change}"
     yield {"title": "Net Promoter Score", "value": _score(now), "note": note}
 

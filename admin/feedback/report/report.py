@@ -7,14 +7,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from admin.feedback.output_file import replaced_file
-from admin.feedback.report.figures import Breakdown, Figures
+from admin.feedback.report.figures import Breakdown, Figures, previous_start
 from admin.feedback.report.page import Scope, render_report
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import list_forms, require_form
+from chalicelib.services.forms.saved import list_forms, require_form_of_account
 from chalicelib.services.solicitation.sent_surveys import find_sent_surveys
 
 
@@ -35,15 +35,16 @@ def write_report(
             read.
 
     Raises:
-        NotFound: the account or the form does not exist.
+        NotFound: the account does not exist or has no such form.
         OSError: the file cannot be written.
     """
     since, until = period
     scope = Scope(
         current_settings(account_id).name,
+        previous_start(since, until, zone),
         since,
         until,
-        _form_name(wanted),
+        _form_name(account_id, wanted),
         current_directory(account_id),
         _survey_names(account_id) if Breakdown.SURVEY in breakdowns else {},
     )
@@ -55,11 +56,11 @@ def write_report(
             collected.add(stored)
         return collected
 
-    current, previous = figures(since, until), figures(since - scope.length, since)
+    current, previous = figures(since, until), figures(scope.previous_since, since)
     if not wanted.form_id:  # Only surveys are sent.
         for survey in find_sent_surveys(
             account_id,
-            since - scope.length,
+            scope.previous_since,
             until,
             survey_id=wanted.survey_id,
             on_read=on_read,
@@ -70,12 +71,16 @@ def write_report(
     return current.total.responses
 
 
-def _form_name(wanted: FeedbackFilter) -> str | None:
+def _form_name(account_id: str, wanted: FeedbackFilter) -> str | None:
     if wanted.form_id:
-        return require_form(FormKind.CONTACT_FORM, wanted.form_id).saved.name
+        return _name(account_id, FormKind.CONTACT_FORM, wanted.form_id)
     if wanted.survey_id:
-        return require_form(FormKind.SURVEY, wanted.survey_id).saved.name
+        return _name(account_id, FormKind.SURVEY, wanted.survey_id)
     return None
+
+
+def _name(account_id: str, kind: FormKind, form_id: str) -> str:
+    return require_form_of_account(account_id, kind, form_id).saved.name
 
 
 def _survey_names(account_id: str) -> dict[str, str]:

@@ -236,12 +236,16 @@ def _erase_solicitations(erasure: Erasure, customer_id: str) -> int:
         if solicitation.message_id:
             messages.delete(write, solicitation.message_id)
 
+    def count(write: Any, group: list[Any]) -> dict[Erased, int]:
+        solicitations.count_erased(write, group)
+        return {Erased.MESSAGES: sum(bool(record.message_id) for record in group)}
+
     return _erase_all(
         erasure,
         Erased.SOLICITATIONS,
         lambda: solicitations.of_customer(erasure.account_id, customer_id),
         erase,
-        lambda group: {Erased.MESSAGES: sum(bool(record.message_id) for record in group)},
+        count,
     )
 
 
@@ -274,9 +278,14 @@ def _erase_all(
     kind: Erased,
     find: Callable[[], Iterable[Record]],
     erase: Callable[[Any, Record], None],
-    count_also: Callable[[list[Record]], dict[Erased, int]] = lambda _: {},
+    count_also: Callable[[Any, list[Record]], dict[Erased, int]] = lambda _write, _group: {},
 ) -> int:
-    """Erase all records of one kind, in transactions that also count them. Return their number."""
+    """Erase all records of one kind, in transactions that also count them. Return their number.
+
+    Args:
+        count_also: adds writes for the records of a transaction, and returns the number of other
+            records that the transaction erases.
+    """
 
     def attempt() -> int:
         number = 0
@@ -284,7 +293,7 @@ def _erase_all(
             with transaction() as write:
                 for record in group:
                     erase(write, record)
-                erasures.count(write, erasure, {kind: len(group), **count_also(group)})
+                erasures.count(write, erasure, {kind: len(group), **count_also(write, group)})
             number += len(group)
         return number
 

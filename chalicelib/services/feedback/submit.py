@@ -27,11 +27,7 @@ from chalicelib.services.forms.cached_forms import (
     get_survey,
 )
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    retry_on_contention,
-    transaction,
-)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 
 @dataclass(frozen=True)
@@ -109,14 +105,15 @@ def _submit_with_tracker(
     metadata: SubmissionMetadata,
     origin: Origin,
 ) -> Feedback:
-    earlier, stored_tracker = feedback.find_with_tracker(origin.record_id, tracker_id)
-    if earlier:
-        origin.check_same_input(earlier.input_hash)
-        return earlier.feedback
-    if stored_tracker and stored_tracker.feedback_id == origin.record_id:
-        # A concurrent duplicate of this request was committed between the reads of feedback and
-        # tracker.
-        raise Contention(condition_failed=True)
+    stored, stored_tracker = feedback.find_with_tracker(origin.record_id, tracker_id)
+    if stored:
+        origin.check_same_input(stored.input_hash)
+        return stored.feedback
+    is_own_tracker = stored_tracker and stored_tracker.feedback_id == origin.record_id
+    # A concurrent duplicate of this request was committed between the reads of feedback and
+    # tracker, or an operator has deleted the feedback.
+    if is_own_tracker and (earlier := _find_earlier(origin)):
+        return earlier
     tracker = require_unused(stored_tracker, survey.saved)
     context = SurveyContext.of_tracker(survey.directory, tracker)
     new = build_submitted(survey, context, submission, metadata, origin)

@@ -35,3 +35,8 @@ def test_time_before_allowed_years_is_rejected(zone: ZoneInfo, text: str) -> Non
 def test_time_after_allowed_years_is_rejected(zone: ZoneInfo, text: str) -> None:
     with pytest.raises(typer.BadParameter, match="from 1900 to 2999"):
         parse_period(None, text, zone)
+
+
+@pytest.mark.parametrize("text", ["2026-11-20", "20261120", "2026-W47-5"])
+def test_end_of_period_includes_date_in_every_notation(text: str) -> None:
+    assert parse_period(None, text, ZONES[0]) == (None, datetime(2026, 11, 21, tzinfo=UTC))

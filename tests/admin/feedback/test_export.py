@@ -93,6 +93,8 @@ def test_csv_file_restores_texts(rows: list[list[str]]) -> None:
 @given(st.lists(TEXTS.filter(bool), min_size=1, max_size=3))
 @example(["_x0041_x0042_"])
 @example(["a" * 40_000])
+@example(["<r>&</r>", "<r></r>"])
+@example(["a" * 16_000 + "<r>" + "a" * 15_993 + "</r>"])
 def test_xlsx_file_restores_texts(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
@@ -149,6 +151,16 @@ def test_xlsx_rejects_too_many_rows_and_columns(
         xlsx_writer(file, ["a", "b", "c"]),
     ):
         pass
+
+
+def test_xlsx_rejects_too_many_pieces_of_long_texts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(writers, "MAX_XLSX_ROWS", 3)
+    with (tmp_path / "a").open("wb") as file, xlsx_writer(file, ["a"]) as write:
+        write(["a" * 3 * writers._MAX_CELL])
+        with pytest.raises(Conflict):
+            write(["a" * 2 * writers._MAX_CELL])
 
 
 def exported() -> tuple[list[str], dict[str, Cell]]:

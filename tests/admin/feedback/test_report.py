@@ -2,14 +2,14 @@
 
 import random
 import re
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from html.parser import HTMLParser
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from admin.feedback.report.charts import Bar, column_chart, row_chart
-from admin.feedback.report.figures import Breakdown, Figures, Group, periods
+from admin.feedback.report.figures import Breakdown, Figures, Group, periods, previous_start
 from admin.feedback.report.page import Scope, render_report
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
@@ -26,6 +26,7 @@ DIRECTORY = Directory.of(
 SURVEY = derived_id("survey", "After the visit")
 SCOPE = Scope(
     "Maison & Lumen",
+    NOW - timedelta(weeks=24),
     NOW - timedelta(weeks=12),
     NOW,
     None,
@@ -99,6 +100,33 @@ def test_weeks_start_on_monday_in_time_zone_of_report() -> None:
     collected = figures(rated(1), rated(2, created_at=late))
     assert set(collected.groups[Breakdown.WEEK]) == {"2026-11-16", "2026-11-23"}
     assert set(collected.groups[Breakdown.MONTH]) == {"2026-11-01"}
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "previous"),
+    [
+        ("2026-10-19T00:00+02:00", "2026-10-26T00:00+01:00", "2026-10-12T00:00+02:00"),
+        ("2026-10-26T00:00+01:00", "2026-11-02T00:00+01:00", "2026-10-19T00:00+02:00"),
+        ("2026-03-23T00:00+01:00", "2026-03-30T00:00+02:00", "2026-03-16T00:00+01:00"),
+        ("2026-11-20T10:00+01:00", "2026-11-20T12:30+01:00", "2026-11-20T07:30+01:00"),
+        ("2026-10-25T02:50+02:00", "2026-10-25T02:10+01:00", "2026-10-25T02:30+02:00"),
+        ("2026-03-29T03:10+02:00", "2026-03-29T03:40+02:00", "2026-03-29T01:40+01:00"),
+    ],
+)
+def test_previous_period_has_same_length_on_local_clock(
+    since: str, until: str, previous: str
+) -> None:
+    start, end, expected = map(datetime.fromisoformat, (since, until, previous))
+    assert previous_start(start, end, PARIS) == expected
+
+
+def test_change_that_rounds_to_zero_has_no_minus_sign() -> None:
+    current, previous = group(*[9] * 999, 8), group(9)
+    text = page_text(
+        render_report(SCOPE, Figures(PARIS, (), current), Figures(PARIS, (), previous))
+    )
+    assert "; +0 from the previous period" in text
+    assert "+0.00 from the previous period" in text
 
 
 def test_periods_have_no_gaps() -> None:

@@ -87,6 +87,14 @@ def test_pending_survey_of_erased_customer_is_skipped(shop: Shop, provider: Prov
     assert read_stats(shop.account_id).surveys_skipped == 1
 
 
+def test_many_pending_surveys_of_erased_customer_are_skipped(shop: Shop) -> None:
+    # More than the shards of a counter, so that two surveys have the same shard.
+    purchases = [shop.record(customer=PERSON, externalId=new_id()) for _ in range(17)]
+    erase(shop.account_id, customer_of(purchases[0]))
+    assert {outcome(purchase) for purchase in purchases} == {("SKIPPED", "ERASED")}
+    assert read_stats(shop.account_id).surveys_skipped == 17
+
+
 def test_outcome_of_survey_that_is_being_sent_is_unknown(shop: Shop, provider: Provider) -> None:
     purchase = shop.record(customer=PERSON)
     customer_id = customer_of(purchase)

@@ -21,11 +21,14 @@ def answer_contact_form(seeded: SeededAccount, **answers: str) -> Feedback:
     return submit_contact_form(parse(body, ContactFormSubmission), SubmissionMetadata())
 
 
-def answer_survey(seeded: SeededAccount, tracker: str | None = None, **answers: str) -> Feedback:
+def answer_survey(
+    seeded: SeededAccount, tracker: str | None = None, key: str | None = None, **answers: str
+) -> Feedback:
     body: dict[str, Any] = {"id": seeded.survey_id, "fields": seeded.answers(**answers)}
     if tracker:
         body |= {"id": seeded.private_survey_id, "tracker": tracker}
-    return submit_survey(parse(body, SurveySubmission), SubmissionMetadata())
+    metadata = SubmissionMetadata(idempotency_key=key)
+    return submit_survey(parse(body, SurveySubmission), metadata)
 
 
 def respondents(seeded: SeededAccount) -> list[Customer]:

@@ -5,6 +5,7 @@ import pytest
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.forms.access import TrackerUsed
 from chalicelib.domain.ids import new_id
 from chalicelib.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.services.feedback.find import read_feedback
@@ -65,6 +66,14 @@ def test_deleted_feedback_without_customer_changes_only_submission_count(
     assert seeded.counts == (0, 0, 0)
 
 
+def test_repeated_submission_after_delete_is_conflict(seeded: SeededAccount) -> None:
+    tracker = seeded.tracker()
+    submitted = answer_survey(seeded, tracker, "key", nps="9")
+    assert delete_feedback(submitted.id)
+    with pytest.raises(TrackerUsed):
+        answer_survey(seeded, tracker, "key", nps="9")
+
+
 def test_delete_of_pending_feedback_keeps_counts(seeded: SeededAccount) -> None:
     submitted = answer_contact_form(seeded)
     assert delete_feedback(submitted.id)
@@ -112,7 +121,7 @@ def test_pending_feedback_cannot_be_marked(seeded: SeededAccount) -> None:
         mark_test(submitted.id, is_test=True)
 
 
-def test_unknown_feedback_cannot_be_marked() -> None:
+def test_unknown_feedback_cannot_be_marked(cloud: None) -> None:
     with pytest.raises(NotFound):
         mark_test(new_id(), is_test=True)
 
