@@ -82,6 +82,8 @@ def test_minimal_definition_is_valid() -> None:
             {"fields": [field("a", verticalIndex=2**31)]},
             ("/fields/0/verticalIndex", "out_of_range"),
         ),
+        ({"fields": [field("a", minReplies=-1)]}, ("/fields/0/minReplies", "out_of_range")),
+        ({"fields": [field("a", maxReplies=-1)]}, ("/fields/0/maxReplies", "out_of_range")),
         ({"fields": [field("a", minReplies="1")]}, ("/fields/0/minReplies", "wrong_type")),
         ({"generalStyle": {"fieldRadius": "ROUND"}}, ("/generalStyle/fieldRadius", "not_allowed")),
         (
