@@ -433,7 +433,8 @@ def test_answers_to_unknown_fields_do_not_affect_visible_fields() -> None:
     questionnaire = Questionnaire.of(form)
 
     assert questionnaire.visible_fields({NOWHERE: ["Yes"]}) == {select_id}
-    assert questionnaire.visible_fields({select_id: ["Yes"], NOWHERE: ["x"]}) == {select_id, text_id}
+    answers = {select_id: ["Yes"], NOWHERE: ["x"]}
+    assert questionnaire.visible_fields(answers) == {select_id, text_id}
 
 
 # --- the schema of a submitted answer
