@@ -17,6 +17,7 @@ from chalicelib.domain.forms import survey
 from chalicelib.domain.forms.definitions import build
 from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchases import purchase
 from chalicelib.domain.solicitation.mail_content import shortened
 from chalicelib.domain.webhooks import retry_schedule, signature
 from chalicelib.domain.webhooks.headers import MAX_VALUE_LENGTH, InvalidHeader, validate_headers
@@ -125,6 +126,7 @@ def test_text_is_accepted_up_to_limit(is_accepted: Callable[[str], bool], longes
         (customer.MAX_METADATA_KEYS, 50),
         (customer.MAX_METADATA_VALUE, 500),
         (customer.MAX_CUSTOMER_BYTES, 32_768),
+        (purchase.MAX_PURCHASE_BYTES, 32_768),
         (import_batch.MAX_ROWS, 10_000),
         (import_batch.MAX_LISTED_ERRORS, 1_000),
         (build.MAX_FORM_BYTES, 51_200),

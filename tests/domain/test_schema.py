@@ -1,4 +1,4 @@
-"""Test JSON objects, fields that responses omit, and the texts of validation errors."""
+"""Test the types of fields, their JSON schemas and the texts of validation errors."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,14 @@ from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.parsing import parse
-from chalicelib.domain.schema import Input, JsonObject, OmittedWhenNone, Resource
+from chalicelib.domain.schema import (
+    Email,
+    Input,
+    ItemsDescribedAs,
+    JsonObject,
+    OmittedWhenNone,
+    Resource,
+)
 
 
 class Record(Resource):
@@ -17,16 +24,42 @@ class Record(Resource):
     nullable: int | None = None
 
 
+class Records(Resource):
+    """A list of records that pydantic does not validate."""
+
+    items: Annotated[list[Any], ItemsDescribedAs(Record)]
+
+
 class Definition(Input):
     """A definition with a JSON object."""
 
     metadata: JsonObject
 
 
+class Contact(Input):
+    """A definition with an e-mail address."""
+
+    email: Email
+
+
 def test_schema_of_omitted_field_does_not_allow_null() -> None:
     properties = Record.model_json_schema()["properties"]
     assert properties["omitted"]["type"] == "integer"
     assert {"type": "null"} in properties["nullable"]["anyOf"]
+
+
+def test_schema_of_list_describes_items_that_are_not_validated() -> None:
+    schema = Records.model_json_schema()
+    assert schema["properties"]["items"]["items"] == {"$ref": "#/$defs/Record"}
+    assert Records(items=[{"nullable": "x"}]).items == [{"nullable": "x"}]
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["a@localhost", "a@example.test", "zoé@exämple.test", '"a b"@example.test', "a@[192.0.2.1]"],
+)
+def test_email_of_any_domain_is_stored_unchanged(email: str) -> None:
+    assert parse({"email": email}, Contact).email == email
 
 
 def test_json_object_is_stored_unchanged() -> None:

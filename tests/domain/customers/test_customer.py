@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.customers.customer import Customer, CustomerBody, customer_from_body
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
@@ -15,6 +15,29 @@ NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 def customer(**fields: Any) -> Customer:
     return Customer(id=new_id(), created_at=NOW, updated_at=NOW, **fields)
+
+
+def test_new_customer_has_default_values() -> None:
+    body = parse({"email": "Zoe@Example.com", "lastName": "Martin"}, CustomerBody)
+    created = customer_from_body(body, new_id(), NOW).model_dump(mode="json")
+    assert {name: value for name, value in created.items() if value is not None} == {
+        "id": created["id"],
+        "createdAt": "2026-11-20T10:00:00.000Z",
+        "updatedAt": "2026-11-20T10:00:00.000Z",
+        "email": "Zoe@Example.com",
+        "lastName": "Martin",
+        "displayName": "Martin",
+        "emailBounced": False,
+        "emailOptin": False,
+        "smsOptin": False,
+        "tags": [],
+        "feedbackCount": 0,
+        "purchaseCount": 0,
+        "dataSources": ["Import"],
+        "metadata": {},
+        "attributes": [],
+    }
+    assert created["type"] is created["averageFeedbackRating"] is None
 
 
 @pytest.mark.parametrize(

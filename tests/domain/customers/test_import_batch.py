@@ -56,6 +56,7 @@ def chunk_sizes(groups: Sequence[RowGroup]) -> list[int]:
         (1, None, [1]),
         (MAX_CHUNK_ACTIONS, None, [98]),
         (MAX_CHUNK_ACTIONS + 1, None, [98, 1]),
+        (2 * MAX_CHUNK_ACTIONS + 1, None, [98, 98, 1]),
         (MAX_CHUNK_ACTIONS // 2, "pair", [49]),
         (MAX_CHUNK_ACTIONS // 2 + 1, "pair", [49, 1]),
     ],

@@ -427,6 +427,16 @@ def test_first_email_and_phone_number_identify_respondent() -> None:
     assert with_phone.phone_number == "0612345678"
 
 
+def test_answers_to_unknown_fields_do_not_affect_visible_fields() -> None:
+    form = form_of(select("a"), field("b"), fieldDependencies=[depends("b", "a", "Yes")])
+    select_id, text_id = (item.id for item in form.fields)
+    questionnaire = Questionnaire.of(form)
+
+    assert questionnaire.visible_fields({NOWHERE: ["Yes"]}) == {select_id}
+    answers = {select_id: ["Yes"], NOWHERE: ["x"]}
+    assert questionnaire.visible_fields(answers) == {select_id, text_id}
+
+
 # --- the schema of a submitted answer
 
 

@@ -142,7 +142,16 @@ def test_unset_contact_form_fields_have_defaults() -> None:
     assert view["generalStyle"]["fieldRadius"] == "SHARP"
     assert view["generalStyle"]["titleColor"] == ""
     assert view["generalStyle"]["logoPosition"] == 0
-    assert view["footer"]["display"] is False
+    assert view["footer"] == {
+        "display": False,
+        "displayLogo": False,
+        "backgroundColor": "",
+        "title": "",
+        "text": "",
+        "textColor": "",
+        "iconColor": "",
+        "imagePosition": 0,
+    }
     assert view["fields"] == view["fieldGroups"] == view["fieldDependencies"] == []
 
 
@@ -155,6 +164,7 @@ def test_unset_survey_fields_have_defaults() -> None:
     )
     assert view["targets"] == []
     assert view["resolicitationMode"] == "ACCOUNT"
+    assert view["publiclyAvailable"] is view["preRedirect"] is view["postRedirect"] is False
     assert view["solicitationThreshold"] == view["resolicitationDelay"] == 0
 
 

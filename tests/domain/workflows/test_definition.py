@@ -60,13 +60,14 @@ def test_replaced_workflow_keeps_its_creation_time() -> None:
 
 
 def test_all_schema_errors_are_reported_without_rule_errors() -> None:
-    actions = [action_definition(attempts=9, extra=1), {"key": "x"}]
+    actions = [action_definition(attempts=9, extra=1), {"key": "x"}, action_definition(key="")]
     assert errors_of(name="", actions=actions, conditions="x") == [
         ("/name", "required"),
         ("/conditions", "wrong_type"),
         ("/actions/0/attempts", "out_of_range"),
         ("/actions/0/extra", "unknown_key"),
         ("/actions/1/url", "required"),
+        ("/actions/2/key", "required"),
     ]
 
 

@@ -98,3 +98,4 @@ def test_webhook_body_matches_contract() -> None:
         "feedback": {"id": submitted.id, "contextId": submitted.context_id},
         "metadata": {"k": "é\n€"},
     }
+    assert '"name":"Élan"'.encode() in body

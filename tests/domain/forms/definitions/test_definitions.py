@@ -82,6 +82,8 @@ def test_minimal_definition_is_valid() -> None:
             {"fields": [field("a", verticalIndex=2**31)]},
             ("/fields/0/verticalIndex", "out_of_range"),
         ),
+        ({"fields": [field("a", minReplies=-1)]}, ("/fields/0/minReplies", "out_of_range")),
+        ({"fields": [field("a", maxReplies=-1)]}, ("/fields/0/maxReplies", "out_of_range")),
         ({"fields": [field("a", minReplies="1")]}, ("/fields/0/minReplies", "wrong_type")),
         ({"generalStyle": {"fieldRadius": "ROUND"}}, ("/generalStyle/fieldRadius", "not_allowed")),
         (
@@ -286,6 +288,10 @@ def test_field_with_invalid_key_group_or_values_is_rejected(
         ({"allowMinReplies": True, "minReplies": 2}, []),
         ({"allowMinReplies": True, "minReplies": 3}, ["/fields/0/minReplies"]),
         ({"allowMinReplies": True, "minReplies": 3, "allowCustomValue": True}, []),
+        (
+            {"values": ["x"], "allowMinReplies": True, "minReplies": 2},
+            ["/fields/0/minReplies"],
+        ),
         ({"allowMinReplies": False, "minReplies": 3}, []),
         (
             {"allowMinReplies": True, "minReplies": 2, "allowMaxReplies": True, "maxReplies": 2},
@@ -300,7 +306,8 @@ def test_field_with_invalid_key_group_or_values_is_rejected(
 def test_reply_limits_that_no_answer_satisfies_are_rejected(
     limits: dict[str, Any], expected: list[str]
 ) -> None:
-    errors = contact_form_errors(fields=[select("a", "x", "y", kind="MULTI_SELECT", **limits)])
+    definition = select("a", "x", "y", kind="MULTI_SELECT") | limits
+    errors = contact_form_errors(fields=[definition])
 
     assert errors == [(pointer, "out_of_range") for pointer in expected]
 
