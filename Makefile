@@ -5,6 +5,8 @@ PORT ?= 4566
 STATE_DIR ?= .local
 LOCAL_PORT ?= 8000
 export PORT STATE_DIR LOCAL_PORT
+# The targets start many Python processes. Without the bytecode cache, each one compiles the project again.
+unexport PYTHONDONTWRITEBYTECODE
 
 PIP_AUDIT := 2.9.0
 UV := .tools/uv/bin/uv

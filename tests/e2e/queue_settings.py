@@ -7,7 +7,7 @@ from chalicelib.queues import Queue
 from infrastructure.functions import FUNCTIONS
 from tests.e2e.cloud import Cloud
 
-FEW_PROCESSES = 6
+FEW_PROCESSES = 4
 
 
 @contextmanager

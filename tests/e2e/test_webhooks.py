@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,9 +22,11 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.signature import verify
+from chalicelib.queues import WEBHOOKS
 from tests.e2e.admin import admin
 from tests.e2e.cloud import Cloud
 from tests.e2e.public_forms import PublicForms, wait_until
+from tests.e2e.queue_settings import few_processes
 from tests.e2e.receiver_process import ReceiverProcess, free_port
 from tests.e2e.sweeping import sweep
 
@@ -190,6 +193,14 @@ def test_documented_receiver_accepts_webhook_of_deployed_function(
             receiver.terminate()
 
 
+@pytest.fixture
+def few_webhook_processes(cloud: Cloud) -> Iterator[None]:
+    """Limit the number of processes, so that a kill interrupts only a part of the webhooks."""
+    with few_processes(cloud, WEBHOOKS):
+        yield
+
+
+@pytest.mark.usefixtures("few_webhook_processes")
 def test_every_webhook_succeeds_once_despite_killed_processes(
     cloud: Cloud, receiver_process: ReceiverProcess, tmp_path: Path
 ) -> None:
@@ -224,7 +235,7 @@ def test_every_webhook_succeeds_once_despite_killed_processes(
             return True
         sweep_ahead_of_time(cloud, pending, stalled=ended == before)
         before = ended
-        time.sleep(2)
+        time.sleep(4)
         return False
 
     wait_until(all_ended, MAX_WAIT_S)
