@@ -53,8 +53,11 @@ def _anonymize(feedback_id: str) -> None:
     stored = feedback.find(feedback_id)
     if stored is None:
         return
+    record = stored.feedback
+    # The counts of a customer that still exists include the feedback.
+    anonymized = record.anonymized() if record.customer_id else record.without_person()
     with transaction() as write:
-        feedback.anonymize(write, stored, stored.feedback.without_person(), clock.now())
+        feedback.anonymize(write, stored, anonymized, clock.now())
 
 
 def _suppress(erasure: Erasure) -> None:

@@ -1,5 +1,6 @@
 """Tests of the deletion of customers: positions, totals, pairs, and repeated erasures."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -9,11 +10,12 @@ from chalicelib.domain.customers.customer import Customer, CustomerBody
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import ErasureState, build_receipt
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.storage import customers
+from chalicelib.storage import customers, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.services.customers.importing import all_customers
@@ -113,6 +115,21 @@ def test_erasure_ends_only_after_second_pass(account: str, time: Time) -> None:
     receipt = build_receipt(ended)
     assert receipt["erased"]["customers"] == 1
     assert all(copy["expiresAt"] > receipt["endedAt"] for copy in receipt["remainingCopies"])
+
+
+def test_erasure_does_not_end_with_pass_that_started_too_early(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer = create(account)
+    erase(account, customer.id)
+    find = trackers.of_customer
+
+    def find_slowly(account_id: str, customer_id: str) -> Iterator[Tracker]:
+        time.ahead += timedelta(minutes=16)
+        return find(account_id, customer_id)
+
+    monkeypatch.setattr(trackers, "of_customer", find_slowly)
+    assert erase(account, customer.id).state is ErasureState.PENDING
 
 
 def test_unknown_customer_cannot_be_erased(account: str) -> None:
