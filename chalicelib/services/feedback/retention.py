@@ -45,9 +45,9 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
         group = ids[start : start + _PER_TRANSACTION]
         anonymized += retry_on_contention(partial(_anonymize_group, group))
     if len(listed) < MAX_PER_PASS:
-        accounts.save_retention(due.account_id, until, now + _CHECK_INTERVAL)
+        accounts.save_retention(due, until, now + _CHECK_INTERVAL)
     else:
-        accounts.save_retention(due.account_id, listed[-1][1], now)
+        accounts.save_retention(due, listed[-1][1], now)
     return anonymized
 
 

@@ -105,8 +105,9 @@ def test_permissions_of_sweeper_allow_anonymizing_feedback(
     assert answered(submitted) == ["nps"]
 
 
+@pytest.mark.parametrize("days_during_restart", [1, None])
 def test_retention_from_the_start_anonymizes_answers_restored_from_backup(
-    seeded: SeededAccount, time: Time
+    seeded: SeededAccount, time: Time, days_during_restart: int | None
 ) -> None:
     submitted = submit(seeded)
     before = feedback.FeedbackRow.get(submitted.id)
@@ -114,6 +115,20 @@ def test_retention_from_the_start_anonymizes_answers_restored_from_backup(
     time.ahead += timedelta(days=2)
     anonymize_old_feedback()
     before.save()
+    retain(seeded, days_during_restart)
     accounts.restart_retention()
+    assert days_during_restart or accounts.list_due_retention(clock.now()) == []
+    retain(seeded, 1)
     assert anonymize_old_feedback() == 1
     assert answered(submitted) == ["nps"]
+
+
+def test_running_pass_does_not_end_restarted_retention(seeded: SeededAccount, time: Time) -> None:
+    retain(seeded, 1)
+    anonymize_old_feedback()
+    time.ahead += timedelta(hours=2)
+    (due,) = accounts.list_due_retention(clock.now())
+    accounts.restart_retention()
+    accounts.save_retention(due, clock.now(), clock.now() + timedelta(hours=1))
+    (restarted,) = accounts.list_due_retention(clock.now())
+    assert restarted.anonymized_until is None
