@@ -185,7 +185,7 @@ def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
                 continue
             rows = len(imports.rows_with_pair(chunk, pair))
             with transaction() as write:
-                imports.erase_pair(write, chunk, pair)
+                imports.erase_pairs(write, chunk, [pair])
                 erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
             number += rows
         return number
