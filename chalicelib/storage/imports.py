@@ -283,9 +283,10 @@ def unfinished_with_pair(account_id: str, pair: str) -> Iterator[ImportRow]:
 
 
 def all_unfinished() -> Iterator[ImportRow]:
-    """Yield the unfinished and parked chunks of all accounts. Only the replay of erasures uses this.
+    """Yield the unfinished and parked chunks of all accounts.
 
-    The same requests as `unfinished_with_pair`, for all shards.
+    Only the replay of erasures uses this. The same requests as `unfinished_with_pair`, for all
+    shards.
     """
     return _unfinished(open_shards())
 
