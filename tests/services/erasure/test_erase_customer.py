@@ -95,6 +95,18 @@ def test_pair_stays_with_oldest_customer_if_newer_customer_is_erased(account: st
     assert customers.find_by_pair(account, pair) == first.id
 
 
+@pytest.mark.parametrize("erased_first", [False, True])
+def test_other_customer_with_same_pair_is_not_erased_by_later_pass(
+    account: str, time: Time, erased_first: bool
+) -> None:
+    customer, other = create(account, **PAIR), create(account, **PAIR)
+    if not erased_first:
+        customer, other = other, customer
+    erase(account, customer.id)
+    assert erased(finish(account, customer.id, time)) == {"customers": 1}
+    assert ids(all_customers(account)) == [other.id]
+
+
 def test_repeated_erasure_has_no_further_effect(account: str, time: Time) -> None:
     customer, other = create(account, **PAIR), create(account)
     erase(account, customer.id)
