@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
+from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback
 from chalicelib.storage.accounts import DueRetention
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
@@ -25,14 +26,22 @@ def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> 
     each due account, oldest first. If the account has more such records, it is due again in the
     next pass, otherwise after an hour.
 
-    AWS requests: one, and for each due account about six.
+    AWS requests: one, and for each due account about six. If an account fails, the exception is
+    raised after the other accounts.
     """
     now = clock.now()
     anonymized = 0
+    errors: list[Exception] = []
     for due in accounts.list_due_retention(now):
         if not has_time_left():
             break
-        anonymized += _anonymize(due, now)
+        try:
+            anonymized += _anonymize(due, now)
+        except Exception as error:
+            logger.exception("retention failed", account_id=due.account_id)
+            errors.append(error)
+    if errors:
+        raise errors[0]
     return anonymized
 
 
