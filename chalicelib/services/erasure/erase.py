@@ -47,8 +47,9 @@ Record = TypeVar("Record")
 def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False) -> Erasure:
     """Store the erasure of a customer and suppress the person's addresses, in one transaction.
 
-    If the erasure is already stored, return it. If the customer exists again after the erasure has
-    ended, the erasure starts again. Three AWS requests.
+    If the erasure is already stored, return it. If the customer was created again after the
+    erasure, or exists again after the erasure has ended, the erasure starts again. Three AWS
+    requests.
 
     Args:
         is_replay: whether to repeat a recorded erasure, even if the customer does not exist. The
@@ -62,10 +63,12 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
         erasure_id = erasures.erasure_id(account_id, customer_id)
         earlier = erasures.find(erasure_id)
         customer = customers.find(account_id, customer_id)
-        if earlier and earlier.state is ErasureState.PARKED:
+        is_again = earlier is not None and _is_created_again(earlier, customer)
+        if earlier and earlier.state is ErasureState.PARKED and not is_again:
             erasures.WORK.revive(erasure_id, erasures.PART, clock.now())
             return earlier
-        if earlier and (earlier.state is ErasureState.PENDING or not (customer or is_replay)):
+        is_pending = earlier is not None and earlier.state is ErasureState.PENDING
+        if earlier and not is_again and (is_pending or not (customer or is_replay)):
             return earlier
         if not (customer or earlier):
             raise NotFound("customer")
@@ -74,6 +77,14 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
         return _store(new, earlier)
 
     return retry_on_contention(attempt)
+
+
+def _is_created_again(erasure: Erasure, customer: Customer | None) -> bool:
+    """Return whether the customer was created with the same id after the erasure.
+
+    The id of a customer is derived from a purchase or from an idempotency key.
+    """
+    return customer is not None and customer.created_at > erasure.erased_at
 
 
 def _new_erasure(
@@ -158,8 +169,11 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
     """Erase all records that still refer to the customer. Return the number of records.
 
     Unfinished work comes first, because import rows and feedback could create the customer
-    again.
+    again. If a new customer has the same id, its records are kept.
     """
+    is_deleted = erasure.counts.get(Erased.CUSTOMERS, 0) > 0
+    if is_deleted and _is_created_again(erasure, customers.find(erasure.account_id, customer_id)):
+        return _erase_import_rows(erasure, customer_id)
     steps: tuple[Callable[[Erasure, str], int], ...] = (
         _erase_import_rows,
         _erase_recreated_customer,
