@@ -63,7 +63,7 @@ def list_feedback(
     Cost: four AWS requests, and one per form in the list. If a filter other than the period is set,
     the command also sends one request per 100 feedback records of the period, until enough match.
     """
-    zone = time_zone or zone_of(account)
+    zone = zone_of(account, time_zone)
     wanted = build_filter(
         since,
         until,
@@ -114,7 +114,7 @@ def export(
 
     Cost: up to nine AWS requests, plus one per 100 feedback records of the period.
     """
-    zone = time_zone or zone_of(account)
+    zone = zone_of(account, time_zone)
     wanted = build_filter(
         since,
         until,
@@ -166,7 +166,7 @@ def report(
     both periods, one per MB (about 2,500) of the account's solicitations, and three more per 100
     surveys of the account.
     """
-    zone = time_zone or zone_of(account)
+    zone = zone_of(account, time_zone)
     wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
     end = wanted.until or clock.now()
     period = (wanted.since or end - _REPORT_PERIOD, end)

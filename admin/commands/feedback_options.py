@@ -45,13 +45,14 @@ def parse_zone(name: str) -> ZoneInfo:
         raise typer.BadParameter("Must be a time zone, such as Europe/Paris.") from None
 
 
-def zone_of(account_id: str) -> ZoneInfo:
-    """Return the account's time zone. One AWS request.
+def zone_of(account_id: str, chosen: ZoneInfo | None) -> ZoneInfo:
+    """Return the chosen time zone, by default the account's. One AWS request.
 
     Raises:
         NotFound: the account does not exist.
     """
-    return ZoneInfo(current_settings(account_id).time_zone)
+    settings = current_settings(account_id)
+    return chosen or ZoneInfo(settings.time_zone)
 
 
 def _language(text: str) -> str:

@@ -117,22 +117,36 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
     ]
 
 
-def save_retention(account_id: str, anonymized_until: datetime | None, due_at: datetime) -> None:
-    """Store the progress of the retention and the time of its next pass. One request."""
-    row = AccountRow(account_id)
+def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at: datetime) -> None:
+    """Store the progress of the retention and the time of its next pass. One request.
+
+    Store nothing if the retention was restarted or ended since it was loaded.
+    """
+    row = AccountRow(due.account_id)
     actions: list[Action] = [AccountRow.retention_due_at.set(int(due_at.timestamp()))]
     if anonymized_until:
         actions.append(AccountRow.anonymized_until.set(format_timestamp(anonymized_until)))
-    try_write(lambda: row.update(actions, condition=AccountRow.retention_due_at.exists()))
+    seen = AccountRow.anonymized_until
+    unchanged = (
+        seen == format_timestamp(due.anonymized_until)
+        if due.anonymized_until
+        else seen.does_not_exist()
+    )
+    condition = AccountRow.retention_due_at.exists() & unchanged
+    try_write(lambda: row.update(actions, condition=condition))
 
 
 def restart_retention() -> None:
     """Restart the retention of all accounts: the sweeper checks all feedback again.
 
-    Reads the whole table.
+    If an account has no retention period now, a later period starts from the beginning. Reads the
+    whole table.
     """
-    for row in AccountRow.scan(AccountRow.retention_due_at.exists()):
-        row.update([AccountRow.retention_due_at.set(0), AccountRow.anonymized_until.remove()])
+    has_retention = AccountRow.retention_due_at.exists()
+    for row in AccountRow.scan(has_retention | AccountRow.anonymized_until.exists()):
+        is_due = row.retention_due_at is not None
+        actions: list[Action] = [AccountRow.retention_due_at.set(0)] if is_due else []
+        row.update([*actions, AccountRow.anonymized_until.remove()])
 
 
 def list_all() -> list[Account]:

@@ -29,6 +29,7 @@ class _Deletion:
         total: the number of listed customers.
         last: the last customer of the list, which moves to the free position; None if no customer
             moves.
+        holder: the id of the oldest customer with the pair.
         owned_pair: the digest of the pair; None if the row of the pair contains another customer.
         next_holder: the next oldest customer with the pair.
     """
@@ -37,8 +38,16 @@ class _Deletion:
     row: CustomerRow
     total: int
     last: Any = None
+    holder: str | None = None
     owned_pair: str | None = None
     next_holder: Any = None
+
+    @property
+    def holder_afterwards(self) -> str | None:
+        """The id of the customer in the row of the pair after the deletion; None without a row."""
+        if self.owned_pair is None:
+            return self.holder
+        return self.next_holder.id if self.next_holder else None
 
 
 def delete(
@@ -54,7 +63,7 @@ def delete(
 
     Args:
         also: adds more writes to the transaction. It is called with the transaction and with the id
-            of the customer that receives the pair.
+            of the customer that receives or keeps the pair.
 
     Raises:
         Contention: a row has changed in the meantime, or an index is not up to date yet.
@@ -69,7 +78,7 @@ def delete(
     with transaction() as write:
         _remove(write, deletion)
         _hand_over_pair(write, deletion)
-        also(write, deletion.next_holder.id if deletion.next_holder else None)
+        also(write, deletion.holder_afterwards)
     return True
 
 
@@ -78,9 +87,11 @@ def _plan(account_id: str, row: Any, total: int) -> _Deletion:
     if row.position and row.position != total:
         last = _load_at(account_id, total)
     pair = pair_of(row.email, row.phone_number)
-    if pair is None or customers.find_by_pair(account_id, pair) != row.id:
-        return _Deletion(account_id, row, total, last)
-    return _Deletion(account_id, row, total, last, pair.digest, _next_holder(account_id, row, pair))
+    holder = customers.find_by_pair(account_id, pair) if pair else None
+    if pair is None or holder != row.id:
+        return _Deletion(account_id, row, total, last, holder)
+    next_holder = _next_holder(account_id, row, pair)
+    return _Deletion(account_id, row, total, last, holder, pair.digest, next_holder)
 
 
 def _load_at(account_id: str, position: int) -> Any:

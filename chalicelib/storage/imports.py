@@ -5,7 +5,7 @@ Writing the header accepts the import. If an import has no header, or its header
 than a chunk, a failed request left the chunk behind, and the chunk is not imported.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -29,7 +29,7 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.work import PARKED_SHARD, shards_of_account
+from chalicelib.domain.work import PARKED_SHARD, open_shards, shards_of_account
 from chalicelib.storage.counters import CounterRow, Listed, total_of
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.attributes import (
@@ -277,15 +277,33 @@ def unfinished_with_pair(account_id: str, pair: str) -> Iterator[ImportRow]:
     Args:
         pair: the digest of the pair.
     """
+    for row in _unfinished(shards_of_account(account_id)):
+        if row.account_id == account_id and rows_with_pair(row, pair):
+            yield row
+
+
+def all_unfinished() -> Iterator[ImportRow]:
+    """Yield the unfinished and parked chunks of all accounts.
+
+    Only the replay of erasures uses this. The same requests as `unfinished_with_pair`, for all
+    shards.
+    """
+    return _unfinished(open_shards())
+
+
+def _unfinished(shards: Iterable[str]) -> Iterator[ImportRow]:
     entries = (
         (ImportRow, entry.import_id, entry.part)
-        for shard in (*shards_of_account(account_id), PARKED_SHARD)
+        for shard in (*shards, PARKED_SHARD)
         for entry in ImportRow.due.query(shard)
     )
     while group := list(islice(entries, _CHUNKS_READ_AT_ONCE)):
-        for row in read_together(*group):
-            if row and row.account_id == account_id and row.rows and rows_with_pair(row, pair):
-                yield row
+        yield from (row for row in read_together(*group) if row and row.rows)
+
+
+def pairs_of(chunk: ImportRow) -> set[str]:
+    """Return the digests of the pairs in the rows of a chunk."""
+    return {group.pair for group in groups_from_json(chunk.rows) if group.pair}
 
 
 def rows_with_pair(chunk: ImportRow, pair: str) -> list[GroupRow]:
@@ -293,14 +311,14 @@ def rows_with_pair(chunk: ImportRow, pair: str) -> list[GroupRow]:
     return [r for group in groups_from_json(chunk.rows) if group.pair == pair for r in group.rows]
 
 
-def erase_pair(write: TransactWrite, chunk: ImportRow, pair: str) -> None:
-    """Remove the values of the rows with this pair from a chunk, in this transaction.
+def erase_pairs(write: TransactWrite, chunk: ImportRow, pairs: Collection[str]) -> None:
+    """Remove the values of the rows with these pairs from a chunk, in this transaction.
 
     The transaction fails if the chunk has changed since it was loaded. A worker that loaded the
     chunk earlier cannot finish the chunk.
     """
     groups = [
-        group.erased() if group.pair == pair else group for group in groups_from_json(chunk.rows)
+        group.erased() if group.pair in pairs else group for group in groups_from_json(chunk.rows)
     ]
     write.update(
         ImportRow(chunk.import_id, chunk.part),

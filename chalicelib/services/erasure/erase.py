@@ -20,6 +20,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.services.solicitation.contact_keys import email_key, phone_key
 from chalicelib.settings import settings
@@ -46,8 +47,9 @@ Record = TypeVar("Record")
 def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False) -> Erasure:
     """Store the erasure of a customer and suppress the person's addresses, in one transaction.
 
-    If the erasure is already stored, return it. If the customer exists again after the erasure has
-    ended, the erasure starts again. Three AWS requests.
+    If the erasure is already stored, return it. If the customer was created again after the
+    erasure, or exists again after the erasure has ended, the erasure starts again. Three AWS
+    requests.
 
     Args:
         is_replay: whether to repeat a recorded erasure, even if the customer does not exist. The
@@ -61,10 +63,12 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
         erasure_id = erasures.erasure_id(account_id, customer_id)
         earlier = erasures.find(erasure_id)
         customer = customers.find(account_id, customer_id)
-        if earlier and earlier.state is ErasureState.PARKED:
+        is_again = earlier is not None and _is_created_again(earlier, customer)
+        if earlier and earlier.state is ErasureState.PARKED and not is_again:
             erasures.WORK.revive(erasure_id, erasures.PART, clock.now())
             return earlier
-        if earlier and (earlier.state is ErasureState.PENDING or not (customer or is_replay)):
+        is_pending = earlier is not None and earlier.state is ErasureState.PENDING
+        if earlier and not is_again and (is_pending or not (customer or is_replay)):
             return earlier
         if not (customer or earlier):
             raise NotFound("customer")
@@ -73,6 +77,14 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
         return _store(new, earlier)
 
     return retry_on_contention(attempt)
+
+
+def _is_created_again(erasure: Erasure, customer: Customer | None) -> bool:
+    """Return whether the customer was created with the same id after the erasure.
+
+    The id of a customer is derived from a purchase or from an idempotency key.
+    """
+    return customer is not None and customer.created_at > erasure.erased_at
 
 
 def _new_erasure(
@@ -129,12 +141,12 @@ def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
         return None
     if erasure.state is not ErasureState.PENDING or erasure.customer_id is None:
         return erasure
+    started, recheck = clock.now(), timedelta(seconds=settings().erasure_recheck_s)
     erased = _run_pass(erasure, erasure.customer_id)
-    now, recheck = clock.now(), timedelta(seconds=settings().erasure_recheck_s)
-    if erased or now < erasure.erased_at + recheck:
-        erasures.schedule(erasure, now + recheck)
+    if erased or started < erasure.erased_at + recheck:
+        erasures.schedule(erasure, clock.now() + recheck)
     else:
-        erasures.finish(erasure, now)
+        erasures.finish(erasure, clock.now())
     return erasures.find(pointer.erasure_id)
 
 
@@ -157,21 +169,25 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
     """Erase all records that still refer to the customer. Return the number of records.
 
     Unfinished work comes first, because import rows and feedback could create the customer
-    again.
+    again. If a new customer has the same id, its records are kept.
     """
+    is_deleted = erasure.counts.get(Erased.CUSTOMERS, 0) > 0
+    if is_deleted and _is_created_again(erasure, customers.find(erasure.account_id, customer_id)):
+        return _erase_import_rows(erasure, customer_id)
     steps: tuple[Callable[[Erasure, str], int], ...] = (
         _erase_import_rows,
+        _erase_recreated_customer,
         _erase_feedback,
         _delete_customer,
         _erase_purchases,
         _erase_solicitations,
         _delete_trackers,
-        _delete_recreated_customer,
     )
     return sum(step(erasure, customer_id) for step in steps)
 
 
 def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
+    """Erase the rows with the customer's pair from unfinished imports that are older."""
     pair = erasure.pair
     if pair is None:
         return 0
@@ -179,9 +195,11 @@ def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
     def erase() -> int:
         number = 0
         for chunk in list(imports.unfinished_with_pair(erasure.account_id, pair)):
+            if datetime.fromisoformat(chunk.created_at) > erasure.erased_at:
+                continue
             rows = len(imports.rows_with_pair(chunk, pair))
             with transaction() as write:
-                imports.erase_pair(write, chunk, pair)
+                imports.erase_pairs(write, chunk, [pair])
                 erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
             number += rows
         return number
@@ -190,15 +208,25 @@ def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
 
 
 def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
+    """Anonymize the customer's feedback, and earlier feedback whose answers contain the pair.
+
+    Feedback of another customer stays linked to this customer, whose counts include it.
+    """
     contact_hash = pair_hash(erasure.account_id, erasure.pair)
-    return _erase_all(
-        erasure,
-        Erased.FEEDBACK,
-        lambda: feedback.of_person(erasure.account_id, customer_id, contact_hash),
-        lambda write, stored: feedback.anonymize(
-            write, stored, stored.feedback.without_person(), clock.now()
-        ),
-    )
+
+    def find() -> Iterator[StoredFeedback]:
+        for stored in feedback.of_person(erasure.account_id, customer_id, contact_hash):
+            record = stored.feedback
+            if record.customer_id == customer_id or record.created_at <= erasure.erased_at:
+                yield stored
+
+    def erase(write: Any, stored: StoredFeedback) -> None:
+        record = stored.feedback
+        is_of_other = record.customer_id not in (None, customer_id)
+        anonymized = record.anonymized() if is_of_other else record.without_person()
+        feedback.anonymize(write, stored, anonymized, clock.now())
+
+    return _erase_all(erasure, Erased.FEEDBACK, find, erase)
 
 
 def _delete_customer(erasure: Erasure, customer_id: str) -> int:
@@ -258,11 +286,12 @@ def _delete_trackers(erasure: Erasure, customer_id: str) -> int:
     )
 
 
-def _delete_recreated_customer(erasure: Erasure, customer_id: str) -> int:
-    """Delete the customer if old feedback created it again.
+def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> int:
+    """Erase the customer that old feedback created again.
 
     The customer has the pair of the erased customer, and was created when the service processed
-    feedback that was submitted before the erasure.
+    feedback that was submitted before the erasure. It is deleted last, because a repeated pass
+    finds it by its pair.
     """
     if erasure.pair is None or erasure.next_holder != erasures.NO_HOLDER:
         return 0
@@ -270,7 +299,14 @@ def _delete_recreated_customer(erasure: Erasure, customer_id: str) -> int:
     holder = customers.find(erasure.account_id, holder_id) if holder_id else None
     if holder is None or holder.id == customer_id or holder.created_at >= erasure.erased_at:
         return 0
-    return _erase_feedback(erasure, holder.id) + _delete_customer(erasure, holder.id)
+    steps = (
+        _erase_feedback,
+        _erase_purchases,
+        _erase_solicitations,
+        _delete_trackers,
+        _delete_customer,
+    )
+    return sum(step(erasure, holder.id) for step in steps)
 
 
 def _erase_all(

@@ -4,14 +4,15 @@ The table of erasures contains only keyed hashes. Therefore the replay reads all
 about persons, and computes the hash of each customer id in them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.erasure import Erasure
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.storage import accounts, contacts, erasures, feedback, persons
+from chalicelib.storage import accounts, contacts, erasures, feedback, imports, persons
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 
@@ -19,8 +20,8 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     """Repeat all recorded erasures. Return the repeated erasures.
 
     A customer that was created again after the erasure is not erased. The recorded addresses are
-    suppressed again, and answers from before the erasure are anonymized again. Reads all tables
-    with data about persons; one AWS request per MB. You can repeat the call.
+    suppressed again, and answers and unfinished imports from before the erasure are erased again.
+    Reads all tables with data about persons; one AWS request per MB. You can repeat the call.
 
     Args:
         on_read: called with the number of records that were read.
@@ -29,20 +30,47 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     for erasure in recorded.values():
         _suppress(erasure)
     accounts.restart_retention()
+    erased_at = _erased_at_by_contact(recorded.values())
+    # Import rows come first, because they could create the customers again.
+    retry_on_contention(partial(_erase_import_rows, erased_at))
     repeated = []
     for account_id, customer_id in _find_restored(recorded, on_read):
         started = start_erasure(account_id, customer_id, is_replay=True)
         repeated.append(continue_erasure(started.pointer) or started)
-    _anonymize_unlinked(recorded.values())
+    _anonymize_unlinked(erased_at)
     return repeated
 
 
-def _anonymize_unlinked(recorded: Iterable[Erasure]) -> None:
-    """Anonymize feedback with the pair of an erased person that is older than the erasure."""
+def _erased_at_by_contact(recorded: Iterable[Erasure]) -> dict[str, datetime]:
+    """Return the time of the last erasure of each pair by the contact key of the pair."""
     erased_at: dict[str, datetime] = {}
     for erasure in recorded:
         if key := erasure.pair_contact:
             erased_at[key] = max(erasure.erased_at, erased_at.get(key, erasure.erased_at))
+    return erased_at
+
+
+def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
+    """Erase rows with the pair of an erased person from imports that are older than the erasure."""
+    for chunk in imports.all_unfinished():
+        created_at = datetime.fromisoformat(chunk.created_at)
+        pairs = [
+            pair
+            for pair in imports.pairs_of(chunk)
+            if (erased := erased_at.get(_contact_key(chunk.account_id, pair)))
+            and created_at <= erased
+        ]
+        if pairs:
+            with transaction() as write:
+                imports.erase_pairs(write, chunk, pairs)
+
+
+def _contact_key(account_id: str, pair: str) -> str:
+    return contacts.contact_key(pair_hash(account_id, pair) or "")
+
+
+def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:
+    """Anonymize feedback with the pair of an erased person that is older than the erasure."""
     for feedback_id, contact_hash, created_at in feedback.scan_contacts():
         erased = erased_at.get(contacts.contact_key(contact_hash))
         if erased and created_at <= erased:
@@ -53,8 +81,11 @@ def _anonymize(feedback_id: str) -> None:
     stored = feedback.find(feedback_id)
     if stored is None:
         return
+    record = stored.feedback
+    # The counts of a customer that still exists include the feedback.
+    anonymized = record.anonymized() if record.customer_id else record.without_person()
     with transaction() as write:
-        feedback.anonymize(write, stored, stored.feedback.without_person(), clock.now())
+        feedback.anonymize(write, stored, anonymized, clock.now())
 
 
 def _suppress(erasure: Erasure) -> None:

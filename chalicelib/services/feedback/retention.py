@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
+from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback
 from chalicelib.storage.accounts import DueRetention
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
@@ -25,14 +26,22 @@ def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> 
     each due account, oldest first. If the account has more such records, it is due again in the
     next pass, otherwise after an hour.
 
-    AWS requests: one, and for each due account about six.
+    AWS requests: one, and for each due account about six. If an account fails, the exception is
+    raised after the other accounts.
     """
     now = clock.now()
     anonymized = 0
+    errors: list[Exception] = []
     for due in accounts.list_due_retention(now):
         if not has_time_left():
             break
-        anonymized += _anonymize(due, now)
+        try:
+            anonymized += _anonymize(due, now)
+        except Exception as error:
+            logger.exception("retention failed", account_id=due.account_id)
+            errors.append(error)
+    if errors:
+        raise errors[0]
     return anonymized
 
 
@@ -45,9 +54,9 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
         group = ids[start : start + _PER_TRANSACTION]
         anonymized += retry_on_contention(partial(_anonymize_group, group))
     if len(listed) < MAX_PER_PASS:
-        accounts.save_retention(due.account_id, until, now + _CHECK_INTERVAL)
+        accounts.save_retention(due, until, now + _CHECK_INTERVAL)
     else:
-        accounts.save_retention(due.account_id, listed[-1][1], now)
+        accounts.save_retention(due, listed[-1][1], now)
     return anonymized
 
 

@@ -110,8 +110,9 @@ def test_invalid_option_is_usage_error(cloud: None, options: tuple[str, ...]) ->
     assert (result.exit_code, result.stdout) == (2, "")
 
 
-def test_list_of_unknown_account_is_error(cloud: None) -> None:
-    result = run("feedback", "list", new_id())
+@pytest.mark.parametrize("options", [(), ("--time-zone", "Europe/Paris")])
+def test_list_of_unknown_account_is_error(cloud: None, options: tuple[str, ...]) -> None:
+    result = run("feedback", "list", new_id(), *options)
     assert (result.exit_code, result.stderr) == (1, "Error: There is no account with this id.\n")
 
 

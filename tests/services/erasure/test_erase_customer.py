@@ -1,5 +1,6 @@
 """Tests of the deletion of customers: positions, totals, pairs, and repeated erasures."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -9,11 +10,12 @@ from chalicelib.domain.customers.customer import Customer, CustomerBody
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import ErasureState, build_receipt
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.storage import customers
+from chalicelib.storage import customers, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.services.customers.importing import all_customers
@@ -93,6 +95,18 @@ def test_pair_stays_with_oldest_customer_if_newer_customer_is_erased(account: st
     assert customers.find_by_pair(account, pair) == first.id
 
 
+@pytest.mark.parametrize("erased_first", [False, True])
+def test_other_customer_with_same_pair_is_not_erased_by_later_pass(
+    account: str, time: Time, erased_first: bool
+) -> None:
+    customer, other = create(account, **PAIR), create(account, **PAIR)
+    if not erased_first:
+        customer, other = other, customer
+    erase(account, customer.id)
+    assert erased(finish(account, customer.id, time)) == {"customers": 1}
+    assert ids(all_customers(account)) == [other.id]
+
+
 def test_repeated_erasure_has_no_further_effect(account: str, time: Time) -> None:
     customer, other = create(account, **PAIR), create(account)
     erase(account, customer.id)
@@ -113,6 +127,21 @@ def test_erasure_ends_only_after_second_pass(account: str, time: Time) -> None:
     receipt = build_receipt(ended)
     assert receipt["erased"]["customers"] == 1
     assert all(copy["expiresAt"] > receipt["endedAt"] for copy in receipt["remainingCopies"])
+
+
+def test_erasure_does_not_end_with_pass_that_started_too_early(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer = create(account)
+    erase(account, customer.id)
+    find = trackers.of_customer
+
+    def find_slowly(account_id: str, customer_id: str) -> Iterator[Tracker]:
+        time.ahead += timedelta(minutes=16)
+        return find(account_id, customer_id)
+
+    monkeypatch.setattr(trackers, "of_customer", find_slowly)
+    assert erase(account, customer.id).state is ErasureState.PENDING
 
 
 def test_unknown_customer_cannot_be_erased(account: str) -> None:

@@ -1,13 +1,14 @@
 """Test that the feedback of erased customers is anonymized but retains ratings and counts."""
 
 from contextvars import Context
+from datetime import timedelta
 
 import pytest
 
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
-from chalicelib.storage import counters, customers, feedback
+from chalicelib.storage import counters, customers, feedback, purchases, trackers
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.feedback import FeedbackRow
 from tests.services.erasure.erasing import erase, erased, finish
@@ -106,3 +107,48 @@ def test_customer_recreated_by_running_work_is_erased_in_next_pass(
     assert seeded.counts == (2, 0, 0)
     rows = list(FeedbackRow.scan(FeedbackRow.account_id == seeded.account_id))
     assert all(row.customer_id is row.contact_hash is row.input_hash is None for row in rows)
+
+
+def test_purchases_and_trackers_of_recreated_customer_are_erased(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    submit(seeded)
+    with before_request(
+        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
+    ):
+        process(seeded)
+    (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
+    tracker_id = seeded.tracker(customerId=recreated.id)
+    finish(seeded.account_id, customer.id, time)
+    assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []
+    assert list(purchases.of_customer(seeded.account_id, recreated.id)) == []
+    assert trackers.find(tracker_id) is None
+
+
+def test_feedback_of_other_customer_with_same_pair_stays_linked(seeded: SeededAccount) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    of_other = answer_survey(seeded, seeded.tracker(), note="Fine", nps="9", **PERSON)
+    process(seeded)
+    erase(seeded.account_id, customer.id)
+    kept = stored(of_other)
+    assert (kept.email, kept.customer_id) == (None, seeded.customer_id)
+    assert seeded.customer.feedback_count == 1
+
+
+def test_feedback_after_erasure_is_kept(seeded: SeededAccount, time: Time) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    erase(seeded.account_id, customer.id)
+    time.ahead += timedelta(minutes=1)
+    later = submit(seeded)
+    process(seeded)
+    finish(seeded.account_id, customer.id, time)
+    (again,) = respondents(seeded)
+    assert (stored(later).email, stored(later).customer_id) == (PERSON["mail"], again.id)
+    assert again.feedback_count == 1

@@ -1,6 +1,7 @@
 """Tests of erasing import rows of customers in chunks that are not imported yet."""
 
 from contextvars import Context
+from datetime import timedelta
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.services.customers.importing import (
 )
 from tests.services.erasure.erasing import erase, erased
 from tests.services.faults import before_request
+from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
 
 PERSON = {"email": "zoe@example.test"}
@@ -54,3 +56,12 @@ def test_chunk_that_is_being_imported_does_not_restore_person(
         assert IMPORT_QUEUE.deliver(bodies) == []
     assert outcome_counts(read_import(account, queued.id)) == {"created": 1, "failed": 1}
     assert [customer.email for customer in all_customers(account)] == [OTHER["email"]]
+
+
+def test_rows_of_import_after_erasure_are_kept(account: str, time: Time) -> None:
+    customer_id = import_person(account)
+    erase(account, customer_id)
+    time.ahead += timedelta(minutes=1)
+    queued = accept_batch(account, {"batch": [PERSON]})
+    erase(account, customer_id)
+    assert outcome_counts(run_import(account, queued.id)) == {"created": 1}

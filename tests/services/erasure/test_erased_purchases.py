@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.erasure import Erased
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.accounts.stats import read_stats
@@ -140,6 +141,34 @@ def test_purchase_sent_after_erasure_creates_person_again(shop: Shop, time: Time
     (customer,) = (row for row in CustomerRow.scan() if row.account_id == shop.account_id)
     assert customer.email == PERSON["email"]
     assert not customer.email_optin
+
+
+def test_purchase_that_creates_person_again_with_same_id_is_kept(shop: Shop, time: Time) -> None:
+    external_id = new_id()
+    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    customer_id = customer_of(only_purchase(shop))
+    erase(shop.account_id, customer_id)
+    time.ahead += timedelta(minutes=1)
+    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    assert customer_of(only_purchase(shop)) == customer_id
+    finish(shop.account_id, customer_id, time)
+    purchase = only_purchase(shop)
+    assert (purchase.customer_id, purchase.metadata) == (customer_id, {"guest": "Zoé"})
+    assert erase(shop.account_id, customer_id).counts[Erased.CUSTOMERS] == 1
+    assert only_purchase(shop).customer_id is None
+
+
+def test_person_created_again_can_be_erased_before_first_erasure_ends(
+    shop: Shop, time: Time
+) -> None:
+    external_id = new_id()
+    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    customer_id = customer_of(only_purchase(shop))
+    erase(shop.account_id, customer_id)
+    time.ahead += timedelta(minutes=1)
+    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    erase(shop.account_id, customer_id)
+    assert only_purchase(shop).customer_id is None
 
 
 def test_erasure_deletes_contact_of_customer_record(shop: Shop) -> None:

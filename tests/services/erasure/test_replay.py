@@ -10,15 +10,17 @@ from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.erasure.replay import replay_erasures
-from chalicelib.storage import feedback
+from chalicelib.storage import customers, feedback
 from chalicelib.storage.contacts import ContactRow
-from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.counters import CounterRow
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.customers.importing import all_customers
+from chalicelib.storage.imports import ImportRow
+from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.erasure.erasing import erase, erased, finish
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
-from tests.services.queues import FEEDBACK_QUEUE
+from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE
 from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount
 
@@ -102,3 +104,21 @@ def test_replay_anonymizes_unlinked_feedback(seeded: SeededAccount, time: Time) 
     stored = feedback.find(submitted.id)
     assert stored
     assert stored.feedback.answers == ()
+
+
+def test_replay_erases_rows_of_restored_unfinished_import(account: str, time: Time) -> None:
+    accept_batch(account, {"batch": [{"email": EMAIL}, {"email": "max@example.test"}]})
+    chunks = list(ImportRow.scan())
+    bodies = IMPORT_QUEUE.queued_messages(account)
+    IMPORT_QUEUE.deliver(bodies)
+    customer_id = customers.find_by_email(account, EMAIL)[0].id
+    erase(account, customer_id)
+    finish(account, customer_id, time)
+    for table in (CustomerRow, CustomerPairRow, CounterRow):
+        for row in table.scan():
+            row.delete()
+    for chunk in chunks:
+        chunk.save()
+    replay_erasures(lambda _: None)
+    IMPORT_QUEUE.deliver(bodies)
+    assert [customer.email for customer in all_customers(account)] == ["max@example.test"]

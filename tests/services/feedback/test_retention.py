@@ -1,13 +1,16 @@
 """Tests of the retention period: the sweeper anonymizes old answers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from chalice.app import CloudWatchEvent
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.accounts.settings import change_account_settings
@@ -105,8 +108,9 @@ def test_permissions_of_sweeper_allow_anonymizing_feedback(
     assert answered(submitted) == ["nps"]
 
 
+@pytest.mark.parametrize("days_during_restart", [1, None])
 def test_retention_from_the_start_anonymizes_answers_restored_from_backup(
-    seeded: SeededAccount, time: Time
+    seeded: SeededAccount, time: Time, days_during_restart: int | None
 ) -> None:
     submitted = submit(seeded)
     before = feedback.FeedbackRow.get(submitted.id)
@@ -114,6 +118,42 @@ def test_retention_from_the_start_anonymizes_answers_restored_from_backup(
     time.ahead += timedelta(days=2)
     anonymize_old_feedback()
     before.save()
+    retain(seeded, days_during_restart)
     accounts.restart_retention()
+    assert days_during_restart or accounts.list_due_retention(clock.now()) == []
+    retain(seeded, 1)
     assert anonymize_old_feedback() == 1
+    assert answered(submitted) == ["nps"]
+
+
+def test_running_pass_does_not_end_restarted_retention(seeded: SeededAccount, time: Time) -> None:
+    retain(seeded, 1)
+    anonymize_old_feedback()
+    time.ahead += timedelta(hours=2)
+    (due,) = accounts.list_due_retention(clock.now())
+    accounts.restart_retention()
+    accounts.save_retention(due, clock.now(), clock.now() + timedelta(hours=1))
+    (restarted,) = accounts.list_due_retention(clock.now())
+    assert restarted.anonymized_until is None
+
+
+def test_failure_of_one_account_does_not_stop_retention_of_others(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = submit(seeded)
+    retain(seeded, 1)
+    time.ahead += timedelta(days=2)
+    (due,) = accounts.list_due_retention(clock.now())
+    failing = replace(due, account_id="failing")
+    monkeypatch.setattr(accounts, "list_due_retention", lambda _: [failing, due])
+    list_created = feedback.list_created
+
+    def fail(account_id: str, *arguments: Any) -> Any:
+        if account_id == "failing":
+            raise Unavailable("The database is busy.")
+        return list_created(account_id, *arguments)
+
+    monkeypatch.setattr(feedback, "list_created", fail)
+    with pytest.raises(Unavailable):
+        anonymize_old_feedback()
     assert answered(submitted) == ["nps"]
