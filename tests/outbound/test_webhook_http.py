@@ -35,13 +35,13 @@ TOLERANCE_MS = 1000
 def send(
     receiver: Receiver,
     *,
-    network: Network = SHORT,
+    network: Network | None = None,
     body: bytes = BODY,
     host: str = "127.0.0.1",
     scheme: str = "http",
 ) -> WebhookResponse:
     url = f"{scheme}://{host}:{receiver.port}/hook?a=b"
-    return post(url, HEADERS, body, allow_private=True, network=network)
+    return post(url, HEADERS, body, allow_private=True, network=network or Network())
 
 
 def network_resolving_to(*addresses: str) -> Network:
@@ -149,7 +149,7 @@ def trickle_interim_headers(receiver: Receiver, connection: socket.socket) -> No
 )
 def test_timeout_before_complete_status_line_is_ambiguous(behave: object) -> None:
     with receiving(behave) as receiver:  # type: ignore[arg-type]
-        response = send(receiver)
+        response = send(receiver, network=SHORT)
     assert response.error is WebhookFailure.TIMEOUT
     assert response.is_ambiguous
     assert 200 <= response.duration_ms < 200 + TOLERANCE_MS
@@ -157,7 +157,7 @@ def test_timeout_before_complete_status_line_is_ambiguous(behave: object) -> Non
 
 def test_large_request_times_out_if_receiver_does_not_read() -> None:
     with receiving(hang_before_reading) as receiver:
-        response = send(receiver, body=b"x" * 20_000_000)
+        response = send(receiver, body=b"x" * 20_000_000, network=SHORT)
     assert response.error is WebhookFailure.TIMEOUT
     assert response.is_ambiguous
     assert response.duration_ms < 200 + TOLERANCE_MS
@@ -173,7 +173,7 @@ def test_slow_response_body_is_cut_off_at_deadline_and_status_is_returned(framin
         receiver.trickle(connection, b"a" * 60_000)
 
     with receiving(behave) as receiver:
-        response = send(receiver)
+        response = send(receiver, network=SHORT)
     assert response.status == 202
     assert response.is_success
     assert response.duration_ms < 200 + TOLERANCE_MS
@@ -188,7 +188,7 @@ def test_slow_chunked_response_body_is_cut_off_at_deadline() -> None:
         receiver.trickle(connection, b"1\r\na\r\n" * 10_000)
 
     with receiving(behave) as receiver:
-        response = send(receiver)
+        response = send(receiver, network=SHORT)
     assert response.is_success
     assert response.duration_ms < 200 + TOLERANCE_MS
 
@@ -202,7 +202,7 @@ def test_sender_waits_one_second_for_incomplete_response_body(rest: bytes) -> No
         receiver.ended.wait(5)
 
     with receiving(behave) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response.is_success
     assert response.excerpt.rstrip("b") == "Thanks"
     assert 1000 <= response.duration_ms < 1000 + TOLERANCE_MS
@@ -227,7 +227,7 @@ def test_endless_response_body_is_cut_off_before_deadline(start: bytes) -> None:
             sent += connection.send(b"a" * 65536)
 
     with receiving(behave) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response.is_success
     assert response.excerpt == "a" * EXCERPT_CHARACTERS
     assert response.duration_ms < 5000
@@ -254,7 +254,7 @@ def test_endless_data_before_status_is_reported_as_invalid_response(
                 return
 
     with receiving(behave) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response.error is WebhookFailure.BAD_ANSWER
     assert response.is_ambiguous
     assert response.duration_ms < 5000
@@ -274,7 +274,7 @@ def test_endless_data_before_status_is_reported_as_invalid_response(
 )
 def test_status_is_returned_despite_invalid_response_headers(status: int, headers: bytes) -> None:
     with receiving(responding_with(f"HTTP/1.1 {status} X\r\n".encode() + headers)) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response == WebhookResponse(response.duration_ms, True, status)
     assert receiver.connections == 1
 
@@ -287,7 +287,7 @@ def test_status_is_returned_despite_reset_during_headers() -> None:
         reset(connection)
 
     with receiving(behave) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response == WebhookResponse(response.duration_ms, True, 200)
 
 
@@ -298,7 +298,7 @@ def test_slow_response_headers_are_cut_off_at_deadline_and_status_is_returned() 
         receiver.trickle(connection, b"X-Slow: yes\r\n" * 100)
 
     with receiving(behave) as receiver:
-        response = send(receiver)
+        response = send(receiver, network=SHORT)
     assert response == WebhookResponse(response.duration_ms, True, 200)
     assert 200 <= response.duration_ms < 200 + TOLERANCE_MS
 
@@ -311,7 +311,7 @@ def test_status_is_returned_despite_endless_headers() -> None:
             connection.sendall(b"X-A: " + b"b" * 9000 + b"\r\n")
 
     with receiving(behave) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response == WebhookResponse(response.duration_ms, True, 200)
     assert response.duration_ms < 5000
 
@@ -341,7 +341,7 @@ def test_mime_message_in_response_header_is_not_parsed(interim: bytes, header: b
     before = interim and interim + header + b"\r\n"
     after = b"HTTP/1.1 200 OK\r\n" + (b"" if interim else header)
     with receiving(responding_with(before + after + b"\r\nOK")) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response == WebhookResponse(response.duration_ms, True, 200, excerpt="OK")
     assert response.duration_ms < TOLERANCE_MS
 
@@ -373,7 +373,7 @@ def test_status_after_first_128_kilobytes_of_response_is_rejected(
     before = interim * copies + padded
     assert len(before + final) == 128 * 1024 + extra_bytes
     with receiving(responding_with(before + final + b"\r\n")) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response.status == status
     assert response.error is (None if status else WebhookFailure.BAD_ANSWER)
 
@@ -405,7 +405,7 @@ def test_compressed_response_is_decompressed_only_up_to_limit(
     monkeypatch.setattr("chalicelib.outbound.webhook_http.exchange.zlib.decompressobj", Counting)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(packed)}\r\n"
     with receiving(responding_with(head.encode() + b"\r\n" + packed)) as receiver:
-        response = send(receiver, network=Network())
+        response = send(receiver)
     assert response.is_success
     assert response.excerpt == "a" * EXCERPT_CHARACTERS
     assert 0 < decoded_bytes <= 16 * 1024
@@ -497,7 +497,7 @@ def test_response_before_end_of_request_is_accepted() -> None:
             pass
 
     with receiving(behave) as receiver:
-        response = send(receiver, body=b"x" * 3_000_000, network=Network())
+        response = send(receiver, body=b"x" * 3_000_000)
     assert response.status == 413
 
 
@@ -516,7 +516,7 @@ def test_connection_that_receiver_does_not_accept_is_reported_as_connect_timeout
         for connection in waiting:
             connection.setblocking(False)
             connection.connect_ex(("127.0.0.1", port))
-        response = send(Receiver(port))
+        response = send(Receiver(port), network=SHORT)
         for connection in waiting:
             connection.close()
     assert response.error is WebhookFailure.CONNECT_TIMEOUT
@@ -716,7 +716,10 @@ def test_slow_tls_response_times_out_at_deadline() -> None:
 def test_concurrent_attempts_do_not_wait_for_each_other() -> None:
     started = time.monotonic()
     with receiving(hang_after_reading) as slow, receiving(responding_with(OK)) as healthy:
-        waiting = [threading.Thread(target=send, args=(slow,)) for _ in range(10)]
+        waiting = [
+            threading.Thread(target=send, args=(slow,), kwargs={"network": SHORT})
+            for _ in range(10)
+        ]
         for thread in waiting:
             thread.start()
         assert send(healthy).is_success
