@@ -14,7 +14,8 @@ from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import list_forms, require_form
+from chalicelib.services.feedback.selection import selected_form
+from chalicelib.services.forms.saved import list_forms
 from chalicelib.services.solicitation.sent_surveys import find_sent_surveys
 
 
@@ -43,7 +44,7 @@ def write_report(
         current_settings(account_id).name,
         since,
         until,
-        _form_name(wanted),
+        _form_name(account_id, wanted),
         current_directory(account_id),
         _survey_names(account_id) if Breakdown.SURVEY in breakdowns else {},
     )
@@ -70,12 +71,9 @@ def write_report(
     return current.total.responses
 
 
-def _form_name(wanted: FeedbackFilter) -> str | None:
-    if wanted.form_id:
-        return require_form(FormKind.CONTACT_FORM, wanted.form_id).saved.name
-    if wanted.survey_id:
-        return require_form(FormKind.SURVEY, wanted.survey_id).saved.name
-    return None
+def _form_name(account_id: str, wanted: FeedbackFilter) -> str | None:
+    form = selected_form(account_id, wanted)
+    return form.saved.name if form else None
 
 
 def _survey_names(account_id: str) -> dict[str, str]:

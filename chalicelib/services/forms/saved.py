@@ -49,6 +49,18 @@ def require_form(kind: FormKind, form_id: str) -> AccountForm:
     return form
 
 
+def require_form_of_account(account_id: str, kind: FormKind, form_id: str) -> AccountForm:
+    """Return a form of this account. One AWS request.
+
+    Raises:
+        NotFound: the account does not have the form.
+    """
+    form = require_form(kind, form_id)
+    if form.account_id != account_id:
+        raise NotFound(_RESOURCES[kind])
+    return form
+
+
 def list_forms(account_id: str, kind: FormKind) -> Iterator[AccountForm]:
     """Yield the account's forms of a kind, oldest first. Three AWS requests per 100 forms."""
     page, read, total = 1, 0, 1
