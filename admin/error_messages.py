@@ -33,6 +33,12 @@ _CREDENTIAL_ERRORS: Final = frozenset(
 )
 
 
+_MISSING_STAGE: Final = {
+    "ResourceNotFoundException": "tables",
+    "AWS.SimpleQueueService.NonExistentQueue": "queues",
+}
+
+
 class OneLineErrors(TyperGroup):
     """The root command.
 
@@ -74,10 +80,10 @@ def one_line_message(error: BaseException) -> str:
 
 def _aws_error(error: ClientError) -> str:
     code = error.response["Error"]["Code"]
-    if code == "ResourceNotFoundException":
+    if code in _MISSING_STAGE:
         return (
-            f"{_endpoint()} has no tables for the stage {settings().stage!r}. Deploy the stage, or "
-            "select another with --stage."
+            f"{_endpoint()} has no {_MISSING_STAGE[code]} for the stage {settings().stage!r}. "
+            "Deploy the stage, or select another with --stage."
         )
     if code in _CREDENTIAL_ERRORS:
         return f"{_endpoint()} rejected the credentials ({code}). Log in to AWS again."

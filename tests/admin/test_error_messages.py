@@ -40,6 +40,10 @@ def unavailable_aws() -> Unavailable:
             "AWS in eu-west-1 has no tables for the stage ",
         ),
         (
+            rejected_by_aws("AWS.SimpleQueueService.NonExistentQueue"),
+            "AWS in eu-west-1 has no queues for the stage ",
+        ),
+        (
             rejected_by_aws("UnrecognizedClientException"),
             "AWS in eu-west-1 rejected the credentials ",
         ),
