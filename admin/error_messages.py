@@ -1,5 +1,6 @@
 """Print errors as one line instead of a traceback."""
 
+import errno
 import os
 from collections.abc import Iterator
 from typing import Any, Final
@@ -33,6 +34,13 @@ _CREDENTIAL_ERRORS: Final = frozenset(
 )
 
 
+_FULL_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})
+_MISSING_STAGE: Final = {
+    "ResourceNotFoundException": "tables",
+    "AWS.SimpleQueueService.NonExistentQueue": "queues",
+}
+
+
 class OneLineErrors(TyperGroup):
     """The root command.
 
@@ -49,9 +57,10 @@ class OneLineErrors(TyperGroup):
         except BrokenPipeError:
             raise  # The reader of a pipe has closed it. Typer ends the command silently.
         except OSError as error:
-            if error.filename is None:
+            if error.filename is None and error.errno not in _FULL_DISK:
                 raise
-            notices().print(f"Error: Cannot use {error.filename}: {error.strerror}.")
+            name = error.filename or "standard output"
+            notices().print(f"Error: Cannot use {name}: {error.strerror}.")
             raise typer.Exit(1) from None
 
 
@@ -74,10 +83,10 @@ def one_line_message(error: BaseException) -> str:
 
 def _aws_error(error: ClientError) -> str:
     code = error.response["Error"]["Code"]
-    if code == "ResourceNotFoundException":
+    if code in _MISSING_STAGE:
         return (
-            f"{_endpoint()} has no tables for the stage {settings().stage!r}. Deploy the stage, or "
-            "select another with --stage."
+            f"{_endpoint()} has no {_MISSING_STAGE[code]} for the stage {settings().stage!r}. "
+            "Deploy the stage, or select another with --stage."
         )
     if code in _CREDENTIAL_ERRORS:
         return f"{_endpoint()} rejected the credentials ({code}). Log in to AWS again."

@@ -3,14 +3,28 @@
 from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
 from admin.terminal import set_json_output
+from chalicelib.domain.schema import Email
 
 
 def example(*commands: str) -> str:
     """Return the help text with one or more examples of a command."""
     title = "Example:" if len(commands) == 1 else "Examples:"
     return "\n".join(["\b", title, *(f"  python -m admin {command}" for command in commands)])
+
+
+def parse_email(text: str) -> str:
+    """Parse an e-mail address.
+
+    Raises:
+        BadParameter: the text is not an e-mail address.
+    """
+    try:
+        return TypeAdapter[str](Email).validate_python(text)
+    except ValidationError:
+        raise typer.BadParameter("Must be an e-mail address.") from None
 
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

@@ -27,6 +27,7 @@ from rich.text import Text
 from chalicelib.domain.schema import format_timestamp
 
 _WIDTH_WITHOUT_TERMINAL: Final = 200
+"""The width of texts, and of each column of a table, if standard output is not a terminal."""
 
 _VISIBLE_CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
@@ -83,6 +84,9 @@ def notices() -> Console:
 def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table to standard output. Wrap long cells instead of truncating them.
 
+    If standard output is not a terminal, the table is as wide as necessary, so that programs find
+    each id on one line.
+
     With ``--json``, print a list of objects. Their field names are the column titles in camelCase.
     """
     if _prints_json:
@@ -91,10 +95,14 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", max_width=_WIDTH_WITHOUT_TERMINAL)
     for row in rows:
         table.add_row(*map(cell_text, row))
-    results().print(table, soft_wrap=False)
+    console = results()
+    if not sys.stdout.isatty():
+        console.width = len(columns) * (_WIDTH_WITHOUT_TERMINAL + 2)
+        console.width = console.measure(table).maximum
+    console.print(table, soft_wrap=False)
 
 
 def show_record(record: Mapping[str, object], text: str | None = None) -> None:
@@ -147,7 +155,7 @@ def confirm(question: str, *, is_confirmed: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise typer.BadParameter("Add --yes to confirm the operation.", param_hint="--yes")
-    typer.confirm(question, abort=True, err=True)
+    typer.confirm(question.translate(_VISIBLE_CONTROLS), abort=True, err=True)
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from admin.identity import operator_identity
-from admin.options import example
+from admin.options import YesOption, example
 from admin.terminal import (
     cell_text,
+    confirm,
     notices,
     prints_json,
     results,
@@ -135,7 +136,7 @@ def _price_or_off(text: str) -> float | str:
 
 @app.command(
     "set",
-    epilog=example("account set ACCOUNT --time-zone Europe/Paris --retention-days 730"),
+    epilog=example("account set ACCOUNT --time-zone Europe/Paris --retention-days 730 --yes"),
 )
 def change(
     account: AccountArgument,
@@ -185,11 +186,13 @@ def change(
             parser=_price_or_off,
         ),
     ] = None,
+    yes: YesOption = False,
 ) -> None:
     """Change settings of the account. Functions use the new values within a minute.
 
     The value off restores the default of a setting: no region, UTC, no sending hours, no
-    retention period, no price.
+    retention period, no price. A retention period needs a confirmation, because anonymized answers
+    cannot be restored.
     """
     options = {
         "name": name,
@@ -207,12 +210,15 @@ def change(
     }
     if not values:
         raise typer.BadParameter("Set at least one setting.")
+    if values.get("retentionDays") is not None:
+        confirm(f"Anonymize all feedback older than {retention_days} days?", is_confirmed=yes)
     changes = change_account_settings(account, values, operator_identity())
     for changed in changes:
         old, new = _text(changed.old), _text(changed.new)
         notices().print(f"Changed {changed.setting} from {old} to {new}.")
     if not changes:
         notices().print("The settings already have these values.")
+    show_record({"changes": [{"setting": c.setting, "old": c.old, "new": c.new} for c in changes]})
 
 
 def _sending_hours(text: str) -> str | dict[str, Any]:

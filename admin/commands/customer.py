@@ -8,7 +8,7 @@ import typer
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.feedback.output_file import replaced_file
-from admin.options import YesOption, example
+from admin.options import YesOption, example, parse_email
 from admin.terminal import (
     cell_text,
     confirm,
@@ -21,6 +21,7 @@ from admin.terminal import (
 )
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.erasure import Erasure, build_receipt
+from chalicelib.domain.errors import NotFound
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.customers.find import find_by_email, find_by_name, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
@@ -30,6 +31,19 @@ from chalicelib.services.erasure.replay import replay_erasures
 
 _CUSTOMER: Final = typer.Argument(metavar="ID", help="The customer's id.", parser=id_argument)
 _ACCOUNT: Final = typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise typer.BadParameter("Must not be empty.")
+    return text.strip()
+
+
+def _phone(text: str) -> str:
+    if not any(map(str.isdigit, text)):
+        raise typer.BadParameter("Must be a phone number.")
+    return text.strip()
+
 
 app = typer.Typer(help="Find, show, export and erase customers.", no_args_is_help=True)
 
@@ -42,13 +56,27 @@ app = typer.Typer(help="Find, show, export and erase customers.", no_args_is_hel
 )
 def find(
     account: AccountArgument,
-    email: Annotated[str | None, typer.Option(help="The e-mail address. Case is ignored.")] = None,
+    email: Annotated[
+        str | None,
+        typer.Option(
+            help="The e-mail address. Case is ignored.", parser=parse_email, metavar="EMAIL"
+        ),
+    ] = None,
     phone: Annotated[
-        str | None, typer.Option(help="The phone number, in national or international notation.")
+        str | None,
+        typer.Option(
+            help="The phone number, in national or international notation.",
+            parser=_phone,
+            metavar="NUMBER",
+        ),
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(help="A part of the display name, the full name or the company."),
+        typer.Option(
+            help="A part of the display name, the full name or the company.",
+            parser=_text,
+            metavar="TEXT",
+        ),
     ] = None,
 ) -> None:
     """Find customers by e-mail address, by phone number or by name.
@@ -133,14 +161,24 @@ def erase(
     Cost: about 20 AWS requests, plus one per 100 records and one per 40 records of the customer.
     With --replay, one per MB of the tables that contain data about customers.
     """
-    if replay == (customer is not None):
+    if replay != (account is None) or replay != (customer is None):
         raise typer.BadParameter("Use either ACCOUNT and ID, or --replay.")
     if account is None or customer is None:
         _replay(is_confirmed=yes)
         return
-    confirm(f"Erase all data of the customer {customer}?", is_confirmed=yes)
+    if not yes:
+        confirm(f"Erase all data of the customer {_name(account, customer)}?", is_confirmed=False)
     started = start_erasure(account, customer)
     _show_receipt(continue_erasure(started.pointer) or started)
+
+
+def _name(account: str, customer_id: str) -> str:
+    try:
+        customer = read_customer(account, customer_id)
+    except NotFound:  # Already erased, or unknown: `start_erasure` knows.
+        return customer_id
+    names = (customer.display_name, customer.email, customer.phone_number)
+    return f"{customer_id} ({', '.join(filter(None, names)) or 'no name'})"
 
 
 def _replay(*, is_confirmed: bool) -> None:

@@ -34,6 +34,7 @@ from chalicelib.domain import clock
 from chalicelib.services.feedback.describe import describe_feedback
 from chalicelib.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.services.feedback.find import find_feedback
+from chalicelib.services.feedback.selection import directory_with_selection, selected_form
 
 _REPORT_PERIOD: Final = timedelta(weeks=12)
 _BREAKDOWNS: Final = (Breakdown.WEEK, Breakdown.STORE, Breakdown.SURVEY)
@@ -60,8 +61,9 @@ def list_feedback(
 ) -> None:
     """List an account's feedback, newest first.
 
-    Cost: four AWS requests, and one per form in the list. If a filter other than the period is set,
-    the command also sends one request per 100 feedback records of the period, until enough match.
+    Cost: four AWS requests, one per form in the list, and one with --form or --survey. If a filter
+    other than the period is set, the command also sends one request per 100 feedback records of the
+    period, until enough match.
     """
     zone = zone_of(account, time_zone)
     wanted = build_filter(
@@ -76,11 +78,13 @@ def list_feedback(
         language=language,
         text=contains,
     )
+    selected_form(account, wanted)
+    directory = directory_with_selection(account, wanted)
     with counter("Reading feedback") as advance:
         found = list(
             find_feedback(account, wanted, newest_first=True, at_most=limit, on_read=advance)
         )
-    show_list(account, found)
+    show_list(directory, found)
 
 
 @app.command(

@@ -3,13 +3,11 @@
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.options import example
+from admin.options import example, parse_email
 from admin.terminal import notices, show_table
 from chalicelib.domain.forms.survey import SupportEmail
-from chalicelib.domain.schema import Email
 from chalicelib.domain.solicitation.mail_domain import MailDomain
 from chalicelib.services.solicitation import support_email as service
 
@@ -22,15 +20,8 @@ sender_app = typer.Typer(
 )
 
 
-def _email(text: str) -> str:
-    try:
-        return TypeAdapter[str](Email).validate_python(text)
-    except ValidationError:
-        raise typer.BadParameter("Must be an e-mail address.") from None
-
-
 EmailArgument = Annotated[
-    str, typer.Argument(metavar="EMAIL", help="The e-mail address.", parser=_email)
+    str, typer.Argument(metavar="EMAIL", help="The e-mail address.", parser=parse_email)
 ]
 
 

@@ -5,19 +5,18 @@ from functools import cache
 from typing import Final
 
 from admin.terminal import show_table
+from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.forms.saved import find_form
 
 _TEXT_TYPES: Final = (FieldType.LONG_TEXT, FieldType.TEXT)
 _MAX_COMMENT: Final = 120
 
 
-def show_list(account_id: str, found: Sequence[StoredFeedback]) -> None:
+def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
     """Print one row for each feedback record, with the names of its form and its store."""
-    directory = current_directory(account_id)
 
     @cache
     def form_name(kind: FormKind, form_id: str) -> str:

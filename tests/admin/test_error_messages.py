@@ -1,5 +1,6 @@
 """Test that the command line prints an error of the service or of AWS as one line."""
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 from pynamodb.exceptions import ScanError
 
+from admin.commands import account
 from admin.error_messages import one_line_message
 from chalicelib.domain.errors import FeedbackError, InvalidInput, Unavailable
 from chalicelib.domain.input_errors import InputError
@@ -38,6 +40,10 @@ def unavailable_aws() -> Unavailable:
         (
             rejected_by_aws("ResourceNotFoundException"),
             "AWS in eu-west-1 has no tables for the stage ",
+        ),
+        (
+            rejected_by_aws("AWS.SimpleQueueService.NonExistentQueue"),
+            "AWS in eu-west-1 has no queues for the stage ",
         ),
         (
             rejected_by_aws("UnrecognizedClientException"),
@@ -111,3 +117,16 @@ def test_aws_configuration_is_not_read_if_region_is_set(
     monkeypatch.setenv("AWS_REGION", "")
     result = run("completion", "show", "bash")
     assert (result.exit_code, "missing" in result.stderr) == (1, True)
+
+
+@pytest.mark.usefixtures("cloud")
+def test_full_disk_of_standard_output_is_reported_without_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(account, "show_table", fail)
+    result = run("account", "list")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: Cannot use standard output: No space left on device.\n"

@@ -5,7 +5,9 @@ from unicodedata import category
 
 import pytest
 
+from admin import terminal
 from admin.terminal import cell_text, notices, results, show_table
+from chalicelib.domain.ids import new_id
 from chalicelib.services.webhooks import deliveries
 from tests.admin.command import new_account, run
 from tests.services.moved_time import Time
@@ -68,6 +70,21 @@ def test_control_character_is_escaped(character: str, capsys: pytest.CaptureFixt
 )
 def test_table_cell_shows_value_as_text(value: object, text: str) -> None:
     assert cell_text(value) == text
+
+
+def test_redirected_table_has_one_line_per_row(capsys: pytest.CaptureFixture[str]) -> None:
+    ids = [new_id() for _ in range(12)]
+    show_table([f"Id {number}" for number in range(12)], [ids])
+    _, row = capsys.readouterr().out.splitlines()
+    assert row.split() == ids
+
+
+def test_question_escapes_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = []
+    monkeypatch.setattr(terminal.sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(terminal.typer, "confirm", lambda text, **_: questions.append(text))
+    terminal.confirm(f"Erase {HOSTILE}?", is_confirmed=False)
+    assert questions == [f"Erase {VISIBLE}?"]
 
 
 def test_line_breaks_and_markup_are_printed_unchanged(capsys: pytest.CaptureFixture[str]) -> None:

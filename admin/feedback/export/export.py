@@ -9,9 +9,9 @@ from admin.feedback.export.writers import WRITERS, Format
 from admin.feedback.output_file import replaced_file
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
-from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import AccountForm, list_forms, require_form_of_account
+from chalicelib.services.feedback.selection import directory_with_selection, selected_form
+from chalicelib.services.forms.saved import AccountForm, list_forms
 
 
 def export_feedback(
@@ -31,12 +31,12 @@ def export_feedback(
             group and, if known, the expected total.
 
     Raises:
-        NotFound: the account has no form with the selected id.
+        NotFound: the account does not have the selected form, store or brand.
         Conflict: the export is too large for the format.
         OSError: the file cannot be written.
     """
     forms = _selected_forms(account_id, wanted)
-    columns = build_columns(forms, current_directory(account_id), zone)
+    columns = build_columns(forms, directory_with_selection(account_id, wanted), zone)
     is_total_known = wanted.since is None and wanted.until is None
     total = sum(form.submission_count for form in forms) if is_total_known else None
     rows = 0
@@ -53,8 +53,7 @@ def export_feedback(
 
 
 def _selected_forms(account_id: str, wanted: FeedbackFilter) -> list[AccountForm]:
-    if wanted.form_id:
-        return [require_form_of_account(account_id, FormKind.CONTACT_FORM, wanted.form_id)]
-    if wanted.survey_id:
-        return [require_form_of_account(account_id, FormKind.SURVEY, wanted.survey_id)]
+    form = selected_form(account_id, wanted)
+    if form:
+        return [form]
     return [form for kind in FormKind for form in list_forms(account_id, kind)]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import date, datetime
 from enum import StrEnum
 from io import TextIOWrapper
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from admin.feedback.export.columns import Cell
 from admin.feedback.export.csv_cells import encode_cell
@@ -86,11 +86,9 @@ def xlsx_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
     Raises:
         Conflict: the export has more rows, columns or pieces of long texts than a sheet can have.
     """
-    from xlsxwriter import Workbook
-
     if len(titles) > MAX_XLSX_COLUMNS:
         raise Conflict(f"An XLSX file has at most {MAX_XLSX_COLUMNS} columns. Use CSV or --form.")
-    with Workbook(file, {"constant_memory": True}) as book:
+    with _workbook(file) as book:
         sheet, pieces = book.add_worksheet("Feedback"), book.add_worksheet("Long texts")
         formats = {
             date: book.add_format({"num_format": "yyyy-mm-dd"}),
@@ -134,6 +132,18 @@ def xlsx_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
                             pieces.write_string(last_piece, 2, piece)
 
         yield write
+
+
+@contextmanager
+def _workbook(file: BinaryIO) -> Iterator[Any]:
+    from xlsxwriter import Workbook
+    from xlsxwriter.exceptions import FileCreateError
+
+    try:
+        with Workbook(file, {"constant_memory": True}) as book:
+            yield book
+    except FileCreateError as error:
+        raise error.args[0] from None  # The OSError that closing the workbook raised.
 
 
 def plain_text(cell: Cell) -> str:

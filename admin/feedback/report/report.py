@@ -14,7 +14,8 @@ from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import list_forms, require_form_of_account
+from chalicelib.services.feedback.selection import selected_form
+from chalicelib.services.forms.saved import list_forms
 from chalicelib.services.solicitation.sent_surveys import find_sent_surveys
 
 
@@ -72,15 +73,8 @@ def write_report(
 
 
 def _form_name(account_id: str, wanted: FeedbackFilter) -> str | None:
-    if wanted.form_id:
-        return _name(account_id, FormKind.CONTACT_FORM, wanted.form_id)
-    if wanted.survey_id:
-        return _name(account_id, FormKind.SURVEY, wanted.survey_id)
-    return None
-
-
-def _name(account_id: str, kind: FormKind, form_id: str) -> str:
-    return require_form_of_account(account_id, kind, form_id).saved.name
+    form = selected_form(account_id, wanted)
+    return form.saved.name if form else None
 
 
 def _survey_names(account_id: str) -> dict[str, str]:

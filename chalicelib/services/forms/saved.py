@@ -50,10 +50,10 @@ def require_form(kind: FormKind, form_id: str) -> AccountForm:
 
 
 def require_form_of_account(account_id: str, kind: FormKind, form_id: str) -> AccountForm:
-    """Return a form of the account. One AWS request.
+    """Return a form of this account. One AWS request.
 
     Raises:
-        NotFound: the account has no such form.
+        NotFound: the account does not have the form.
     """
     form = require_form(kind, form_id)
     if form.account_id != account_id:

@@ -126,7 +126,7 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
     result = run(
         *("account", "set", account, "--name", "Maison Lumen", "--no-identify-respondents"),
         *("--default-region", "FR", "--time-zone", "Europe/Paris", "--retention-days", "730"),
-        *("--sending-hours", "09:00-20:00 monday,saturday", "--sms-segment-price", "0.05"),
+        *("--yes", "--sending-hours", "09:00-20:00 monday,saturday", "--sms-segment-price", "0.05"),
     )
     assert result.exit_code == 0, result.stderr
     shown = json.loads(run("account", "show", account, "--json").stdout)
@@ -148,13 +148,31 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
     }.items() <= next(c for c in shown["changes"] if c["setting"] == "name").items()
 
 
+def test_account_set_prints_changes_as_json() -> None:
+    account = new_account("Lumen")
+    options = ("--name", "Maison Lumen", "--default-region", "off")
+    changes = [
+        json.loads(run("account", "set", account, *options, "--json").stdout) for _ in range(2)
+    ]
+    changed = {"setting": "name", "old": "Lumen", "new": "Maison Lumen"}
+    assert changes == [{"changes": [changed]}, {"changes": []}]
+
+
+def test_account_set_keeps_retention_without_confirmation() -> None:
+    account = new_account()
+    run("account", "set", account, "--retention-days", "30", "--name", "Lumen")
+    settings = json.loads(run("account", "show", account, "--json").stdout)["settings"]
+    assert (settings["retentionDays"], settings["name"]) == (None, "Test")
+    assert run("account", "set", account, "--retention-days", "off").exit_code == 0
+
+
 def test_account_set_with_value_off_restores_default() -> None:
     account = new_account()
     options = ("--default-region", "--time-zone", "--sending-hours", "--retention-days")
     values = ("FR", "Europe/Paris", "09:00-20:00", "730")
     for given in (values, ("off",) * 4):
         arguments = [text for pair in zip(options, given, strict=True) for text in pair]
-        assert run("account", "set", account, *arguments).exit_code == 0
+        assert run("account", "set", account, *arguments, "--yes").exit_code == 0
     lines = [line.split() for line in run("account", "show", account).stdout.splitlines()]
     assert ["timeZone", "UTC"] in lines
     assert ["sendingHours", "off"] in lines
@@ -173,7 +191,8 @@ def test_account_set_with_value_off_restores_default() -> None:
     [
         ((), 2, "Set at least one setting."),
         (("--retention-days", "soon"), 2, "'--retention-days'"),
-        (("--retention-days", "0"), 1, "Error: /retentionDays: Must be at least 1.\n"),
+        (("--retention-days", "30"), 2, "Add --yes to confirm the operation."),
+        (("--retention-days", "0", "--yes"), 1, "Error: /retentionDays: Must be at least 1.\n"),
         (("--sending-hours", "9h"), 1, "Error: /sendingHours/start: Must be a time"),
         (("--time-zone", "Paris"), 1, "Error: /timeZone: Must be an IANA time zone"),
     ],

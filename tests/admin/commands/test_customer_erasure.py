@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 
+from admin.commands import customer
 from chalicelib.domain.ids import new_id
 from tests.admin.command import run
 from tests.services.feedback.submitting import answer_survey
@@ -71,7 +73,29 @@ def test_erase_needs_confirmation(seeded: SeededAccount) -> None:
     assert seeded.customer.first_name == "Zoé"
 
 
-@pytest.mark.parametrize("arguments", [(), ("--replay", "account", "customer")])
+def test_erase_shows_person_before_confirmation(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = []
+
+    def reject(question: str, *, is_confirmed: bool) -> None:
+        questions.append(question)
+        raise typer.Abort
+
+    monkeypatch.setattr(customer, "confirm", reject)
+    unknown = new_id()
+    for customer_id in (seeded.customer_id, unknown):
+        assert run("customer", "erase", seeded.account_id, customer_id).exit_code == 1
+    assert questions == [
+        f"Erase all data of the customer {seeded.customer_id} ({seeded.customer.display_name})?",
+        f"Erase all data of the customer {unknown}?",
+    ]
+    assert seeded.customer.first_name == "Zoé"
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--replay", "account"), ("--replay", "account", "customer")]
+)
 def test_erase_needs_either_customer_or_replay(
     seeded: SeededAccount, arguments: tuple[str, ...]
 ) -> None:

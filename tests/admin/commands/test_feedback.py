@@ -1,13 +1,16 @@
 """Tests of ``feedback list|show|mark-test|delete`` and ``customer find|show``."""
 
 import csv
+import errno
 import json
-from io import StringIO
+import os
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from admin.feedback import output_file
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
@@ -75,6 +78,43 @@ def test_list_options_select_feedback(seeded: SeededAccount) -> None:
         assert [row["id"] for row in listed(seeded.account_id, *options)] == [expected.id], options
     for options in (("--since", "2100-01-01"), ("--until", "2000-01-01"), ("--language", "fr")):
         assert listed(seeded.account_id, *options) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "resource"),
+    [
+        ("--form", "contact form"),
+        ("--survey", "survey"),
+        ("--store", "store"),
+        ("--brand", "brand"),
+    ],
+)
+@pytest.mark.parametrize("command", ["list", "export"])
+def test_filter_with_id_that_account_does_not_have_is_error(
+    seeded: SeededAccount, tmp_path: Path, command: str, option: str, resource: str
+) -> None:
+    ids = {
+        "--form": seeded.contact_form_id,
+        "--survey": seeded.private_survey_id,
+        "--store": seeded.store_id,
+        "--brand": seeded.brand_id,
+    }
+    output = ("--output", tmp_path / "answers.csv") if command == "export" else ()
+    other_account = new_account()
+    for account, unknown in ((seeded.account_id, new_id()), (other_account, ids[option])):
+        result = run("feedback", command, account, option, unknown, *output)
+        assert result.stderr == f"Error: There is no {resource} with this id.\n"
+        assert (result.exit_code, result.stdout, list(tmp_path.iterdir())) == (1, "", [])
+
+
+def test_report_on_form_of_other_account_is_error(seeded: SeededAccount, tmp_path: Path) -> None:
+    output = tmp_path / "report.html"
+    for option, form in (
+        ("--form", seeded.contact_form_id),
+        ("--survey", seeded.private_survey_id),
+    ):
+        result = run("feedback", "report", new_account(), option, form, "--output", output)
+        assert (result.exit_code, output.exists()) == (1, False)
 
 
 def test_list_without_filter_sends_four_requests_and_one_per_form(seeded: SeededAccount) -> None:
@@ -274,6 +314,39 @@ def test_failed_export_keeps_existing_file(seeded: SeededAccount, tmp_path: Path
     assert missing.exit_code == 1
     assert missing.stderr.startswith("Error: Cannot use ")
     assert len(missing.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["export", "report"])
+def test_device_is_not_replaced(seeded: SeededAccount, tmp_path: Path, command: str) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    result = run("feedback", command, seeded.account_id, "--output", pipe)
+    assert (result.exit_code, pipe.is_fifo()) == (1, True)
+    assert result.stderr == f"Error: Cannot use {pipe}: Not a regular file.\n"
+
+
+def test_export_keeps_symbolic_link(seeded: SeededAccount, tmp_path: Path) -> None:
+    target, link = tmp_path / "answers-1.csv", tmp_path / "answers.csv"
+    link.symlink_to(target)
+    for _ in range(2):
+        run("feedback", "export", seeded.account_id, "--output", link)
+        assert (link.is_symlink(), target.read_bytes() != b"") == (True, True)
+
+
+@pytest.mark.parametrize("file_format", ["csv", "jsonl"])
+def test_full_disk_is_reported_in_one_line(
+    seeded: SeededAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_format: str
+) -> None:
+    class FullDisk(BytesIO):
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    submit(seeded)
+    monkeypatch.setattr(output_file.os, "fdopen", lambda *_: FullDisk())
+    output = tmp_path / f"answers.{file_format}"
+    result = run("feedback", "export", seeded.account_id, "--output", output)
+    assert (result.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert result.stderr == f"Error: Cannot use {output}: No space left on device.\n"
 
 
 def test_report_reads_only_indexes_and_records_of_period(

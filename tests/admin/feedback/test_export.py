@@ -1,10 +1,13 @@
 """Test that exported files contain no formulas, and that decoding restores every value."""
 
 import csv
+import errno
+import gc
 import json
 from datetime import date, datetime
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -134,6 +137,22 @@ def test_xlsx_cells_are_typed(tmp_path: Path) -> None:
         "F": "1900-01-01",
         "H": "a; b",
     }
+
+
+def test_xlsx_file_that_cannot_be_written_raises_error_of_operating_system() -> None:
+    class FullDisk(BytesIO):
+        has_failed = False
+
+        def write(self, data: Any) -> int:
+            if self.has_failed:
+                return super().write(data)
+            self.has_failed = True
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = FullDisk()
+    with pytest.raises(OSError, match="No space left"), xlsx_writer(file, ["Id"]):
+        pass
+    gc.collect()  # While the file is open: xlsxwriter writes again when its objects are collected.
 
 
 def test_xlsx_rejects_too_many_rows_and_columns(
