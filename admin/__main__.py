@@ -1,9 +1,19 @@
 """Entry point of ``python -m admin``."""
 
-from typer.completion import completion_init  # type: ignore[attr-defined]
+import signal
 
-from admin.commands.completion import COMPLETION_VARIABLE
-from admin.main import app
 
-completion_init()
-app(prog_name="python -m admin", complete_var=COMPLETION_VARIABLE)
+def main() -> None:
+    """Run the command line. Ctrl-C during the imports ends the process without a traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from typer.completion import completion_init  # type: ignore[attr-defined]
+
+    from admin.commands.completion import COMPLETION_VARIABLE
+    from admin.main import app
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    completion_init()
+    app(prog_name="python -m admin", complete_var=COMPLETION_VARIABLE)
+
+
+main()

@@ -118,6 +118,7 @@ def choose_stage(
     The AWS account and region are configured as for the AWS command line. To use a local cloud, set
     the environment variable AWS_ENDPOINT_URL.
     """
+    _check_endpoint()
     _use_configured_region()
     if stage is None:
         return
@@ -128,6 +129,14 @@ def choose_stage(
         )
     os.environ["STAGE"] = stage
     settings.cache_clear()
+
+
+def _check_endpoint() -> None:
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint and not re.match(r"https?://[^/]", endpoint):
+        raise typer.BadParameter(
+            "Must be a URL, such as http://127.0.0.1:4566.", param_hint="AWS_ENDPOINT_URL"
+        )
 
 
 def _use_configured_region() -> None:

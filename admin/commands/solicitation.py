@@ -48,6 +48,8 @@ _COLUMNS: Final = (
     "Sent at",
 )
 
+_FINAL: Final = "The outcome above is final, so this decision has no effect."
+
 
 @app.command("list", epilog=example("solicitation list ACCOUNT --state skipped --json"))
 def list_all(
@@ -105,6 +107,7 @@ def explain(
         *(f"{name:<18}{text}" for name, texts in facts.items() for text in texts),
         "",
         f"Decision from these facts: {decision}",
+        *([_FINAL] if case.solicitation.outcome_is_final else ()),
         *([f"Text message: {_described_cost(cost)}"] if cost else ()),
     ]
     record = {

@@ -496,7 +496,7 @@ def count_erased(write: TransactWrite, erased: Iterable[Solicitation]) -> None:
 
 def _outcome_of_erasure(solicitation: Solicitation) -> SolicitationState | None:
     """Return the outcome that an erasure gives to a solicitation; None if it has an outcome."""
-    if solicitation.state not in (SolicitationState.PENDING, SolicitationState.PARKED):
+    if solicitation.outcome_is_final:
         return None
     is_open = solicitation.leased_until is None
     return SolicitationState.SKIPPED if is_open else SolicitationState.UNKNOWN

@@ -77,6 +77,13 @@ def test_connection_error_message_contains_custom_endpoint(monkeypatch: pytest.M
     )
 
 
+def test_invalid_endpoint_is_reported_without_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "127.0.0.1:4566")
+    result = run("account", "list")
+    assert result.exit_code == 2
+    assert "AWS_ENDPOINT_URL: Must be a URL" in result.stderr
+
+
 @pytest.mark.usefixtures("cloud", "fresh_settings")
 def test_missing_stage_is_reported_without_traceback() -> None:
     from chalicelib.storage.dynamodb.table import forget_connection

@@ -87,6 +87,11 @@ class Solicitation:
         """Whether the solicitation is pending and no worker is sending its message."""
         return self.state is SolicitationState.PENDING and self.leased_until is None
 
+    @property
+    def outcome_is_final(self) -> bool:
+        """Whether the solicitation has an outcome. An outcome does not change."""
+        return self.state not in (SolicitationState.PENDING, SolicitationState.PARKED)
+
 
 def new_solicitation(
     account_id: str, purchase: Purchase, now: datetime, *, is_requested: bool

@@ -187,10 +187,12 @@ def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time)
     shop.record(externalId="1")
     before = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
     assert f"send survey {shop.survey_id} now through EMAIL" in before
+    assert "final" not in before
     shop.solicit()
     after = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
     assert "SENT" in after
     assert "last survey in scope account" in after
+    assert after.endswith("The outcome above is final, so this decision has no effect.\n")
     future = clock.now() + timedelta(days=2)
     shop.record(externalId="2", date=format_timestamp(future))
     shop.solicit()
