@@ -1,13 +1,6 @@
 """Test that all contenders send the same AWS requests and return the same responses."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from benchmarks.contender import Contender
 from benchmarks.request_cost import calls_for_equal_responses, running_contenders
-
-Running = tuple[list[Contender], list[str]]
 
 CALLS = {
     "purchase": 2,
@@ -21,18 +14,8 @@ CALLS = {
 }
 
 
-@pytest.fixture(scope="module")
-def comparison() -> Iterator[Running]:
-    with running_contenders() as running:
-        yield running
-
-
-def test_contenders_return_same_responses_as_app(comparison: Running) -> None:
-    contenders, requests = comparison
-    calls = {request: calls_for_equal_responses(contenders, request) for request in requests}
-    assert calls == CALLS
-
-
-def test_every_contender_uses_measurable_cpu_time(comparison: Running) -> None:
-    contenders, _ = comparison
-    assert all(contender.cpu_us("customer", times=2) > 0 for contender in contenders)
+def test_contenders_return_same_responses_as_app_and_use_cpu_time() -> None:
+    with running_contenders() as (contenders, requests):
+        calls = {request: calls_for_equal_responses(contenders, request) for request in requests}
+        assert calls == CALLS
+        assert all(contender.cpu_us("customer", times=2) > 0 for contender in contenders)

@@ -217,16 +217,17 @@ def test_replay_of_import_includes_every_parked_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
-    rows = [{"firstName": f"P{n}"} for n in range(105)]
+    monkeypatch.setattr("chalicelib.services.work.parked.MAX_LISTED", 10)
+    rows = [{"firstName": f"P{n}"} for n in range(15)]
     accepted = accept_batch(account, {"batch": rows})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
         patch.setattr("chalicelib.storage.dynamodb.work_records.MAX_CLAIMS", 1)
         fail_customer_list_writes(patch, account)
         IMPORT_QUEUE.deliver(bodies)
-    assert len(list_parked_work()) == 100
-    assert replay(accepted.id) == 105
-    assert outcome_counts(run_import(account, accepted.id)) == {"created": 105}
+    assert len(list_parked_work()) == 10
+    assert replay(accepted.id) == 15
+    assert outcome_counts(run_import(account, accepted.id)) == {"created": 15}
 
 
 def test_throttled_request_does_not_count_as_failure_of_chunk(
