@@ -76,7 +76,7 @@ def mime(mail: Mail) -> bytes:
     message["To"] = _address(mail.to)
     if mail.reply_to:
         message["Reply-To"] = _address(mail.reply_to)
-    message["Subject"] = _CONTROLS.sub(" ", mail.subject).strip()
+    message["Subject"] = _header_text(mail.subject)
     message["Date"] = mail.date
     message["Auto-Submitted"] = "auto-generated"
     message["X-Auto-Response-Suppress"] = "All"
@@ -97,6 +97,14 @@ def _unsubscribe_headers(link: str) -> bytes:
     ).encode("ascii")
 
 
+def _header_text(text: str) -> str:
+    """Return the text as one line without encoded words (RFC 2047).
+
+    The standard library would decode an encoded word, which can contain a line break and a header.
+    """
+    return _CONTROLS.sub(" ", text).replace("=?", "= ?").strip()
+
+
 def _address(address: str, name: str = "") -> Address:
     """Return an address for a header. Convert an international domain to ASCII."""
     import idna
@@ -105,7 +113,7 @@ def _address(address: str, name: str = "") -> Address:
     try:
         ascii_domain = domain if domain.isascii() else idna.encode(domain, uts46=True).decode()
         parsed = Address(
-            display_name=_CONTROLS.sub(" ", name).strip()[:_MAX_NAME],
+            display_name=_header_text(name)[:_MAX_NAME],
             addr_spec=f"{local}@{ascii_domain}",
         )
     except (MessageError, ValueError, IndexError, idna.IDNAError) as error:

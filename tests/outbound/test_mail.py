@@ -118,8 +118,29 @@ def test_line_breaks_in_headers_become_spaces(hostile: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "encoded",
+    [
+        "=?utf-8?q?x=0D=0ABcc:_x@evil.example?=",
+        "=?utf-8?b?DQpCY2M6IHhAZXZpbC5leGFtcGxl?=",
+        "=?utf-8?q?=00?= é",
+        "==?utf-8?q?=0D=0ABcc:_x@evil.example?=?=",
+        "=\r?utf-8?q?=0D=0ABcc:_x@evil.example?=",
+    ],
+)
+def test_encoded_words_in_headers_stay_text(encoded: str) -> None:
+    message = parsed(replace(MAIL, sender_name=f"Lumen {encoded}", subject=f"Visit {encoded}"))
+    assert set(message.keys()) == EXPECTED_HEADERS
+    text = encoded.replace("\r", " ").replace("=?", "= ?")
+    assert message["Subject"] == f"Visit {text}"
+    (sender,) = message["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == (f"Lumen {text}", MAIL.sender)
+
+
+@pytest.mark.parametrize(
     "address",
     [
+        "=?utf-8?q?x=40evil.example=2C?=@example.com",
+        '"=?utf-8?q?=0D=0ABcc=3A_x=40evil.example?="@example.com',
         "zoe@example.com\r\nBcc: x@evil.example",
         "zoe@example.com, x@evil.example",
         "zoe",
