@@ -27,8 +27,9 @@ from chalicelib.services.solicitation.manage import resend
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
-from chalicelib.storage import contacts
+from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import ContactRow, contact_key
+from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
 from tests.services.faults import Killed, before_request, inject_fault
@@ -335,6 +336,21 @@ def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Pr
     shop.solicit()
     stats = read_stats(shop.account_id)
     assert (stats.surveys_sent, stats.surveys_unknown) == (1, 0)
+
+
+def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [OutcomeUnknown("late")]
+    provider.fails_after_sending = True
+    purchase = shop.record(externalId="1")
+    shop.solicit()
+    resend(shop.account_id, DataSource("Site"), "1")
+    with transaction() as write:
+        trackers.consume(write, provider.sent[0].tracker_id, new_id(), clock.now())
+    shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "ALREADY_SOLICITED")
+    assert len(provider.sent) == 1
+    stats = read_stats(shop.account_id)
+    assert (stats.surveys_skipped, stats.surveys_unknown) == (1, 0)
 
 
 def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop, provider: Provider) -> None:
