@@ -192,6 +192,7 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
     )
     claimed = replace(
         case.solicitation,
+        customer_id=recipient.customer.id,
         claim_token=token,
         survey_id=decision.survey.id,
         channel=decision.channel,

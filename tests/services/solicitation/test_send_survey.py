@@ -32,6 +32,7 @@ from chalicelib.storage.contacts import ContactRow, contact_key
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
+from tests.policies import allowed
 from tests.services.faults import Killed, before_request, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
@@ -351,6 +352,26 @@ def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> No
     assert len(provider.sent) == 1
     stats = read_stats(shop.account_id)
     assert (stats.surveys_skipped, stats.surveys_unknown) == (1, 0)
+
+
+def test_deferred_survey_belongs_to_new_customer_of_purchase(
+    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
+
+    def move(_: object) -> None:
+        with allowed("record_purchase"):
+            shop.record(externalId="1", customer={"email": "b@example.test", "emailOptin": True})
+        raise MessageNotSent("Throttling")
+
+    provider.reactions = [move]
+    purchase = shop.record(externalId="1")
+    shop.solicit()
+    shop.advance(time, SIX_MINUTES)
+    assert outcome(purchase) == ("SENT", "")
+    (invitation,) = provider.sent
+    assert invitation.customer.email == "b@example.test"
+    assert stored(purchase).customer_id == invitation.customer.id
 
 
 def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop, provider: Provider) -> None:
