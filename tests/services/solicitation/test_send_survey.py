@@ -279,6 +279,16 @@ def test_bounce_marks_address_and_keeps_optin(shop: Shop) -> None:
     assert (customer.email_bounced, customer.email_optin) == (True, True)
 
 
+@pytest.mark.parametrize("reason", [r for r in SuppressionReason if r != "BOUNCED"])
+def test_bounce_in_any_order_does_not_replace_other_reason(
+    shop: Shop, reason: SuppressionReason
+) -> None:
+    key = contact_key(shop.contact_hash("zoe@example.test"))
+    for event in (SuppressionReason.BOUNCED, reason, SuppressionReason.BOUNCED):
+        shop.suppress("zoe@example.test", event)
+    assert contacts.find_many([key])[key].suppressed == {Channel.EMAIL: reason}
+
+
 def test_purchase_does_not_turn_on_optin_of_suppressed_address(
     shop: Shop, time: Time, provider: Provider
 ) -> None:
