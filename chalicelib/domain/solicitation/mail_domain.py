@@ -66,7 +66,7 @@ class MailDomain:
 
 
 def domain_of(email: str) -> str:
-    """Return the domain of an e-mail address in lower case. Convert it to ASCII, as SES requires."""
+    """Return the domain of an e-mail address in lower case and in ASCII, as SES requires."""
     domain = email.rpartition("@")[2].lower()
     if domain.isascii():
         return domain
