@@ -108,6 +108,23 @@ def test_arbitrary_text_adds_no_header_or_address(name: str, subject: str, text:
     assert recipient.addr_spec == MAIL.to
 
 
+@given(name=st.text(alphabet="a b.,;:@<>()[]\"\\'=?é", max_size=150))
+def test_sender_name_with_special_characters_is_one_name(name: str) -> None:
+    (sender,) = parsed(replace(MAIL, sender_name=name))["From"].addresses
+    assert sender.addr_spec == MAIL.sender
+    words = name.replace("=?", "= ?").strip().replace('"', "'").replace("\\", "/")[:70].split()
+    assert sender.display_name.split() == words
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Hotel Bellevue, Restaurant & Spa (formerly Grand Hotel), Geneva, Switzerland", "a, " * 50],
+)
+def test_long_sender_name_with_comma_is_one_name(name: str) -> None:
+    (sender,) = parsed(replace(MAIL, sender_name=name))["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == (name[:70].strip(), MAIL.sender)
+
+
 @pytest.mark.parametrize(
     "hostile", ["\r\nBcc: x@evil.example", "\nBcc: x@evil.example", "\r", "\x00", "\u2028", "\x85"]
 )
