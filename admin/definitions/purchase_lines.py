@@ -124,6 +124,8 @@ def _json_lines(text: TextIO) -> Iterator[PurchaseLine]:
             yield PurchaseLine(number, _without_kind(json.loads(line)))
         except json.JSONDecodeError as error:
             yield PurchaseLine(number, error=f"Invalid JSON: {error.msg}.")
+        except ValueError:
+            yield PurchaseLine(number, error="Contains a number with too many digits.")
         except RecursionError:
             yield PurchaseLine(number, error="Nested too deeply.")
 

@@ -26,7 +26,10 @@ def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
             value = _BOOLEANS.get(value.lower(), value)
         object_name, dot, field = column.partition(".")
         if dot and object_name in _OBJECTS:
-            definition.setdefault(object_name, {})[field] = value
+            fields = definition.setdefault(object_name, {})
+            # Otherwise, the file also has a column for the whole object, which is invalid.
+            if isinstance(fields, dict):
+                fields[field] = value
         else:
             definition[column] = value
     return definition

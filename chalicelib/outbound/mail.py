@@ -19,7 +19,14 @@ from chalicelib.outbound.providers import provider_client, sending_errors
 _POLICY: Final = SMTP.clone(cte_type="7bit")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _URL: Final = re.compile(r"https?://[!-;=?-~]+")
-_MAX_NAME: Final = 100
+_MAX_NAME: Final = 70
+"""The maximum length of a sender's name.
+
+The standard library folds a longer name in quotes and drops the quotes. A comma in the name would
+then separate two addresses.
+"""
+_UNESCAPED: Final = str.maketrans('"\\', "'/")
+"""Replacements for the characters that need another character to escape them in a quoted name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +83,7 @@ def mime(mail: Mail) -> bytes:
     message["To"] = _address(mail.to)
     if mail.reply_to:
         message["Reply-To"] = _address(mail.reply_to)
-    message["Subject"] = _CONTROLS.sub(" ", mail.subject).strip()
+    message["Subject"] = _header_text(mail.subject)
     message["Date"] = mail.date
     message["Auto-Submitted"] = "auto-generated"
     message["X-Auto-Response-Suppress"] = "All"
@@ -97,6 +104,14 @@ def _unsubscribe_headers(link: str) -> bytes:
     ).encode("ascii")
 
 
+def _header_text(text: str) -> str:
+    """Return the text as one line without encoded words (RFC 2047).
+
+    The standard library would decode an encoded word, which can contain a line break and a header.
+    """
+    return _CONTROLS.sub(" ", text).replace("=?", "= ?").strip()
+
+
 def _address(address: str, name: str = "") -> Address:
     """Return an address for a header. Convert an international domain to ASCII."""
     import idna
@@ -105,7 +120,7 @@ def _address(address: str, name: str = "") -> Address:
     try:
         ascii_domain = domain if domain.isascii() else idna.encode(domain, uts46=True).decode()
         parsed = Address(
-            display_name=_CONTROLS.sub(" ", name).strip()[:_MAX_NAME],
+            display_name=_header_text(name).translate(_UNESCAPED)[:_MAX_NAME].rstrip(),
             addr_spec=f"{local}@{ascii_domain}",
         )
     except (MessageError, ValueError, IndexError, idna.IDNAError) as error:

@@ -81,12 +81,17 @@ def suppress(
     reason: SuppressionReason,
     at: datetime,
 ) -> None:
-    """Suppress a channel of a contact in this transaction. A repeated call replaces the reason."""
+    """Suppress a channel of a contact in this transaction.
+
+    A repeated call replaces the reason. But a bounce does not replace the reason, because it does
+    not turn the opt-in off.
+    """
+    suppressed, new = _SUPPRESSED[channel], reason.value
     write.update(
         ContactRow(key),
         actions=[
             ContactRow.account_id.set(account_id),
-            _SUPPRESSED[channel].set(reason.value),
+            suppressed.set(suppressed | new if reason is SuppressionReason.BOUNCED else new),
             ContactRow.suppressed_at.set(format_timestamp(at)),
             ContactRow.revision.add(1),
             ContactRow.expires_at.remove(),

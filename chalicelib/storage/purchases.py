@@ -47,6 +47,7 @@ class PurchaseRow(Table):
     attributes = JsonAttribute(null=True)
     by_customer = _ByCustomer()
     input_hash = UnicodeAttribute(null=True)
+    sent_at = UnicodeAttribute(null=True)
 
 
 def find(account_id: str, purchase_id: str) -> Purchase | None:
@@ -76,11 +77,15 @@ def put(
     purchase: Purchase,
     input_hash: str,
     earlier: Purchase | None,
+    sent_at: datetime | None,
 ) -> None:
     """Create a purchase or replace its earlier version, in this transaction.
 
     A new purchase is added to the account's count.
     The transaction fails if the purchase has changed since it was loaded.
+
+    Args:
+        sent_at: the time at which the partner sent this version; None if it is unknown.
     """
     unchanged: Any = PurchaseRow.key.does_not_exist()
     if earlier:
@@ -92,6 +97,7 @@ def put(
         counters.count(write, account_id, Counted.PURCHASES, purchase.id)
     row = _row(account_id, purchase)
     row.input_hash = input_hash
+    row.sent_at = format_timestamp(sent_at) if sent_at else None
     write.save(row, unchanged)
 
 

@@ -26,6 +26,7 @@ class Known:
     Attributes:
         purchase: the stored version of the purchase, if it was recorded before.
         input_hash: the hash of the input from which the stored version was recorded.
+        sent_at: the time at which the partner sent the stored version; None if it is unknown.
         customer_id: the existing customer of the purchase: the customer with the purchase's pair
             or, if there is none, the customer with the customer id in the purchase. None if neither
             exists.
@@ -43,6 +44,7 @@ class Known:
     is_pair_known: bool
     total: int | None
     suppressed: frozenset[Channel]
+    sent_at: datetime | None = None
     erased_at: datetime | None = None
 
 
@@ -81,6 +83,7 @@ def load_known(
     return Known(
         purchase=build_purchase_from(purchase) if purchase else None,
         input_hash=purchase.input_hash if purchase else None,
+        sent_at=datetime.fromisoformat(purchase.sent_at) if purchase and purchase.sent_at else None,
         solicitation=solicitations.build_solicitation(solicitation) if solicitation else None,
         customer_id=known_pair.customer_id if known_pair else existing_id,
         is_pair_known=known_pair is not None,

@@ -292,15 +292,18 @@ def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
 
     Args:
         claimed: the solicitation as loaded, with the new fencing token, survey, channel and
-            tracker.
+            tracker, and with the customer who receives the survey. An update of the purchase
+            changes the customer of the purchase, but not the customer of a claimed solicitation.
     """
     lease_end = ceil((now + LEASE).timestamp())
-    assert claimed.survey_id  # noqa: S101 - every claim has a survey, a channel and a tracker
+    assert claimed.customer_id  # noqa: S101 - every claim has a customer, survey, channel, tracker
+    assert claimed.survey_id  # noqa: S101
     assert claimed.channel  # noqa: S101
     assert claimed.tracker_id  # noqa: S101
     write.update(
         SolicitationRow(claimed.id),
         actions=[
+            SolicitationRow.customer_id.set(claimed.customer_id),
             SolicitationRow.claim_token.set(claimed.claim_token),
             SolicitationRow.leased_until.set(lease_end),
             SolicitationRow.due_at.set(lease_end),

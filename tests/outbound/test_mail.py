@@ -108,6 +108,23 @@ def test_arbitrary_text_adds_no_header_or_address(name: str, subject: str, text:
     assert recipient.addr_spec == MAIL.to
 
 
+@given(name=st.text(alphabet="a b.,;:@<>()[]\"\\'=?é", max_size=150))
+def test_sender_name_with_special_characters_is_one_name(name: str) -> None:
+    (sender,) = parsed(replace(MAIL, sender_name=name))["From"].addresses
+    assert sender.addr_spec == MAIL.sender
+    words = name.replace("=?", "= ?").strip().replace('"', "'").replace("\\", "/")[:70].split()
+    assert sender.display_name.split() == words
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Hotel Bellevue, Restaurant & Spa (formerly Grand Hotel), Geneva, Switzerland", "a, " * 50],
+)
+def test_long_sender_name_with_comma_is_one_name(name: str) -> None:
+    (sender,) = parsed(replace(MAIL, sender_name=name))["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == (name[:70].strip(), MAIL.sender)
+
+
 @pytest.mark.parametrize(
     "hostile", ["\r\nBcc: x@evil.example", "\nBcc: x@evil.example", "\r", "\x00", "\u2028", "\x85"]
 )
@@ -118,8 +135,29 @@ def test_line_breaks_in_headers_become_spaces(hostile: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "encoded",
+    [
+        "=?utf-8?q?x=0D=0ABcc:_x@evil.example?=",
+        "=?utf-8?b?DQpCY2M6IHhAZXZpbC5leGFtcGxl?=",
+        "=?utf-8?q?=00?= é",
+        "==?utf-8?q?=0D=0ABcc:_x@evil.example?=?=",
+        "=\r?utf-8?q?=0D=0ABcc:_x@evil.example?=",
+    ],
+)
+def test_encoded_words_in_headers_stay_text(encoded: str) -> None:
+    message = parsed(replace(MAIL, sender_name=f"Lumen {encoded}", subject=f"Visit {encoded}"))
+    assert set(message.keys()) == EXPECTED_HEADERS
+    text = encoded.replace("\r", " ").replace("=?", "= ?")
+    assert message["Subject"] == f"Visit {text}"
+    (sender,) = message["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == (f"Lumen {text}", MAIL.sender)
+
+
+@pytest.mark.parametrize(
     "address",
     [
+        "=?utf-8?q?x=40evil.example=2C?=@example.com",
+        '"=?utf-8?q?=0D=0ABcc=3A_x=40evil.example?="@example.com',
         "zoe@example.com\r\nBcc: x@evil.example",
         "zoe@example.com, x@evil.example",
         "zoe",

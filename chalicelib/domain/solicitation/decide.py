@@ -208,6 +208,8 @@ def _is_too_old(facts: Facts, survey: SavedSurvey) -> bool:
 
 def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bool:
     assert facts.store  # noqa: S101 - a survey was found for the store
+    if not survey.resolicitation_delay:
+        return False
     delay = timedelta(seconds=min(survey.resolicitation_delay, MAX_RESOLICITATION_DELAY_S))
     scopes = scopes_of(facts.store.id, facts.store.brand_id, survey.id)
     scope = scopes[survey.resolicitation_mode]

@@ -172,13 +172,16 @@ def direction(language: Language) -> str:
     return "rtl" if is_right_to_left(language) else "ltr"
 
 
-def shortened(text: str, length: int) -> str:
+def shortened(text: str, length: int, ellipsis: str = "…") -> str:
     """Return the text as one line without control characters, with at most ``length`` characters.
 
     Characters that change the direction of the text count as control characters.
+
+    Args:
+        ellipsis: the end of a text that was shortened.
     """
     line = _CONTROLS.sub(" ", text).strip()
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+    return line if len(line) <= length else line[: length - len(ellipsis)].rstrip() + ellipsis
 
 
 def _greeting(first_name: str | None, words: Words) -> str:

@@ -66,8 +66,13 @@ class MailDomain:
 
 
 def domain_of(email: str) -> str:
-    """Return the domain of an e-mail address in lower case."""
-    return email.rpartition("@")[2].lower()
+    """Return the domain of an e-mail address in lower case and in ASCII, as SES requires."""
+    domain = email.rpartition("@")[2].lower()
+    if domain.isascii():
+        return domain
+    import idna
+
+    return idna.encode(domain, uts46=True).decode()
 
 
 def mail_from_of(domain: str) -> str:

@@ -23,8 +23,9 @@ def hold_until(hours: SendingHours, time_zone: str, now: datetime) -> datetime |
         return None
     days = (local.date() + timedelta(days=number) for number in range(_DAYS))
     starts = (
-        datetime.combine(day, hours.start, zone).astimezone(UTC)
+        datetime.combine(day, hours.start.replace(fold=fold), zone).astimezone(UTC)
         for day in days
         if weekdays[day.weekday()] in hours.weekdays
+        for fold in (0, 1)  # The start occurs twice if the clocks go back.
     )
     return next(start for start in starts if start > now)

@@ -100,8 +100,9 @@ def record_purchase(
     Args:
         solicit: whether to send a survey. Without it, the solicitation of a new purchase is
             skipped with the reason NOT_REQUESTED.
-        sent_at: the time at which the partner sent the purchase. If the customer was erased since
-            then, the purchase is recorded without the customer.
+        sent_at: the time at which the partner sent the purchase. If the stored version was sent
+            later, nothing changes. If the customer was erased since then, the purchase is recorded
+            without the customer.
 
     Raises:
         InvalidInput: the definition is invalid.
@@ -177,13 +178,23 @@ def _attempt(recording: _Recording, *, solicit: bool) -> _Recorded:
         now,
         _erasure_id(recording),
     )
+    if known.purchase and known.solicitation and _is_current(recording, known):
+        return _Recorded(known.purchase, known.solicitation)
     if recording.sent_at and known.erased_at and recording.sent_at <= known.erased_at:
         return _attempt(_without_person(recording), solicit=solicit)
-    if known.purchase and known.solicitation and known.input_hash == recording.input_hash:
-        return _Recorded(known.purchase, known.solicitation)
     if recording.definition.customer_id and not known.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])
     return _save(recording, known, now, solicit=solicit)
+
+
+def _is_current(recording: _Recording, known: Known) -> bool:
+    """Return whether the stored version is the same as this version, or was sent later.
+
+    The queue does not preserve the order of messages.
+    """
+    if recording.sent_at and known.sent_at and recording.sent_at < known.sent_at:
+        return True
+    return known.input_hash == recording.input_hash
 
 
 def _erasure_id(recording: _Recording) -> str | None:
@@ -212,7 +223,7 @@ def _save(recording: _Recording, known: Known, now: datetime, *, solicit: bool) 
     is_again = known.solicitation is not None and known.solicitation.is_open
 
     def save_all(write: Any) -> None:
-        purchases.put(write, account_id, purchase, recording.input_hash, earlier)
+        purchases.put(write, account_id, purchase, recording.input_hash, earlier, recording.sent_at)
         if known.solicitation is None:
             solicitations.add(write, new)
         elif is_again:

@@ -102,7 +102,8 @@ def invitation_text(invitation: SurveyInvitation) -> str:
 def message_text(invitation: SurveyInvitation) -> str:
     """Return the text message of an invitation, with any number of segments."""
     language = invitation_language(invitation.survey, invitation.customer.language)
-    place = shortened(invitation.place_name, _MAX_PLACE)
+    # GSM-7 has no character for an ellipsis. In UCS-2, the text would have more segments.
+    place = shortened(invitation.place_name, _MAX_PLACE, ellipsis="...")
     return words_in(language).sms.format(place=place, link=_text_link(invitation))
 
 

@@ -20,7 +20,7 @@ from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Solicited, scopes_of
-from chalicelib.domain.solicitation.decide import Hold, Send, Skip, decide
+from chalicelib.domain.solicitation.decide import Hold, Send, Skip, SkipReason, decide
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
@@ -38,6 +38,7 @@ from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.messages import SentMessage
+from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, time_left_s
 
 MAX_CONCURRENCY: Final = 5
@@ -133,7 +134,7 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
             return SendingOutcome.HELD
     if time_left_s() < _CLAIM_S:
         return SendingOutcome.DEFERRED
-    return _claim(case, decision, token)
+    return _claim_unanswered(case, decision, token)
 
 
 def _revoke_optins(case: Case, write: Any) -> None:
@@ -150,6 +151,23 @@ def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
         return SendingOutcome.NOTHING_TO_DO
     is_expired = solicitations.expire(solicitation, now)
     return SendingOutcome.UNKNOWN if is_expired else SendingOutcome.NOTHING_TO_DO
+
+
+def _claim_unanswered(case: Case, decision: Send, token: str) -> _Claimed | SendingOutcome:
+    """Claim the solicitation. Skip it if the customer has already answered the survey.
+
+    This happens if the outcome UNKNOWN is sent again although the customer received the message.
+
+    Raises:
+        Contention: a fact has changed since it was read.
+    """
+    try:
+        return _claim(case, decision, token)
+    except Contention as contention:
+        if not (contention.condition_failed and contention.is_only_on(TrackerRow)):
+            raise
+    solicitations.skip(case.solicitation, SkipReason.ALREADY_SOLICITED, case.facts.now)
+    return SendingOutcome.SKIPPED
 
 
 def _claim(case: Case, decision: Send, token: str) -> _Claimed:
@@ -174,6 +192,7 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
     )
     claimed = replace(
         case.solicitation,
+        customer_id=recipient.customer.id,
         claim_token=token,
         survey_id=decision.survey.id,
         channel=decision.channel,

@@ -52,6 +52,25 @@ def test_carriage_return_does_not_end_json_line(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("columns", ["customer,customer.email", "customer.email,customer"])
+def test_column_of_object_does_not_end_file(tmp_path: Path, columns: str) -> None:
+    path = tmp_path / "purchases.csv"
+    path.write_text(f"{columns},externalId\na,b,1\n,,2\n")
+    with open_purchases(path) as purchases:
+        first, second = purchases.lines
+    assert isinstance(first.definition["customer"], str)  # a validation error of this line
+    assert second.definition == {"externalId": "2"}
+
+
+def test_number_with_too_many_digits_does_not_end_file(tmp_path: Path) -> None:
+    path = tmp_path / "purchases.jsonl"
+    path.write_text('{"externalId": ' + "1" * 5_000 + '}\n{"externalId": "2"}\n')
+    with open_purchases(path) as purchases:
+        first, second = purchases.lines
+    assert first.error == "Contains a number with too many digits."
+    assert second.definition == {"externalId": "2"}
+
+
 @pytest.mark.parametrize("content", [b"externalId\n\xff", None])
 def test_unreadable_file_is_rejected_before_its_first_line(
     tmp_path: Path, content: bytes | None

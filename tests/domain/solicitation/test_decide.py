@@ -162,6 +162,7 @@ def test_age_of_purchase_is_evaluated_only_at_first_processing(
 @pytest.mark.parametrize(
     ("ago", "expected"),
     [
+        (-SECOND, "ALREADY_SOLICITED"),
         (timedelta(), "ALREADY_SOLICITED"),
         (30 * DAY - SECOND, "ALREADY_SOLICITED"),
         (30 * DAY, "EMAIL"),
@@ -210,8 +211,10 @@ def test_resolicitation_delay_is_at_most_366_days(ago: timedelta, expected: str)
     assert outcome(given) == expected
 
 
-def test_resolicitation_delay_of_zero_never_skips_purchase() -> None:
-    person = with_contact("record", solicited=solicited("account", timedelta()))
+# The clock of the process that sent the last survey can be ahead.
+@pytest.mark.parametrize("ago", [timedelta(), -SECOND])
+def test_resolicitation_delay_of_zero_never_skips_purchase(ago: timedelta) -> None:
+    person = with_contact("record", solicited=solicited("account", ago))
     given = facts(recipient=person, surveys=[survey(resolicitationDelay=0)])
     assert outcome(given) == "EMAIL"
 
@@ -329,6 +332,16 @@ def test_sending_hours_that_clock_change_skips_hold_message_until_next_start() -
     skipped = hold_until(hours, "Europe/Paris", paris(29, time(1, 59, 59), 3))
     assert skipped == datetime(2026, 3, 29, 1, tzinfo=UTC)
     assert hold_until(hours, "Europe/Paris", skipped) == datetime(2026, 4, 5, 0, tzinfo=UTC)
+
+
+def test_message_is_held_only_until_second_start_when_clock_change_repeats_start() -> None:
+    hours = SendingHours.model_validate({"start": "02:30", "end": "20:00"})
+    # On 25 October 2026, the time 02:30 occurs at 00:30 and at 01:30 UTC.
+    first, second = (datetime(2026, 10, 25, hour, 30, tzinfo=UTC) for hour in (0, 1))
+    assert hold_until(hours, "Europe/Paris", first - SECOND) == first
+    assert hold_until(hours, "Europe/Paris", first) is None
+    assert hold_until(hours, "Europe/Paris", second - SECOND) == second
+    assert hold_until(hours, "Europe/Paris", second) is None
 
 
 def test_held_message_is_decided_again() -> None:

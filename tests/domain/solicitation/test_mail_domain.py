@@ -11,6 +11,11 @@ def test_domain_of_address_is_in_lower_case(email: str) -> None:
     assert domain_of(email) == "shop.example"
 
 
+@pytest.mark.parametrize("email", ["help@bücher.example", "help@BÜCHER.example"])
+def test_international_domain_is_converted_to_ascii(email: str) -> None:
+    assert domain_of(email) == "xn--bcher-kva.example"
+
+
 @pytest.mark.parametrize("dkim", ["Success", "Pending"])
 @pytest.mark.parametrize("mail_from", ["Success", "Failed"])
 def test_only_success_is_verified(dkim: str, mail_from: str) -> None:

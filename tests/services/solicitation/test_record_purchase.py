@@ -9,15 +9,16 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.storage import counters
+from chalicelib.storage import counters, purchases
 from chalicelib.storage.counters import Counted, Listed
 from tests.services.customers.importing import all_customers
 from tests.services.faults import before_request, inject_fault
@@ -93,6 +94,23 @@ def test_queue_function_counts_purchase_once_however_often_it_is_delivered(shop:
     assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [1]
     assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
     assert len(set(SOLICITATION_QUEUE.queued_messages(shop.account_id))) == 1
+
+
+@pytest.mark.parametrize(("later_ms", "expected"), [(-1, {"n": 1}), (0, {"n": 2}), (1, {"n": 2})])
+def test_message_that_was_sent_before_stored_version_changes_nothing(
+    shop: Shop, later_ms: int, expected: dict[str, int]
+) -> None:
+    definition, now = shop.definition(), clock.now()
+    first, second = (message(shop, definition | {"metadata": {"n": n}}) for n in (1, 2))
+    PURCHASE_QUEUE.deliver([first], sent_at=now)
+    later = now + timedelta(milliseconds=later_ms)
+    assert PURCHASE_QUEUE.deliver([second], receive_count=2, sent_at=later) == []
+    record_id = purchase_id(shop.account_id, DataSource("Site"), definition["externalId"])
+    purchase = purchases.find(shop.account_id, record_id)
+    assert purchase
+    assert purchase.metadata == expected
+    imported = shop.record(**definition)  # The sending time of an import is unknown.
+    assert imported.metadata == {}
 
 
 def test_purchases_with_same_email_and_phone_number_belong_to_one_customer(shop: Shop) -> None:

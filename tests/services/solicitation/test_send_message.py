@@ -19,6 +19,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_tracker
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
+from chalicelib.domain.solicitation.sms_segments import size_of
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.outbound import providers
 from chalicelib.services.solicitation import send_message as service
@@ -155,6 +156,17 @@ def test_text_message_with_too_many_segments_is_rejected(
     with pytest.raises(MessageRejected) as error:
         invitation_text(sent)
     assert error.value.reason == reason
+
+
+@pytest.mark.parametrize(("place", "shown"), [("a" * 60, "a" * 60), ("a" * 61, "a" * 57 + "...")])
+def test_long_name_of_place_does_not_change_encoding_of_text_message(
+    configure: Configure, place: str, shown: str
+) -> None:
+    sent = text_message()
+    assert sent.brand
+    text = invitation_text(replace(sent, brand=sent.brand.model_copy(update={"name": place})))
+    assert text.startswith(f"{shown}:")
+    assert size_of(text).encoding == "GSM-7"
 
 
 @pytest.mark.parametrize(

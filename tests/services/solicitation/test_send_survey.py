@@ -27,10 +27,12 @@ from chalicelib.services.solicitation.manage import resend
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
-from chalicelib.storage import contacts
+from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import ContactRow, contact_key
+from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
+from tests.policies import allowed
 from tests.services.faults import Killed, before_request, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
@@ -277,6 +279,16 @@ def test_bounce_marks_address_and_keeps_optin(shop: Shop) -> None:
     assert (customer.email_bounced, customer.email_optin) == (True, True)
 
 
+@pytest.mark.parametrize("reason", [r for r in SuppressionReason if r != "BOUNCED"])
+def test_bounce_in_any_order_does_not_replace_other_reason(
+    shop: Shop, reason: SuppressionReason
+) -> None:
+    key = contact_key(shop.contact_hash("zoe@example.test"))
+    for event in (SuppressionReason.BOUNCED, reason, SuppressionReason.BOUNCED):
+        shop.suppress("zoe@example.test", event)
+    assert contacts.find_many([key])[key].suppressed == {Channel.EMAIL: reason}
+
+
 def test_purchase_does_not_turn_on_optin_of_suppressed_address(
     shop: Shop, time: Time, provider: Provider
 ) -> None:
@@ -335,6 +347,41 @@ def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Pr
     shop.solicit()
     stats = read_stats(shop.account_id)
     assert (stats.surveys_sent, stats.surveys_unknown) == (1, 0)
+
+
+def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> None:
+    provider.reactions = [OutcomeUnknown("late")]
+    provider.fails_after_sending = True
+    purchase = shop.record(externalId="1")
+    shop.solicit()
+    resend(shop.account_id, DataSource("Site"), "1")
+    with transaction() as write:
+        trackers.consume(write, provider.sent[0].tracker_id, new_id(), clock.now())
+    shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "ALREADY_SOLICITED")
+    assert len(provider.sent) == 1
+    stats = read_stats(shop.account_id)
+    assert (stats.surveys_skipped, stats.surveys_unknown) == (1, 0)
+
+
+def test_deferred_survey_belongs_to_new_customer_of_purchase(
+    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
+
+    def move(_: object) -> None:
+        with allowed("record_purchase"):
+            shop.record(externalId="1", customer={"email": "b@example.test", "emailOptin": True})
+        raise MessageNotSent("Throttling")
+
+    provider.reactions = [move]
+    purchase = shop.record(externalId="1")
+    shop.solicit()
+    shop.advance(time, SIX_MINUTES)
+    assert outcome(purchase) == ("SENT", "")
+    (invitation,) = provider.sent
+    assert invitation.customer.email == "b@example.test"
+    assert stored(purchase).customer_id == invitation.customer.id
 
 
 def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop, provider: Provider) -> None:
