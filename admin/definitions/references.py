@@ -1,11 +1,12 @@
 """Look up the resources to which the definitions of one ``load`` command can refer."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final, Protocol
 
 from admin.definitions.definition import Definition, Kind
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.workflows.workflow import Workflow
 
 _PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
 
@@ -18,6 +19,9 @@ class KnownResources(Protocol):
 
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         """Return whether the account has this customer."""
+
+    def workflows(self, account_id: str) -> Sequence[Workflow]:
+        """Return the account's workflows."""
 
 
 class RunReferences:
