@@ -1,11 +1,13 @@
 """Tests of ``form|survey|workflow check|export|diff|enable|disable`` and ``form list``."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import workflows
 from tests.admin.command import new_account, run
@@ -112,6 +114,29 @@ def test_form_is_disabled_and_enabled(seeded: SeededAccount, noun: str) -> None:
             if form["id"] == form_id
         ]
         assert listed["enabled"] is enabled
+
+
+@pytest.mark.parametrize("noun", ["form", "survey", "workflow"])
+def test_definition_loaded_while_it_is_disabled_is_kept(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, noun: str
+) -> None:
+    _, _, *arguments = export_commands(seeded)[noun]
+    export = (noun, "export", *arguments, "--json")
+    definition = json.loads(run(*export).stdout)
+    file = tmp_path / "definition.json"
+    file.write_text(json.dumps(definition | {"name": "New name"}))
+    now = clock.now
+
+    def load_and_return_time() -> datetime:
+        monkeypatch.setattr(clock, "now", now)
+        assert run("definition", "load", file).exit_code == 0
+        return now()
+
+    monkeypatch.setattr(clock, "now", load_and_return_time)
+    assert run(noun, "disable", *arguments).exit_code == 0
+    stored = json.loads(run(*export).stdout)
+    assert (stored["name"], stored.get("enabled")) == ("New name", False)
+    run(noun, "enable", *arguments)
 
 
 def test_unknown_form_is_reported_in_one_line(seeded: SeededAccount) -> None:
