@@ -17,13 +17,21 @@ Nested aliases are not allowed, because they could multiply the size of a file w
 """
 
 
+_JSON_TYPES: Final = frozenset({"null", "bool", "int", "float", "str", "seq", "map"})
+
+
 class PlainLoader(yaml.SafeLoader):
     """A YAML loader that converts unquoted true, false, null and decimal numbers.
 
-    It returns all other scalars as strings.
+    It returns all other scalars as strings. Explicit tags can select only the data types of JSON.
     """
 
     yaml_implicit_resolvers = {}
+    yaml_constructors = {
+        tag: constructor
+        for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+        if tag is None or tag.rpartition(":")[2] in _JSON_TYPES
+    }
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -47,6 +55,17 @@ class PlainLoader(yaml.SafeLoader):
         if self._aliases > aliases:
             self._containing_aliases.add(node)
         return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Return the value of a node. Raise a YAML error if the node's text does not fit its tag.
+
+        A number can also have too many digits for Python.
+        """
+        try:
+            return super().construct_object(node, deep)
+        except (KeyError, ValueError):
+            problem = f"invalid {node.tag.rpartition(':')[2]} value"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         """Return the mapping as a dictionary. Raise a YAML error if a key occurs twice."""
