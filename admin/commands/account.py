@@ -213,6 +213,14 @@ def change(
         notices().print(f"Changed {changed.setting} from {old} to {new}.")
     if not changes:
         notices().print("The settings already have these values.")
+    show_record(
+        {
+            "changes": [
+                {"setting": changed.setting, "old": changed.old, "new": changed.new}
+                for changed in changes
+            ]
+        }
+    )
 
 
 def _sending_hours(text: str) -> str | dict[str, Any]:

@@ -148,6 +148,20 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
     }.items() <= next(c for c in shown["changes"] if c["setting"] == "name").items()
 
 
+def test_account_set_prints_changes_as_json() -> None:
+    account = new_account()
+    command = ("account", "set", account, "--retention-days", "730", "--json")
+    change = {"setting": "retentionDays", "old": None, "new": 730}
+    assert json.loads(run(*command).stdout) == {"changes": [change]}
+    assert json.loads(run(*command).stdout) == {"changes": []}
+
+
+@pytest.mark.parametrize("price", ["nan", "inf", "-0.01", "1000.01"])
+def test_account_set_rejects_price_that_is_not_between_limits(price: str) -> None:
+    result = run("account", "set", new_account(), f"--sms-segment-price={price}")
+    assert (result.exit_code, "/smsSegmentPrice: " in result.stderr) == (1, True)
+
+
 def test_account_set_with_value_off_restores_default() -> None:
     account = new_account()
     options = ("--default-region", "--time-zone", "--sending-hours", "--retention-days")
