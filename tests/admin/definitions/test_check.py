@@ -177,3 +177,10 @@ def test_action_id_of_other_workflow_is_reported_as_load_rejects_it() -> None:
     assert errors_of(workflow(first, action), stored=[stored]) == []
     moved = [workflow(first, other), workflow(second, action)]
     assert errors_of(*moved, stored=[stored]) == []
+
+
+def test_size_of_form_includes_names_that_the_same_run_defines() -> None:
+    fields = [{"key": str(n), "type": "TEXT", "label": "😀" * 445} for n in range(10)]
+    form = contact_form(fields=fields)
+    assert errors_of(brand(name="B"), form) == []
+    assert errors_of(brand(name="😀" * 255), form) == [(1, "", "too_large")]
