@@ -123,15 +123,18 @@ class _PlainDumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: _PlainDumper, text: str) -> yaml.Node:
-    """Quote texts with line breaks other than line feeds.
+    """Write texts with line breaks other than line feeds, or with direction characters, in quotes.
 
-    YAML would change unquoted line breaks.
+    YAML would change unquoted line breaks. The terminal escapes direction characters, and YAML
+    reads the escape sequences only in double quotes.
     """
-    style = '"' if _LINE_BREAKS.intersection(text) else None
+    style = '"' if _QUOTED.intersection(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_LINE_BREAKS: Final = frozenset("\r\x85\u2028\u2029")
+_QUOTED: Final = frozenset(
+    "\r\x85\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 _PlainDumper.add_representer(str, _represent_text)
 
 
