@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.save_places import save_brand
 from chalicelib.storage import workflows
 from tests.admin.command import new_account, run
 from tests.domain.forms import factories
@@ -63,6 +64,19 @@ def test_diff_shows_changed_lines(seeded: SeededAccount, tmp_path: Path, noun: s
     assert "+name: Another name" in diff.stdout.splitlines()
     assert f"-name: {content['name']}" in diff.stdout.splitlines()
     assert "+name: Another name" in json.loads(run(noun, "diff", file, "--json").stdout)["diff"]
+
+
+def test_diff_reports_form_of_other_account(seeded: SeededAccount, tmp_path: Path) -> None:
+    form = json.loads(run("form", "export", seeded.contact_form_id, "--json").stdout)
+    account = new_account()
+    brand = save_brand(account, {"id": new_id(), "name": "Brand"})
+    file = tmp_path / "form.json"
+    file.write_text(json.dumps(form | {"account": account, "brandId": brand.id}))
+    result = run("form", "diff", file)
+    assert result.stderr == "Error: This id is already used by another account's form.\n"
+    assert (result.exit_code, result.stdout) == (1, "")
+    loaded = run("definition", "load", file)
+    assert "This id is already used by another account's form." in loaded.stderr
 
 
 def test_diff_of_new_form_shows_all_lines(seeded: SeededAccount, tmp_path: Path) -> None:
