@@ -82,6 +82,7 @@ def load(
     if problems:
         _list(problems)
         notices().print(f"{len(problems)} error(s); nothing was written.")
+        show_record({"loaded": {}, "rejected": len(problems)})
         raise typer.Exit(1)
     show_warnings(definitions)
     written: dict[str, Counter[Kind]] = {}
