@@ -11,6 +11,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.save_places import save_brand
 from chalicelib.storage import workflows
+from chalicelib.storage.contact_forms import ContactFormRow
 from tests.admin.command import new_account, run
 from tests.domain.forms import factories
 from tests.services.webhooks.delivering import add_workflow
@@ -151,6 +152,18 @@ def test_definition_loaded_while_it_is_disabled_is_kept(
     stored = json.loads(run(*export).stdout)
     assert (stored["name"], stored.get("enabled")) == ("New name", False)
     run(noun, "enable", *arguments)
+
+
+def test_definition_without_version_is_disabled_and_enabled(seeded: SeededAccount) -> None:
+    _, _, *arguments = export_commands(seeded)["workflow"]
+    ContactFormRow(seeded.contact_form_id, "document").update([ContactFormRow.version.remove()])
+    workflows.WorkflowRow(*arguments).update([workflows.WorkflowRow.version.remove()])
+    for command in (("form", seeded.contact_form_id), ("workflow", *arguments)):
+        for verb, enabled in (("disable", False), ("enable", True)):
+            result = run(command[0], verb, *command[1:], "--json")
+            assert json.loads(result.stdout)["enabled"] is enabled
+            stored = json.loads(run(command[0], "export", *command[1:], "--json").stdout)
+            assert stored.get("enabled", True) is enabled
 
 
 def test_unknown_form_is_reported_in_one_line(seeded: SeededAccount) -> None:
