@@ -33,10 +33,13 @@ _VISIBLE_CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
 } | {
     code: f"\\u{code:04x}"
-    for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    for code in (
+        *(0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
+        *range(0xD800, 0xE000),
+    )
 }
-"""Escape sequences for control characters, line separators and text direction characters, by code
-point.
+"""Escape sequences for control characters, line separators, text direction characters and lone
+surrogates, by code point.
 """
 
 

@@ -63,7 +63,7 @@ def diff_file(kind: Kind, file: Path, account: str | None) -> None:
 
 def print_definition(definition: dict[str, Any]) -> None:
     """Print a definition as YAML or, with ``--json``, as JSON."""
-    show_record(definition, write_yaml(definition).rstrip())
+    show_record(definition, write_yaml(definition).rstrip("\n"))
 
 
 def _valid_definitions(

@@ -28,7 +28,7 @@ from admin.demo.feedback import DemoFeedback, demo_feedback
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
-from admin.terminal import notices, progress_bar, results
+from admin.terminal import notices, prints_json, progress_bar, results, show_json
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
@@ -107,6 +107,9 @@ def demo(
     except OSError as error:
         notices().print(f"Error: Cannot write {output}: {error.strerror}.")
         raise typer.Exit(1) from None
+    if prints_json():
+        show_json(description.model_dump(mode="json", by_alias=True))
+        return
     results().print(f"✓ Demo data: {outcome} ({time.monotonic() - started:.1f} s)")
     _show(description, output)
 

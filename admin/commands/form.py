@@ -97,7 +97,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "enable",
         "ID",
-        f"Enable a {word}. The change takes effect within a minute.\n\nCost: three AWS requests.",
+        f"Enable a {word}. The change takes effect within a minute.\n\nCost: two AWS requests.",
     )
     def enable(form: IdArgument) -> None:
         _set_enabled(form, is_enabled=True)
@@ -106,7 +106,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         "disable",
         "ID",
         f"Disable a {word}, so that it accepts no submissions. The change takes effect within a "
-        "minute.\n\nCost: three AWS requests.",
+        "minute.\n\nCost: two AWS requests.",
     )
     def disable(form: IdArgument) -> None:
         _set_enabled(form, is_enabled=False)

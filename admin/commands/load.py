@@ -1,6 +1,7 @@
 """The command ``definition load``: load definitions from files into the service."""
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +15,11 @@ from admin.definitions.files import read_files
 from admin.definitions.save import write
 from admin.terminal import notices, progress_bar, show_record
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.manage import find_account
 from chalicelib.services.customers.read import find_customer
+from chalicelib.services.workflows.manage import list_workflows
 
 
 class StoredResources:
@@ -36,6 +39,11 @@ class StoredResources:
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         """Return whether the account has a customer with this id."""
         return find_customer(account_id, customer_id) is not None
+
+    @cache  # noqa: B019
+    def workflows(self, account_id: str) -> Sequence[Workflow]:
+        """Return the account's workflows."""
+        return list_workflows(account_id)
 
 
 def load(
@@ -74,6 +82,7 @@ def load(
     if problems:
         _list(problems)
         notices().print(f"{len(problems)} error(s); nothing was written.")
+        show_record({"loaded": {}, "rejected": len(problems)})
         raise typer.Exit(1)
     show_warnings(definitions)
     written: dict[str, Counter[Kind]] = {}

@@ -79,7 +79,7 @@ def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
 def check(file: FileArgument, account: AccountOption = None) -> None:
     """Validate workflows without saving them.
 
-    Cost: two AWS requests.
+    Cost: four AWS requests.
     """
     check_file(Kind.WORKFLOW, file, account)
 
@@ -88,7 +88,7 @@ def check(file: FileArgument, account: AccountOption = None) -> None:
 def diff(file: FileArgument, account: AccountOption = None) -> None:
     """Compare workflows in a file with the saved workflows. Exit with status 1 if they differ.
 
-    Cost: two AWS requests, and two per workflow.
+    Cost: four AWS requests, and two per workflow.
     """
     diff_file(Kind.WORKFLOW, file, account)
 

@@ -8,14 +8,13 @@ have.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.definitions.identify import KnownAccounts, identify_definition
 from admin.definitions.references import KnownResources, RunReferences
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.places import parse_store_definition
+from chalicelib.domain.accounts.places import Directory, parse_store_definition
 from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.definitions import parse_definition
@@ -35,6 +34,7 @@ from chalicelib.domain.forms.definitions.survey import (
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.purchase import parse_purchase_definition
 from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
+from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.settings import settings
 
 
@@ -83,8 +83,7 @@ def warnings(definitions: Sequence[Definition]) -> list[Problem]:
 
 
 def _rule_problems(definitions: Sequence[Definition], known: Known) -> Iterator[Problem]:
-    references = RunReferences(definitions, known)
-    now = clock.now()
+    rules = _Rules(RunReferences(definitions, known), known)
     origins: dict[tuple[str, Kind, str], str] = {}
     for definition in definitions:
         origin = definition.origin
@@ -95,34 +94,57 @@ def _rule_problems(definitions: Sequence[Definition], known: Known) -> Iterator[
                 detail = f"Duplicate id, first used in {first}."
                 yield Problem(origin, InputError("/id", "duplicate", detail))
         try:
-            _check_rules(definition, references, now)
+            rules.check(definition)
         except InvalidInput as error:
             yield from (Problem(origin, input_error) for input_error in error.errors)
         except InputTooLarge as error:
             yield Problem(origin, InputError("", "too_large", str(error)))
 
 
-def _check_rules(definition: Definition, references: RunReferences, now: datetime) -> None:
-    account_id, content = definition.account_id, definition.content
-    directory = references.directory(account_id)
-    match definition.kind:
-        case Kind.STORE:
-            parse_store_definition(content, directory)
-        case Kind.CUSTOMER:
-            customer = parse_definition(content, CustomerDefinition)
-            build_customer(customer, merge_tags(account_id, customer.tags, {}, now), now)
-        case Kind.CONTACT_FORM:
-            build_contact_form(parse_contact_form_definition(content, directory), directory, now)
-        case Kind.SURVEY:
-            build_survey(parse_survey_definition(content, directory), directory, now)
-        case Kind.WORKFLOW:
-            allow_private = settings().private_webhooks
-            build_workflow(
-                parse_workflow_definition(content, directory, allow_private=allow_private), now
-            )
-        case Kind.PURCHASE:
-            parse_purchase_definition(
-                content,
-                directory,
-                lambda customer_id: references.has_customer(account_id, customer_id),
-            )
+class _Rules:
+    """The rules that valid definitions must satisfy, checked in the order of the definitions."""
+
+    def __init__(self, references: RunReferences, known: Known) -> None:
+        self._references = references
+        self._known = known
+        self._now = clock.now()
+        self._workflows: dict[str, dict[str, Workflow]] = {}
+
+    def check(self, definition: Definition) -> None:
+        """Check the rules of one definition.
+
+        Raises:
+            InvalidInput, InputTooLarge: the definition violates a rule.
+        """
+        account_id, content = definition.account_id, definition.content
+        directory, now = self._references.directory(account_id), self._now
+        match definition.kind:
+            case Kind.STORE:
+                parse_store_definition(content, directory)
+            case Kind.CUSTOMER:
+                customer = parse_definition(content, CustomerDefinition)
+                build_customer(customer, merge_tags(account_id, customer.tags, {}, now), now)
+            case Kind.CONTACT_FORM:
+                form = parse_contact_form_definition(content, directory)
+                build_contact_form(form, directory, now)
+            case Kind.SURVEY:
+                build_survey(parse_survey_definition(content, directory), directory, now)
+            case Kind.WORKFLOW:
+                self._check_workflow(account_id, content, directory)
+            case Kind.PURCHASE:
+                parse_purchase_definition(
+                    content,
+                    directory,
+                    lambda customer_id: self._references.has_customer(account_id, customer_id),
+                )
+
+    def _check_workflow(self, account_id: str, content: Any, directory: Directory) -> None:
+        """Check a workflow against the workflows that exist when this run saves it."""
+        if account_id not in self._workflows:
+            stored = self._known.workflows(account_id)
+            self._workflows[account_id] = {workflow.id: workflow for workflow in stored}
+        workflows = self._workflows[account_id]
+        parsed = parse_workflow_definition(
+            content, directory, workflows.values(), allow_private=settings().private_webhooks
+        )
+        workflows[parsed.id] = build_workflow(parsed, self._now)

@@ -11,7 +11,7 @@ from admin.definitions.plain_yaml import write_yaml
 from admin.definitions.references import RunReferences
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.definitions.contact_form import (
     build_contact_form,
@@ -29,6 +29,9 @@ def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> 
 
     Only definitions of this kind are compared. The other definitions are used to resolve
     references.
+
+    Raises:
+        Conflict: another account uses the id of a form. `load` would reject the form.
     """
     references = RunReferences(definitions, known)
     for definition in definitions:
@@ -66,6 +69,8 @@ def _new_workflow(definition: Definition, directory: Directory) -> dict[str, Any
 def _saved_form(kind: FormKind) -> Callable[[Definition], dict[str, Any] | None]:
     def saved(definition: Definition) -> dict[str, Any] | None:
         form = find_form(kind, definition.resource_id or "")
+        if form and form.account_id != definition.account_id:
+            raise Conflict("This id is already used by another account's form.")
         return form_definition(form.account_id, form.saved) if form else None
 
     return saved

@@ -50,6 +50,8 @@ def _contents(path: Path) -> Iterator[Any]:
         raise _NotReadable(f"Invalid JSON: line {error.lineno}: {error.msg}.") from None
     except UnicodeDecodeError:
         raise _NotReadable("Invalid UTF-8.") from None
+    except ValueError:
+        raise _NotReadable("A number has too many digits.") from None
     except RecursionError:
         raise _NotReadable("Nested too deeply.") from None
     except OSError as error:

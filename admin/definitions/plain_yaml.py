@@ -17,13 +17,21 @@ Nested aliases are not allowed, because they could multiply the size of a file w
 """
 
 
+_JSON_TYPES: Final = frozenset({"null", "bool", "int", "float", "str", "seq", "map"})
+
+
 class PlainLoader(yaml.SafeLoader):
     """A YAML loader that converts unquoted true, false, null and decimal numbers.
 
-    It returns all other scalars as strings.
+    It returns all other scalars as strings. Explicit tags can select only the data types of JSON.
     """
 
     yaml_implicit_resolvers = {}
+    yaml_constructors = {
+        tag: constructor
+        for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+        if tag is None or tag.rpartition(":")[2] in _JSON_TYPES
+    }
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -47,6 +55,17 @@ class PlainLoader(yaml.SafeLoader):
         if self._aliases > aliases:
             self._containing_aliases.add(node)
         return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Return the value of a node. Raise a YAML error if the node's text does not fit its tag.
+
+        A number can also have too many digits for Python.
+        """
+        try:
+            return super().construct_object(node, deep)
+        except (KeyError, ValueError):
+            problem = f"invalid {node.tag.rpartition(':')[2]} value"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         """Return the mapping as a dictionary. Raise a YAML error if a key occurs twice."""
@@ -104,15 +123,18 @@ class _PlainDumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: _PlainDumper, text: str) -> yaml.Node:
-    """Quote texts with line breaks other than line feeds.
+    """Write texts with line breaks other than line feeds, or with direction characters, in quotes.
 
-    YAML would change unquoted line breaks.
+    YAML would change unquoted line breaks. The terminal escapes direction characters, and YAML
+    reads the escape sequences only in double quotes.
     """
-    style = '"' if _LINE_BREAKS.intersection(text) else None
+    style = '"' if _QUOTED.intersection(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_LINE_BREAKS: Final = frozenset("\r\x85\u2028\u2029")
+_QUOTED: Final = frozenset(
+    "\r\x85\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 _PlainDumper.add_representer(str, _represent_text)
 
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Conflict
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
@@ -47,6 +49,7 @@ class FormRow(Table):
     list_block = UnicodeAttribute(null=True)
     submission_count = IntegerAttribute(null=True)
     document = CompressedJsonAttribute(null=True)
+    version = UnicodeAttribute(null=True)
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,15 @@ class StoredForm:
     Attributes:
         document: the form as UTF-8 JSON.
         submission_count: the number of processed submissions.
+        version: identifies the stored document. None if the form is one of a page, or if an earlier
+            release of the service saved it.
     """
 
     form_id: str
     account_id: str
     document: bytes
     submission_count: int
+    version: str | None = None
 
 
 class FormTable:
@@ -81,7 +87,11 @@ class FormTable:
             return None
         document, summary = rows[_DOCUMENT], rows[_SUMMARY]
         return StoredForm(
-            form_id, document.account_id, document.document, summary.submission_count or 0
+            form_id,
+            document.account_id,
+            document.document,
+            summary.submission_count or 0,
+            document.version,
         )
 
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:
@@ -163,6 +173,27 @@ class FormTable:
                         ),
                         self._row.form_id.does_not_exist(),
                     )
-                write.save(self._row(form_id, _DOCUMENT, account_id=account_id, document=document))
+                write.save(
+                    self._row(
+                        form_id,
+                        _DOCUMENT,
+                        account_id=account_id,
+                        document=document,
+                        version=new_id(),
+                    )
+                )
 
         retry_on_contention(attempt)
+
+    def replace_document(self, read: StoredForm, document: bytes) -> bool:
+        """Replace the document of a form. Return False if the form has changed. One request.
+
+        Args:
+            read: the form, as `find` returned it.
+        """
+        row, version = self._row(read.form_id, _DOCUMENT), self._row.version
+        is_unchanged = version == read.version if read.version else version.does_not_exist()
+        actions: list[Action] = [self._row.document.set(document), version.set(new_id())]
+        return try_write(
+            lambda: row.update(actions, condition=self._row.form_id.exists() & is_unchanged)
+        )

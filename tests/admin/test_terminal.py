@@ -6,7 +6,7 @@ from unicodedata import category
 import pytest
 
 from admin import terminal
-from admin.terminal import cell_text, notices, results, show_table
+from admin.terminal import cell_text, notices, results, show_json, show_table
 from chalicelib.domain.ids import new_id
 from chalicelib.services.webhooks import deliveries
 from tests.admin.command import new_account, run
@@ -24,6 +24,14 @@ from tests.web.seeded_account import seed_account
 CONTROLS = [character for character in map(chr, range(0x110000)) if category(character) == "Cc"]
 HOSTILE = "a\x1b]0;owned\x07b\x9b2Jc\rd\x00e\x7ff"
 VISIBLE = r"a\x1b]0;owned\x07b\x9b2Jc\x0dd\x00e\x7ff"
+
+
+@pytest.mark.parametrize("surrogate", "\ud800\udcff\udfff", ids=ascii)
+def test_lone_surrogate_is_escaped(surrogate: str, capsys: pytest.CaptureFixture[str]) -> None:
+    results().print(f"a{surrogate}b")
+    show_json([surrogate])
+    escaped = f"\\u{ord(surrogate):04x}"
+    assert capsys.readouterr().out == f'a{escaped}b\n[\n  "{escaped}"\n]\n'
 
 
 @pytest.mark.parametrize("character", "\u2028\u2029\u202a\u202e\u2066\u2069", ids=ascii)

@@ -198,6 +198,9 @@ class EmptyAccounts:
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         return False
 
+    def workflows(self, account_id: str) -> tuple[()]:
+        return ()
+
 
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_random_messages_and_definitions_raise_no_exception(client: Any, tmp_path: Path) -> None:

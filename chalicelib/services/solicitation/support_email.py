@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
@@ -12,6 +13,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.mail_domain import MailDomain, domain_of
 from chalicelib.outbound import mail_domains
 from chalicelib.services.accounts.manage import require_account
+from chalicelib.services.forms.saved import SavedForm, change_form
 from chalicelib.storage.surveys import surveys
 
 
@@ -57,7 +59,7 @@ def create_support_email(
         raise NotFound("survey")
     domain = register_mail_domain(email)
     chosen = [survey for survey in saved if survey.id in survey_ids or _uses(survey, email)]
-    return domain, _store(account_id, chosen, email, domain)
+    return domain, _store(chosen, email, domain)
 
 
 def check_support_email(account_id: str, email: str) -> tuple[MailDomain, list[str]]:
@@ -71,7 +73,7 @@ def check_support_email(account_id: str, email: str) -> tuple[MailDomain, list[s
     require_account(account_id)
     domain = require_mail_domain(email)
     chosen = [survey for survey in _surveys(account_id) if _uses(survey, email)]
-    return domain, _store(account_id, chosen, email, domain)
+    return domain, _store(chosen, email, domain)
 
 
 def list_support_emails(account_id: str) -> list[UsedSupportEmail]:
@@ -102,8 +104,10 @@ def _uses(survey: SavedSurvey, email: str) -> bool:
     return survey.support_email is not None and survey.support_email.email == email
 
 
-def _store(account_id: str, chosen: list[SavedSurvey], email: str, domain: MailDomain) -> list[str]:
-    for survey in chosen:
+def _store(chosen: list[SavedSurvey], email: str, domain: MailDomain) -> list[str]:
+    def change(survey: SavedForm) -> SavedForm:
+        if not isinstance(survey, SavedSurvey):
+            return survey
         now = format_timestamp(clock.now())
         before = survey.support_email
         if before is None or before.email != email:
@@ -114,9 +118,11 @@ def _store(account_id: str, chosen: list[SavedSurvey], email: str, domain: MailD
                 email=email,
             )
         described = domain.describe(before)
-        if described != survey.support_email:
-            changed = survey.model_copy(
-                update={"support_email": described.model_copy(update={"updated_at": now})}
-            )
-            surveys.save(account_id, survey.id, changed.model_dump_json().encode())
+        if described == survey.support_email:
+            return survey
+        dated = described.model_copy(update={"updated_at": now})
+        return survey.model_copy(update={"support_email": dated})
+
+    for survey in chosen:
+        change_form(FormKind.SURVEY, survey.id, change)
     return [survey.name for survey in chosen]

@@ -73,9 +73,15 @@ def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) ->
     Raises:
         NotFound: the workflow does not exist.
     """
-    workflow = find_workflow(account_id, workflow_id)
-    if workflow.enabled != enabled:
+
+    def change(workflow: Workflow) -> Workflow:
+        if workflow.enabled == enabled:
+            return workflow
         changed = {"enabled": enabled, "updated_at": format_timestamp(clock.now())}
-        workflow = workflow.model_copy(update=changed)
-        workflows.save(account_id, workflow)
+        return workflow.model_copy(update=changed)
+
+    require_account(account_id)
+    workflow = workflows.change(account_id, workflow_id, change)
+    if workflow is None:
+        raise NotFound("workflow")
     return workflow

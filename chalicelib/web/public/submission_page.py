@@ -72,20 +72,25 @@ def _show_again(
     """Return the form with the respondent's answers and, if there is one, the error.
 
     If the idempotency key is already used for other answers, the form gets a new key, so that the
-    respondent can decide to send these answers too.
+    respondent can decide to send these answers too. Invalid answers to hidden or removed fields are
+    dropped, because the respondent cannot correct them.
     """
     form = wanted.display(request.respondent)
-    answers = posted_answers(request.parts)
+    words = words_in(form.view.language)
+    posted = posted_answers(request.parts)
     key = dict(request.parts).get(IDEMPOTENCY_PART, "")
-    errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in answers])
+    errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted])
+    answers = {
+        field_id: form.questionnaire.canonical(field_id, values)
+        for field_id, values in reversed(posted)
+        if field_id in form.questionnaire.fields
+    }
+    dropped = errors.keys() - form.questionnaire.visible_fields(answers)
+    message = words.not_sent if dropped else ""
     state = FormState(
-        answers={
-            field_id: form.questionnaire.canonical(field_id, values)
-            for field_id, values in reversed(answers)
-            if field_id in form.questionnaire.fields
-        },
+        answers={field_id: texts for field_id, texts in answers.items() if field_id not in dropped},
         errors=errors,
-        message=_message(error, words_in(form.view.language)) if has_other_errors else "",
+        message=_message(error, words) if has_other_errors else message,
         idempotency_key="" if isinstance(error, IdempotencyKeyReused) else key,
     )
     response = show_form(wanted, form, state, status_of(error) if error else 200)

@@ -166,6 +166,12 @@ def test_account_set_keeps_retention_without_confirmation() -> None:
     assert run("account", "set", account, "--retention-days", "off").exit_code == 0
 
 
+@pytest.mark.parametrize("price", ["nan", "inf", "-0.01", "1000.01"])
+def test_account_set_rejects_price_that_is_not_between_limits(price: str) -> None:
+    result = run("account", "set", new_account(), f"--sms-segment-price={price}")
+    assert (result.exit_code, "/smsSegmentPrice: " in result.stderr) == (1, True)
+
+
 def test_account_set_with_value_off_restores_default() -> None:
     account = new_account()
     options = ("--default-region", "--time-zone", "--sending-hours", "--retention-days")

@@ -194,6 +194,11 @@ def test_second_demo_run_replaces_used_trackers(output: Path) -> None:
     assert replaced_trackers[23] not in (first, *others)
 
 
+def test_demo_run_prints_demo_file_as_json(output: Path) -> None:
+    result = run("demo-data", "load", "--base-url", BASE_URL, "--output", output, "--json")
+    assert json.loads(result.stdout) == json.loads(output.read_text())
+
+
 def test_demo_run_without_demo_file_issues_new_credentials(output: Path) -> None:
     first = demo(output)
     output.write_text("{}")

@@ -1,13 +1,17 @@
 """Tests of ``form|survey|workflow check|export|diff|enable|disable`` and ``form list``."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.save_places import save_brand
 from chalicelib.storage import workflows
+from chalicelib.storage.contact_forms import ContactFormRow
 from tests.admin.command import new_account, run
 from tests.domain.forms import factories
 from tests.services.webhooks.delivering import add_workflow
@@ -63,6 +67,19 @@ def test_diff_shows_changed_lines(seeded: SeededAccount, tmp_path: Path, noun: s
     assert "+name: Another name" in json.loads(run(noun, "diff", file, "--json").stdout)["diff"]
 
 
+def test_diff_reports_form_of_other_account(seeded: SeededAccount, tmp_path: Path) -> None:
+    form = json.loads(run("form", "export", seeded.contact_form_id, "--json").stdout)
+    account = new_account()
+    brand = save_brand(account, {"id": new_id(), "name": "Brand"})
+    file = tmp_path / "form.json"
+    file.write_text(json.dumps(form | {"account": account, "brandId": brand.id}))
+    result = run("form", "diff", file)
+    assert result.stderr == "Error: This id is already used by another account's form.\n"
+    assert (result.exit_code, result.stdout) == (1, "")
+    loaded = run("definition", "load", file)
+    assert "This id is already used by another account's form." in loaded.stderr
+
+
 def test_diff_of_new_form_shows_all_lines(seeded: SeededAccount, tmp_path: Path) -> None:
     definition = factories.contact_form(id=new_id(), brandId=seeded.brand_id)
     file = tmp_path / "new.json"
@@ -112,6 +129,41 @@ def test_form_is_disabled_and_enabled(seeded: SeededAccount, noun: str) -> None:
             if form["id"] == form_id
         ]
         assert listed["enabled"] is enabled
+
+
+@pytest.mark.parametrize("noun", ["form", "survey", "workflow"])
+def test_definition_loaded_while_it_is_disabled_is_kept(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, noun: str
+) -> None:
+    _, _, *arguments = export_commands(seeded)[noun]
+    export = (noun, "export", *arguments, "--json")
+    definition = json.loads(run(*export).stdout)
+    file = tmp_path / "definition.json"
+    file.write_text(json.dumps(definition | {"name": "New name"}))
+    now = clock.now
+
+    def load_and_return_time() -> datetime:
+        monkeypatch.setattr(clock, "now", now)
+        assert run("definition", "load", file).exit_code == 0
+        return now()
+
+    monkeypatch.setattr(clock, "now", load_and_return_time)
+    assert run(noun, "disable", *arguments).exit_code == 0
+    stored = json.loads(run(*export).stdout)
+    assert (stored["name"], stored.get("enabled")) == ("New name", False)
+    run(noun, "enable", *arguments)
+
+
+def test_definition_without_version_is_disabled_and_enabled(seeded: SeededAccount) -> None:
+    _, _, *arguments = export_commands(seeded)["workflow"]
+    ContactFormRow(seeded.contact_form_id, "document").update([ContactFormRow.version.remove()])
+    workflows.WorkflowRow(*arguments).update([workflows.WorkflowRow.version.remove()])
+    for command in (("form", seeded.contact_form_id), ("workflow", *arguments)):
+        for verb, enabled in (("disable", False), ("enable", True)):
+            result = run(command[0], verb, *command[1:], "--json")
+            assert json.loads(result.stdout)["enabled"] is enabled
+            stored = json.loads(run(command[0], "export", *command[1:], "--json").stdout)
+            assert stored.get("enabled", True) is enabled
 
 
 def test_unknown_form_is_reported_in_one_line(seeded: SeededAccount) -> None:

@@ -123,7 +123,8 @@ kind: shop
     customers_file.write_text(
         json.dumps([7, {"kind": "customer", "id": new_id(), "email": "nobody", "account": "x"}])
     )
-    result = run("definition", "load", places_file, customers_file, "--account", account)
+    command = ("definition", "load", places_file, customers_file, "--account", account)
+    result = run(*command)
     assert result.exit_code == 1
     assert not result.stdout
     *errors, last = result.stderr.splitlines()
@@ -137,6 +138,8 @@ kind: shop
         f"{customers_file}, definition 2, /email (invalid_email)",
     ]
     assert last == "7 error(s); nothing was written."
+    repeated = run(*command, "--json")
+    assert json.loads(repeated.stdout) == {"loaded": {}, "rejected": 7}
     assert places.load_directory(account).places == ()
 
 

@@ -10,6 +10,8 @@ from admin.definitions.definition import Problem, RawDefinition
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.workflows.workflow import Workflow
+from tests.domain.workflows import factories
 
 ACCOUNT = "acc00000-0000-4000-8000-000000000001"
 BRAND = "b0000000-0000-4000-8000-000000000001"
@@ -19,7 +21,10 @@ NOWHERE = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
 class EmptyService:
-    """A service with one account that has no resources."""
+    """A service with one account that has no resources except the given workflows."""
+
+    def __init__(self, stored: Sequence[Workflow] = ()) -> None:
+        self.stored = stored
 
     def has_account(self, account_id: str) -> bool:
         return account_id == ACCOUNT
@@ -31,6 +36,10 @@ class EmptyService:
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         assert account_id == ACCOUNT
         return False
+
+    def workflows(self, account_id: str) -> Sequence[Workflow]:
+        assert account_id == ACCOUNT
+        return self.stored
 
 
 def brand(**overrides: Any) -> dict[str, Any]:
@@ -55,7 +64,17 @@ def purchase(**overrides: Any) -> dict[str, Any]:
     return defaults | {"date": "2026-01-02T03:04:05Z", "customerId": CUSTOMER, **overrides}
 
 
-def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tuple[int, str, str]]:
+def workflow(workflow_id: str, *action_ids: str) -> dict[str, Any]:
+    actions = [
+        factories.action_definition(id=action_id, key=str(position))
+        for position, action_id in enumerate(action_ids)
+    ]
+    return {"kind": "workflow", "id": workflow_id, "name": "Workflow", "actions": actions}
+
+
+def errors_of(
+    *definitions: Any, unreadable: Sequence[Problem] = (), stored: Sequence[Workflow] = ()
+) -> list[tuple[int, str, str]]:
     """Validate the definitions.
 
     Return the definition's index, the pointer and the code of each error.
@@ -63,7 +82,7 @@ def errors_of(*definitions: Any, unreadable: Sequence[Problem] = ()) -> list[tup
     raw_definitions = [
         RawDefinition(str(index), content) for index, content in enumerate(definitions)
     ]
-    _, problems = check(raw_definitions, ACCOUNT, EmptyService(), unreadable)
+    _, problems = check(raw_definitions, ACCOUNT, EmptyService(stored), unreadable)
     return [
         (int(problem.origin), problem.input_error.pointer, problem.input_error.code)
         for problem in problems
@@ -144,3 +163,24 @@ def test_reference_is_not_reported_as_unknown_if_file_is_unreadable() -> None:
 
 def test_reference_ignores_case_and_surrounding_white_space_of_id() -> None:
     assert errors_of(brand(id=f" {BRAND.upper()} "), contact_form()) == []
+
+
+def test_action_id_of_other_workflow_is_reported_as_load_rejects_it() -> None:
+    first, second, action, other = (new_id() for _ in range(4))
+    stored = factories.workflow(id=first, actions=[factories.action_definition(id=action)])
+    assert errors_of(workflow(second, action), stored=[stored]) == [
+        (0, "/actions/0/id", "duplicate")
+    ]
+    assert errors_of(workflow(first, action), workflow(second, other, action)) == [
+        (1, "/actions/1/id", "duplicate")
+    ]
+    assert errors_of(workflow(first, action), stored=[stored]) == []
+    moved = [workflow(first, other), workflow(second, action)]
+    assert errors_of(*moved, stored=[stored]) == []
+
+
+def test_size_of_form_includes_names_that_the_same_run_defines() -> None:
+    fields = [{"key": str(n), "type": "TEXT", "label": "😀" * 445} for n in range(10)]
+    form = contact_form(fields=fields)
+    assert errors_of(brand(name="B"), form) == []
+    assert errors_of(brand(name="😀" * 255), form) == [(1, "", "too_large")]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from admin.commands.definition_files import print_definition
 from admin.definitions.export import form_definition, workflow_definition
 from admin.definitions.plain_yaml import read_yaml, write_yaml
 from admin.demo.contents import demo_definitions
@@ -129,6 +130,19 @@ def test_exported_workflow_loads_unchanged(overrides: dict[str, Any]) -> None:
 @given(st.dictionaries(TEXTS, TEXTS | st.integers() | st.booleans() | st.lists(TEXTS)))
 def test_values_written_as_yaml_are_read_unchanged(value: dict[str, Any]) -> None:
     assert list(read_yaml(write_yaml(value))) == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\u2067Zoé\u2069 שלום", "a\u202eb\u202c", "line\u2028end", "\u2066" * 150, "a\xa0", "\u3000"],
+    ids=lambda text: ascii(text[:9]),
+)
+def test_printed_definition_is_read_unchanged(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    definition = {"kind": "contactForm", text: [text], "name": text}
+    print_definition(definition)
+    assert list(read_yaml(capsys.readouterr().out)) == [definition]
 
 
 @pytest.mark.parametrize(

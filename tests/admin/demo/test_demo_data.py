@@ -36,6 +36,9 @@ class EmptyService:
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         return False
 
+    def workflows(self, account_id: str) -> tuple[()]:
+        return ()
+
 
 @cache
 def validated_definitions() -> list[Definition]:

@@ -9,7 +9,7 @@ from chalice.test import Client
 from hypothesis import given, settings
 
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
+from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import build_public_contact_form
 from chalicelib.domain.ids import new_id
@@ -259,6 +259,31 @@ def test_invalid_submission_shows_form_with_answers_and_linked_errors(
         (f"q{MAIL}", "Mail: Enter an e-mail address, such as name@example.com."),
     ]
     assert "<title>Please check your answers" in response.body
+
+
+def assert_sent_after_second_submission(response: Response) -> None:
+    assert response.status == 400
+    assert "<title>Please check your answers" in response.body
+    assert "<p>Your answers could not be sent. Please send them again.</p>" in response.body
+    assert HtmlForm(response.body).submit(CLIENT, CONTACT).status == 200
+
+
+def test_invalid_answer_to_field_that_is_not_displayed_is_reported_and_dropped(
+    fresh: SeededAccount,
+) -> None:
+    fresh.contact_form(
+        fields=[select("more", "Yes", "No"), field("reason", "LONG_TEXT"), field("name")],
+        fieldDependencies=[depends("reason", "more")],
+    )
+    form = contact_form(fresh)
+    form.answer(1, "x" * (MAX_VALUE + 1))
+    hidden = form.submit(CLIENT, CONTACT)
+    assert_sent_after_second_submission(hidden)
+    form.answer(1)
+    fresh.contact_form(fields=[select("more", "Yes", "No")])
+    clear_caches()
+    form.parts = [part for part in form.parts if part[0] != "idempotencyKey"]
+    assert_sent_after_second_submission(form.submit(CLIENT, CONTACT))
 
 
 def test_form_sent_twice_stores_one_feedback(fresh: SeededAccount) -> None:
