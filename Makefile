@@ -90,7 +90,7 @@ $(filter-out e2e-fuzz,$(E2E_PARTS)):
 	@$(if $(E2E_DEMO),,LOG_NAME=$@ $(LOCAL_CLOUD) with )$(BIN)/pytest --durations=15 $($@:%=tests/e2e/test_%.py)
 
 e2e-fuzz:
-	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),120) $(BIN)/pytest -n0 tests/fuzz
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(BIN)/pytest -n0 tests/fuzz
 
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1800) $(BIN)/pytest -n0 tests/fuzz
