@@ -5,13 +5,13 @@ import signal
 
 def main() -> None:
     """Run the command line. Ctrl-C during the imports ends the process without a traceback."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     from typer.completion import completion_init  # type: ignore[attr-defined]
 
     from admin.commands.completion import COMPLETION_VARIABLE
     from admin.main import app
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, handler)
     completion_init()
     app(prog_name="python -m admin", complete_var=COMPLETION_VARIABLE)
 

@@ -156,7 +156,8 @@ def erase(
     """Erase all data of a customer, and print a receipt. This cannot be undone.
 
     The first pass runs immediately. After 15 minutes, the service searches for data of the customer
-    again and ends the erasure. If you repeat the command, it only prints the current receipt.
+    again and ends the erasure. If you repeat the command, it only prints the current receipt,
+    unless the customer was created again.
 
     Cost: about 20 AWS requests, plus one per 100 records and one per 40 records of the customer.
     With --replay, one per MB of the tables that contain data about customers.
@@ -175,7 +176,7 @@ def erase(
 def _name(account: str, customer_id: str) -> str:
     try:
         customer = read_customer(account, customer_id)
-    except NotFound:  # Already erased, or unknown: `start_erasure` knows.
+    except NotFound:  # Unknown or erased: `start_erasure` distinguishes these cases.
         return customer_id
     names = (customer.display_name, customer.email, customer.phone_number)
     return f"{customer_id} ({', '.join(filter(None, names)) or 'no name'})"

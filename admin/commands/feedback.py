@@ -78,7 +78,7 @@ def list_feedback(
         language=language,
         text=contains,
     )
-    selected_form(account, wanted)
+    selected_form(account, wanted)  # Raises NotFound for a form of another account.
     directory = directory_with_selection(account, wanted)
     with counter("Reading feedback") as advance:
         found = list(

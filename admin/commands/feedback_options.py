@@ -145,7 +145,10 @@ def _parse_time(
 
 
 def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
-    """Parse a text in ISO 8601. Return None if it is neither, and whether it is a date."""
+    """Parse a date or a date-time in ISO 8601.
+
+    Return the time, or None if the text is invalid, and whether the text is a date.
+    """
     try:
         return datetime.combine(date.fromisoformat(text), time()), True
     except ValueError:

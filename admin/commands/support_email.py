@@ -51,8 +51,8 @@ def create(
 def check(account: AccountArgument, email: EmailArgument) -> None:
     """Read the state of a support address from SES, and store the state in the surveys.
 
-    Cost: three AWS requests, plus three per 100 surveys of the account, plus two per survey whose
-    state changes.
+    Cost: three AWS requests, plus three per 100 surveys of the account, plus one per survey that
+    uses the address, and one more per survey whose state changes.
     """
     domain, names = service.check_support_email(account, email)
     _show(domain)

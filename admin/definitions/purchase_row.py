@@ -27,7 +27,7 @@ def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
         object_name, dot, field = column.partition(".")
         if dot and object_name in _OBJECTS:
             fields = definition.setdefault(object_name, {})
-            # Otherwise, the file also has a column for the whole object, which is invalid.
+            # With a column for the whole object, this is a string, which is invalid.
             if isinstance(fields, dict):
                 fields[field] = value
         else:

@@ -83,8 +83,8 @@ def suppress(
 ) -> None:
     """Suppress a channel of a contact in this transaction.
 
-    A repeated call replaces the reason. But a bounce does not replace the reason, because it does
-    not turn the opt-in off.
+    A later call replaces the reason, except that a bounce never replaces another reason: a bounce
+    does not turn the opt-in off.
     """
     suppressed, new = _SUPPRESSED[channel], reason.value
     write.update(

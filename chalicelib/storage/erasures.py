@@ -125,7 +125,7 @@ def count(
 ) -> None:
     """Increase the numbers of erased records in this transaction.
 
-    The transaction fails if the erasure is not pending.
+    The transaction fails if the erasure is not pending or was restarted.
 
     Args:
         also: other changes of the erasure.
@@ -138,7 +138,7 @@ def count(
         ),
         *also,
     ]
-    write.update(ErasureRow(erasure.id), actions=actions, condition=ErasureRow.is_pending())
+    write.update(ErasureRow(erasure.id), actions=actions, condition=_is_unchanged(erasure))
 
 
 def schedule(erasure: Erasure, at: datetime) -> None:
@@ -148,7 +148,7 @@ def schedule(erasure: Erasure, at: datetime) -> None:
         ErasureRow.due_at.set(ceil(at.timestamp())),
         ErasureRow.started_at.remove(),
     ]
-    try_write(lambda: row.update(actions, condition=ErasureRow.is_pending()))
+    try_write(lambda: row.update(actions, condition=_is_unchanged(erasure)))
 
 
 def finish(erasure: Erasure, now: datetime) -> None:
@@ -162,7 +162,15 @@ def finish(erasure: Erasure, now: datetime) -> None:
         ErasureRow.next_holder.remove(),
         *leave_index(ErasureRow),
     ]
-    try_write(lambda: row.update(actions, condition=ErasureRow.is_pending()))
+    try_write(lambda: row.update(actions, condition=_is_unchanged(erasure)))
+
+
+def _is_unchanged(erasure: Erasure) -> Condition:
+    """Return a write condition: the erasure is pending and was not restarted."""
+    unchanged: Condition = ErasureRow.is_pending() & (
+        ErasureRow.erased_at == format_timestamp(erasure.erased_at)
+    )
+    return unchanged
 
 
 def build_erasure(row: Any) -> Erasure:

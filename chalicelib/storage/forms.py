@@ -59,7 +59,7 @@ class StoredForm:
     Attributes:
         document: the form as UTF-8 JSON.
         submission_count: the number of processed submissions.
-        version: identifies the stored document. None if the form is one of a page, or if an earlier
+        version: identifies the stored document. None if `page` returned the form, or if an earlier
             release of the service saved it.
     """
 

@@ -285,8 +285,8 @@ def unfinished_with_pair(account_id: str, pair: str) -> Iterator[ImportRow]:
 def all_unfinished() -> Iterator[ImportRow]:
     """Yield the unfinished and parked chunks of all accounts.
 
-    Only the replay of erasures uses this. The same requests as `unfinished_with_pair`, for all
-    shards.
+    Only the replay of erasures uses this. One request per shard and megabyte of the index, and one
+    per 25 chunks.
     """
     return _unfinished(open_shards())
 

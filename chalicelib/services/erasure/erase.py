@@ -63,12 +63,12 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
         erasure_id = erasures.erasure_id(account_id, customer_id)
         earlier = erasures.find(erasure_id)
         customer = customers.find(account_id, customer_id)
-        is_again = earlier is not None and _is_created_again(earlier, customer)
-        if earlier and earlier.state is ErasureState.PARKED and not is_again:
+        is_created_again = earlier is not None and _is_created_again(earlier, customer)
+        if earlier and earlier.state is ErasureState.PARKED and not is_created_again:
             erasures.WORK.revive(erasure_id, erasures.PART, clock.now())
             return earlier
         is_pending = earlier is not None and earlier.state is ErasureState.PENDING
-        if earlier and not is_again and (is_pending or not (customer or is_replay)):
+        if earlier and not is_created_again and (is_pending or not (customer or is_replay)):
             return earlier
         if not (customer or earlier):
             raise NotFound("customer")
@@ -169,7 +169,8 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
     """Erase all records that still refer to the customer. Return the number of records.
 
     Unfinished work comes first, because import rows and feedback could create the customer
-    again. If a new customer has the same id, its records are kept.
+    again. The customer is deleted last, so a deleted customer means that one pass was complete.
+    After that, the records of a new customer with the same id are kept.
     """
     is_deleted = erasure.counts.get(Erased.CUSTOMERS, 0) > 0
     if is_deleted and _is_created_again(erasure, customers.find(erasure.account_id, customer_id)):
@@ -178,16 +179,16 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
         _erase_import_rows,
         _erase_recreated_customer,
         _erase_feedback,
-        _delete_customer,
         _erase_purchases,
         _erase_solicitations,
         _delete_trackers,
+        _delete_customer,
     )
     return sum(step(erasure, customer_id) for step in steps)
 
 
 def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
-    """Erase the rows with the customer's pair from unfinished imports that are older."""
+    """Erase the rows with the pair from unfinished imports that are older than the erasure."""
     pair = erasure.pair
     if pair is None:
         return 0
@@ -222,7 +223,7 @@ def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
 
     def erase(write: Any, stored: StoredFeedback) -> None:
         record = stored.feedback
-        is_of_other = record.customer_id not in (None, customer_id)
+        is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
         anonymized = record.anonymized() if is_of_other else record.without_person()
         feedback.anonymize(write, stored, anonymized, clock.now())
 

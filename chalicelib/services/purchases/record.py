@@ -212,7 +212,7 @@ def _without_person(recording: _Recording) -> _Recording:
         "attributes": [],
     }
     definition = recording.definition.model_copy(update=without)
-    return _prepare(recording.account_id, definition, sent_at=None)
+    return _prepare(recording.account_id, definition, recording.sent_at)
 
 
 def _save(recording: _Recording, known: Known, now: datetime, *, solicit: bool) -> _Recorded:

@@ -86,7 +86,8 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
     """Decide about a pending solicitation, and send its message if the decision is to send now.
 
     AWS requests: five if the message is sent (two to read the facts, claim, message, outcome),
-    three if it is skipped or held, two if there is nothing to do.
+    three if it is skipped or held, four if the customer has already answered, two if there is
+    nothing to do.
 
     Raises:
         Unavailable: the database throttles or does not respond, or contention persists. If this

@@ -59,7 +59,7 @@ def create_support_email(
         raise NotFound("survey")
     domain = register_mail_domain(email)
     chosen = [survey for survey in saved if survey.id in survey_ids or _uses(survey, email)]
-    return domain, _store(chosen, email, domain)
+    return domain, _store(chosen, email, domain, survey_ids)
 
 
 def check_support_email(account_id: str, email: str) -> tuple[MailDomain, list[str]]:
@@ -104,9 +104,11 @@ def _uses(survey: SavedSurvey, email: str) -> bool:
     return survey.support_email is not None and survey.support_email.email == email
 
 
-def _store(chosen: list[SavedSurvey], email: str, domain: MailDomain) -> list[str]:
+def _store(
+    chosen: list[SavedSurvey], email: str, domain: MailDomain, new: Collection[str] = ()
+) -> list[str]:
     def change(survey: SavedForm) -> SavedForm:
-        if not isinstance(survey, SavedSurvey):
+        if not isinstance(survey, SavedSurvey) or not (survey.id in new or _uses(survey, email)):
             return survey
         now = format_timestamp(clock.now())
         before = survey.support_email

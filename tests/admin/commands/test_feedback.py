@@ -156,20 +156,6 @@ def test_list_of_unknown_account_is_error(cloud: None, options: tuple[str, ...])
     assert (result.exit_code, result.stderr) == (1, "Error: There is no account with this id.\n")
 
 
-@pytest.mark.parametrize("command", ["export", "report"])
-def test_form_of_other_account_is_not_found(
-    seeded: SeededAccount, tmp_path: Path, command: str
-) -> None:
-    output, other = tmp_path / "output", new_account()
-    for option, form_id in (
-        ("--form", seeded.contact_form_id),
-        ("--survey", seeded.survey_id),
-    ):
-        result = run("feedback", command, other, option, form_id, "--output", str(output))
-        assert result.exit_code == 1
-        assert not output.exists()
-
-
 def test_show_prints_answers_with_labels_in_order_of_form(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     contact, _ = submit(seeded)
@@ -317,7 +303,7 @@ def test_failed_export_keeps_existing_file(seeded: SeededAccount, tmp_path: Path
 
 
 @pytest.mark.parametrize("command", ["export", "report"])
-def test_device_is_not_replaced(seeded: SeededAccount, tmp_path: Path, command: str) -> None:
+def test_named_pipe_is_not_replaced(seeded: SeededAccount, tmp_path: Path, command: str) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     result = run("feedback", command, seeded.account_id, "--output", pipe)

@@ -53,7 +53,7 @@ def test_carriage_return_does_not_end_json_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", ["customer,customer.email", "customer.email,customer"])
-def test_column_of_object_does_not_end_file(tmp_path: Path, columns: str) -> None:
+def test_invalid_object_column_does_not_stop_later_lines(tmp_path: Path, columns: str) -> None:
     path = tmp_path / "purchases.csv"
     path.write_text(f"{columns},externalId\na,b,1\n,,2\n")
     with open_purchases(path) as purchases:
@@ -62,7 +62,7 @@ def test_column_of_object_does_not_end_file(tmp_path: Path, columns: str) -> Non
     assert second.definition == {"externalId": "2"}
 
 
-def test_number_with_too_many_digits_does_not_end_file(tmp_path: Path) -> None:
+def test_number_with_too_many_digits_does_not_stop_later_lines(tmp_path: Path) -> None:
     path = tmp_path / "purchases.jsonl"
     path.write_text('{"externalId": ' + "1" * 5_000 + '}\n{"externalId": "2"}\n')
     with open_purchases(path) as purchases:

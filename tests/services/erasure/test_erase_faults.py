@@ -44,6 +44,7 @@ REQUESTS = [
     *["Query"] * 2,  # feedback by customer and by pair
     "BatchGetItem",
     "TransactWriteItems",
+    *["Query", "BatchGetItem", "TransactWriteItems"] * 3,  # purchases, solicitations, trackers
     "BatchGetItem",  # the customer
     "UpdateItem",  # reserve the counter
     "Query",  # the last customer of the list
@@ -51,7 +52,6 @@ REQUESTS = [
     "Query",  # the next customer with the address
     "BatchGetItem",
     "TransactWriteItems",
-    *["Query", "BatchGetItem", "TransactWriteItems"] * 3,  # purchases, solicitations, trackers
     "UpdateItem",  # schedule the next pass
     "BatchGetItem",
 ]

@@ -11,9 +11,11 @@ from chalicelib.domain import clock
 from chalicelib.domain.erasure import Erased
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts.stats import read_stats
+from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.purchases.read import read_purchase
-from chalicelib.storage import contacts, trackers
+from chalicelib.storage import contacts, erasures, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.messages import MessageRow
@@ -169,6 +171,33 @@ def test_person_created_again_can_be_erased_before_first_erasure_ends(
     PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
     erase(shop.account_id, customer_id)
     assert only_purchase(shop).customer_id is None
+
+
+def test_purchase_recorded_without_person_keeps_time_of_message(shop: Shop, time: Time) -> None:
+    external_id = new_id()
+    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    time.ahead += timedelta(minutes=2)
+    older, newer = clock.now(), clock.now() + timedelta(minutes=1)
+    time.ahead += timedelta(minutes=2)
+    erase(shop.account_id, customer_of(only_purchase(shop)))
+    for sent_at, date in ((newer, newer), (older, older)):
+        body = message(shop, externalId=external_id, date=format_timestamp(date))
+        PURCHASE_QUEUE.deliver([body], sent_at=sent_at)
+    assert only_purchase(shop).date == newer
+
+
+def test_pass_of_earlier_erasure_does_not_end_restarted_erasure(shop: Shop, time: Time) -> None:
+    external_id = new_id()
+    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    customer_id = customer_of(only_purchase(shop))
+    earlier = erase(shop.account_id, customer_id)
+    time.ahead += timedelta(minutes=1)
+    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    restarted = erasures.find(start_erasure(shop.account_id, customer_id).id)
+    erasures.finish(earlier, clock.now())
+    erasures.schedule(earlier, clock.now())
+    assert restarted
+    assert erasures.find(restarted.id) == restarted
 
 
 def test_erasure_deletes_contact_of_customer_record(shop: Shop) -> None:

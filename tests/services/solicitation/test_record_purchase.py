@@ -97,7 +97,7 @@ def test_queue_function_counts_purchase_once_however_often_it_is_delivered(shop:
 
 
 @pytest.mark.parametrize(("later_ms", "expected"), [(-1, {"n": 1}), (0, {"n": 2}), (1, {"n": 2})])
-def test_message_that_was_sent_before_stored_version_changes_nothing(
+def test_older_message_does_not_replace_newer_version(
     shop: Shop, later_ms: int, expected: dict[str, int]
 ) -> None:
     definition, now = shop.definition(), clock.now()
