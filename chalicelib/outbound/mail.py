@@ -12,6 +12,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from typing import Final
 
+from chalicelib.domain.solicitation.mail_domain import ascii_domain
 from chalicelib.domain.solicitation.sending_errors import MessageRejected
 from chalicelib.outbound.providers import provider_client, sending_errors
 
@@ -114,16 +115,13 @@ def _header_text(text: str) -> str:
 
 def _address(address: str, name: str = "") -> Address:
     """Return an address for a header. Convert an international domain to ASCII."""
-    import idna
-
     local, _, domain = address.rpartition("@")
     try:
-        ascii_domain = domain if domain.isascii() else idna.encode(domain, uts46=True).decode()
         parsed = Address(
             display_name=_header_text(name).translate(_UNESCAPED)[:_MAX_NAME].rstrip(),
-            addr_spec=f"{local}@{ascii_domain}",
+            addr_spec=f"{local}@{ascii_domain(domain)}",
         )
-    except (MessageError, ValueError, IndexError, idna.IDNAError) as error:
+    except (MessageError, ValueError, IndexError) as error:
         raise MessageRejected("invalid address") from error
     if not parsed.addr_spec.isascii() or not parsed.domain:
         raise MessageRejected("invalid address")

@@ -66,8 +66,20 @@ class MailDomain:
 
 
 def domain_of(email: str) -> str:
-    """Return the domain of an e-mail address in lower case and in ASCII, as SES requires."""
-    domain = email.rpartition("@")[2].lower()
+    """Return the domain of an e-mail address in lower case and in ASCII, as SES requires.
+
+    Raises:
+        ValueError: the domain is not a valid international domain.
+    """
+    return ascii_domain(email.rpartition("@")[2].lower())
+
+
+def ascii_domain(domain: str) -> str:
+    """Return a domain in ASCII.
+
+    Raises:
+        ValueError: the domain is not a valid international domain.
+    """
     if domain.isascii():
         return domain
     import idna

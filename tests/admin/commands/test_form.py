@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.save_places import save_brand
+from chalicelib.services.caching import clear_caches
 from chalicelib.storage import workflows
 from chalicelib.storage.contact_forms import ContactFormRow
 from tests.admin.command import new_account, run
@@ -129,6 +131,30 @@ def test_form_is_disabled_and_enabled(seeded: SeededAccount, noun: str) -> None:
             if form["id"] == form_id
         ]
         assert listed["enabled"] is enabled
+
+
+@pytest.mark.parametrize("noun", ["form", "survey"])
+def test_disable_sends_number_of_aws_requests_in_help(seeded: SeededAccount, noun: str) -> None:
+    form_id = seeded.contact_form_id if noun == "form" else seeded.survey_id
+    with counted_calls() as calls:
+        assert run(noun, "disable", form_id).exit_code == 0
+    assert calls.total() == 2
+    assert "Cost: two AWS requests." in run(noun, "disable", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("verb", "requests", "cost"),
+    [("check", 4, "four AWS requests."), ("diff", 6, "four AWS requests, and two per workflow.")],
+)
+def test_workflow_file_command_sends_number_of_aws_requests_in_help(
+    seeded: SeededAccount, tmp_path: Path, verb: str, requests: int, cost: str
+) -> None:
+    file = exported(tmp_path, *export_commands(seeded)["workflow"])
+    clear_caches()
+    with counted_calls() as calls:
+        assert run("workflow", verb, file).exit_code == 0
+    assert calls.total() == requests
+    assert cost in run("workflow", verb, "--help").stdout
 
 
 @pytest.mark.parametrize("noun", ["form", "survey", "workflow"])

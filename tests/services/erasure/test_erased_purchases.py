@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain import clock
-from chalicelib.domain.erasure import Erased
+from chalicelib.domain.erasure import Erased, Erasure
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
@@ -145,13 +145,22 @@ def test_purchase_sent_after_erasure_creates_person_again(shop: Shop, time: Time
     assert not customer.email_optin
 
 
-def test_purchase_that_creates_person_again_with_same_id_is_kept(shop: Shop, time: Time) -> None:
-    external_id = new_id()
-    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+def erase_and_create_again(shop: Shop, time: Time) -> tuple[str, Erasure]:
+    """Erase the customer of a purchase. A later message about the purchase creates it again.
+
+    Return the id of the customer, and the erasure after its first pass.
+    """
+    body = message(shop, externalId=new_id())
+    PURCHASE_QUEUE.deliver([body], sent_at=clock.now())
     customer_id = customer_of(only_purchase(shop))
-    erase(shop.account_id, customer_id)
+    erasure = erase(shop.account_id, customer_id)
     time.ahead += timedelta(minutes=1)
-    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    PURCHASE_QUEUE.deliver([body], sent_at=clock.now())
+    return customer_id, erasure
+
+
+def test_purchase_that_creates_person_again_with_same_id_is_kept(shop: Shop, time: Time) -> None:
+    customer_id, _ = erase_and_create_again(shop, time)
     assert customer_of(only_purchase(shop)) == customer_id
     finish(shop.account_id, customer_id, time)
     purchase = only_purchase(shop)
@@ -163,12 +172,7 @@ def test_purchase_that_creates_person_again_with_same_id_is_kept(shop: Shop, tim
 def test_person_created_again_can_be_erased_before_first_erasure_ends(
     shop: Shop, time: Time
 ) -> None:
-    external_id = new_id()
-    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
-    customer_id = customer_of(only_purchase(shop))
-    erase(shop.account_id, customer_id)
-    time.ahead += timedelta(minutes=1)
-    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    customer_id, _ = erase_and_create_again(shop, time)
     erase(shop.account_id, customer_id)
     assert only_purchase(shop).customer_id is None
 
@@ -187,12 +191,7 @@ def test_purchase_recorded_without_person_keeps_time_of_message(shop: Shop, time
 
 
 def test_pass_of_earlier_erasure_does_not_end_restarted_erasure(shop: Shop, time: Time) -> None:
-    external_id = new_id()
-    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
-    customer_id = customer_of(only_purchase(shop))
-    earlier = erase(shop.account_id, customer_id)
-    time.ahead += timedelta(minutes=1)
-    PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
+    customer_id, earlier = erase_and_create_again(shop, time)
     restarted = erasures.find(start_erasure(shop.account_id, customer_id).id)
     erasures.finish(earlier, clock.now())
     erasures.schedule(earlier, clock.now())
