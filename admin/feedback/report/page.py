@@ -227,7 +227,8 @@ _RATE_COLUMNS: Final[Mapping[str, Callable[[Group], str]]] = {
 """The columns of breakdowns with a response rate, by title."""
 
 _NOTES: Final = (
-    "The 95 % confidence interval of the Net Promoter Score is the adjusted Wald interval.",
+    "The 95 % confidence interval of the Net Promoter Score is the adjusted Wald interval, extended"
+    " to the score if it excludes the score.",
     "The response rate is the number of responses through a personal survey link in this period,"
     " divided by the number of surveys that were sent in this period. It exceeds 100 % if"
     " respondents answer surveys that were sent before this period, or links that the service did"
