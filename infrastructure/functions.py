@@ -260,9 +260,8 @@ FUNCTIONS: Final = (
         tables={
             "messages": ("BatchGetItem",),
             "contacts": ("UpdateItem",),
-            "customers": ("UpdateItem",),
+            "customers": ("GetItem", "UpdateItem"),
             "customers/by_email": ("Query",),
-            "customers/by_phone": ("Query",),
         },
     ),
     Function(
