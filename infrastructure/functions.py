@@ -272,6 +272,8 @@ FUNCTIONS: Final = (
         work="erasure",
         reads_stage_values=True,
         tables={
+            "accounts": ("GetItem",),
+            "contacts": ("UpdateItem",),
             "erasures": ("BatchGetItem", "UpdateItem"),
             "customers": (
                 "GetItem",

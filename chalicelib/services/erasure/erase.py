@@ -101,11 +101,7 @@ def _new_erasure(
         pair = pair_of(customer.email, customer.phone_number)
         contact_hash = pair_hash(account_id, pair.digest if pair else None)
         pair_contact = contacts.contact_key(contact_hash) if contact_hash else None
-        addresses = {
-            Channel.EMAIL: email_key(account_id, customer.email),
-            Channel.SMS: phone_key(account_id, customer.phone_number),
-        }
-        keys |= {channel: key for channel, key in addresses.items() if key}
+        keys |= _contact_keys(account_id, customer)
     return Erasure(
         id=erasure_id,
         account_id=account_id,
@@ -115,6 +111,14 @@ def _new_erasure(
         pair_contact=pair_contact,
         contacts=keys,
     )
+
+
+def _contact_keys(account_id: str, customer: Customer) -> dict[Channel, str]:
+    keys = {
+        Channel.EMAIL: email_key(account_id, customer.email),
+        Channel.SMS: phone_key(account_id, customer.phone_number),
+    }
+    return {channel: key for channel, key in keys.items() if key}
 
 
 def _store(erasure: Erasure, earlier: Erasure | None) -> Erasure:
@@ -231,19 +235,19 @@ def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
 
 
 def _delete_customer(erasure: Erasure, customer_id: str) -> int:
-    def delete() -> int:
-        return int(
-            customer_deletion.delete(
-                erasure.account_id,
-                customer_id,
-                clock.now(),
-                also=lambda write, next_holder: erasures.count_customer(
-                    write, erasure, next_holder
-                ),
-            )
-        )
+    """Delete the customer. Suppress addresses that the customer got after the request."""
+    account_id = erasure.account_id
 
-    return retry_on_contention(delete)
+    def also(write: Any, customer: Customer, next_holder: str | None) -> None:
+        known = erasure.contacts.values()
+        keys = _contact_keys(account_id, customer).items()
+        new = {channel: key for channel, key in keys if key not in known}
+        contacts.suppress_erased(write, account_id, new, erasure.erased_at)
+        erasures.count_customer(write, erasure, next_holder)
+
+    return retry_on_contention(
+        lambda: int(customer_deletion.delete(account_id, customer_id, clock.now(), also))
+    )
 
 
 def _erase_purchases(erasure: Erasure, customer_id: str) -> int:
