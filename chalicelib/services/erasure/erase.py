@@ -38,8 +38,8 @@ from chalicelib.storage import (
 )
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
-_RECORDS_PER_TRANSACTION: Final = 40
-"""Maximum number of records in a transaction of 100 writes. Each record needs up to two writes."""
+RECORDS_PER_TRANSACTION: Final = 15
+"""Maximum number of records in a transaction. Each record has up to 256 KB, a transaction 4 MB."""
 
 Record = TypeVar("Record")
 
@@ -135,7 +135,7 @@ def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     """Run one pass of an erasure, then finish it or schedule the next pass.
 
     Return the erasure, or None if it does not exist. AWS requests: about 30, one per 100 records
-    and one per 40 records to erase.
+    and one per 15 records to erase.
 
     Raises:
         Unavailable: the database throttles, or contention persists. A repeated call continues.
@@ -343,5 +343,5 @@ def _erase_all(
 
 def _groups(records: Iterable[Record]) -> Iterator[list[Record]]:
     remaining = iter(records)
-    while group := list(islice(remaining, _RECORDS_PER_TRANSACTION)):
+    while group := list(islice(remaining, RECORDS_PER_TRANSACTION)):
         yield group
