@@ -147,8 +147,17 @@ def _field_name(column: str) -> str:
     return words[0] + "".join(map(str.capitalize, words[1:]))
 
 
-def confirm(question: str, *, is_confirmed: bool) -> None:
+def can_ask() -> bool:
+    """Return whether the operator can be asked: standard input is a terminal."""
+    return sys.stdin.isatty()
+
+
+def confirm(question: Callable[[], str], *, is_confirmed: bool) -> None:
     """Ask the operator to confirm an operation that cannot be undone.
+
+    Args:
+        question: returns the question, which describes the affected record. It is called only if
+            the operator is asked, because it can send AWS requests.
 
     Raises:
         Abort: the operator does not confirm.
@@ -156,9 +165,9 @@ def confirm(question: str, *, is_confirmed: bool) -> None:
     """
     if is_confirmed:
         return
-    if not sys.stdin.isatty():
+    if not can_ask():
         raise typer.BadParameter("Add --yes to confirm the operation.", param_hint="--yes")
-    typer.confirm(question.translate(_VISIBLE_CONTROLS), abort=True, err=True)
+    typer.confirm(question().translate(_VISIBLE_CONTROLS), abort=True, err=True)
 
 
 @contextmanager

@@ -211,7 +211,13 @@ def change(
     if not values:
         raise typer.BadParameter("Set at least one setting.")
     if values.get("retentionDays") is not None:
-        confirm(f"Anonymize all feedback older than {retention_days} days?", is_confirmed=yes)
+        confirm(
+            lambda: (
+                f"Anonymize all feedback of the account {current_settings(account).name} that is"
+                f" older than {retention_days} days?"
+            ),
+            is_confirmed=yes,
+        )
     changes = change_account_settings(account, values, operator_identity())
     for changed in changes:
         old, new = _text(changed.old), _text(changed.new)

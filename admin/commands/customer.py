@@ -28,6 +28,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.erasure.collect import collect_person
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.erasure.replay import replay_erasures
+from chalicelib.settings import settings
 
 _CUSTOMER: Final = typer.Argument(metavar="ID", help="The customer's id.", parser=id_argument)
 _ACCOUNT: Final = typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
@@ -167,8 +168,7 @@ def erase(
     if account is None or customer is None:
         _replay(is_confirmed=yes)
         return
-    if not yes:
-        confirm(f"Erase all data of the customer {_name(account, customer)}?", is_confirmed=False)
+    confirm(lambda: f"Erase all data of the customer {_name(account, customer)}?", is_confirmed=yes)
     started = start_erasure(account, customer)
     _show_receipt(continue_erasure(started.pointer) or started)
 
@@ -178,12 +178,20 @@ def _name(account: str, customer_id: str) -> str:
         customer = read_customer(account, customer_id)
     except NotFound:  # Unknown or erased: `start_erasure` distinguishes these cases.
         return customer_id
+    return f"{customer_id} ({summary_of(customer)})"
+
+
+def summary_of(customer: Customer) -> str:
+    """Return the name and the addresses of a customer, for a confirmation."""
     names = (customer.display_name, customer.email, customer.phone_number)
-    return f"{customer_id} ({', '.join(filter(None, names)) or 'no name'})"
+    return ", ".join(filter(None, names)) or "no name"
 
 
 def _replay(*, is_confirmed: bool) -> None:
-    confirm("Repeat all recorded erasures?", is_confirmed=is_confirmed)
+    stage = settings().stage
+    confirm(
+        lambda: f"Repeat all recorded erasures of the stage {stage}?", is_confirmed=is_confirmed
+    )
     with counter("Reading records") as advance:
         repeated = replay_erasures(advance)
     notices().print(f"Repeated {len(repeated)} erasures.")

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Final
 
 import typer
 
 from admin.commands.account import AccountArgument
+from admin.commands.customer import summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.error_messages import one_line_message
 from admin.options import YesOption, example
@@ -126,12 +128,24 @@ def resend_unknown(
     external_id: ExternalIdArgument,
     yes: YesOption = False,
 ) -> None:
-    """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice."""
-    question = "The customer may already have received this survey. Send the survey again?"
-    confirm(question, is_confirmed=yes)
-    resend(account, source, external_id)
+    """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice.
+
+    Cost: about eight AWS requests.
+    """
+    read_once = cache(lambda: load_explanation(account, source, external_id))
+    confirm(lambda: _resend_question(read_once()), is_confirmed=yes)
+    resend(read_once())
     notices().print("Queued.")
     show_record({"queued": 1})
+
+
+def _resend_question(case: Case) -> str:
+    solicitation, recipient = case.solicitation, case.facts.recipient
+    name = summary_of(recipient.customer) if recipient else "a deleted customer"
+    return (
+        f"The customer may already have received this survey. Send the survey about the purchase"
+        f" {solicitation.source} {solicitation.external_id} to {name} again?"
+    )
 
 
 def _cells(solicitation: Solicitation) -> list[object]:

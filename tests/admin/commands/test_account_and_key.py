@@ -7,6 +7,7 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 
 from admin import identity
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.authenticate import authenticate
@@ -103,6 +104,38 @@ def test_revoked_key_is_rejected_and_stays_listed() -> None:
         authenticate(key, secret)
     row = next(line for line in run("key", "list", account).stdout.splitlines() if key in line)
     assert row.count("Z") == 2
+
+
+def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
+    account = new_account("Maison Lumen")
+    key, secret = issue_key(account, "--label", "till")
+    with counted_calls() as calls:
+        assert run("key", "revoke", key).exit_code == 1
+    assert calls.total() == 2
+    assert authenticate(key, secret) == account
+    with counted_calls() as calls:
+        run("key", "revoke", key, "--yes")
+    assert calls.total() == 2
+    assert (
+        "Cost: two AWS requests; two more without --yes." in run("key", "revoke", "--help").stdout
+    )
+    run("key", "revoke", key)
+    (row,) = json.loads(run("key", "list", account, "--json").stdout)
+    described = f'Revoke the key {key} (labelled "till") of the account Maison Lumen, issued at '
+    assert questions == [
+        f"{described}{row['created']}?",
+        f"{described}{row['created']}, already revoked at {row['revoked']}?",
+    ]
+
+
+def test_confirmations_name_account(questions: list[str]) -> None:
+    account = new_account("Maison Lumen")
+    run("webhook-secret", "rotate", account)
+    run("account", "set", account, "--retention-days", "30")
+    assert questions == [
+        "Replace the secret that signs the webhooks of the account Maison Lumen?",
+        "Anonymize all feedback of the account Maison Lumen that is older than 30 days?",
+    ]
 
 
 @pytest.mark.parametrize(
