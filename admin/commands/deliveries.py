@@ -41,7 +41,8 @@ def list_all(
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option(help="The maximum number of deliveries.", min=1, max=1000)
+        int,
+        typer.Option(help="The maximum number of deliveries.", min=1, max=1000, metavar="NUMBER"),
     ] = 50,
 ) -> None:
     """List an account's deliveries, newest first.

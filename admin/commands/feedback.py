@@ -56,7 +56,10 @@ def list_feedback(
     contains: ContainsOption = None,
     time_zone: ZoneOption = None,
     limit: Annotated[
-        int, typer.Option(help="The maximum number of feedback records.", min=1, max=1000)
+        int,
+        typer.Option(
+            help="The maximum number of feedback records.", min=1, max=1000, metavar="NUMBER"
+        ),
     ] = 50,
 ) -> None:
     """List an account's feedback, newest first.

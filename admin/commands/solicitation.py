@@ -1,7 +1,7 @@
 """The command ``solicitation``: list, explain and resend surveys about purchases."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Final
 
@@ -11,7 +11,7 @@ from admin.commands.account import AccountArgument
 from admin.commands.customer import summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.error_messages import one_line_message
-from admin.options import YesOption, example
+from admin.options import YesOption, example, parse_utc_time
 from admin.terminal import cell_text, confirm, notices, show_record, show_table
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
@@ -67,12 +67,16 @@ def list_all(
     since: Annotated[
         datetime | None,
         typer.Option(
-            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
             help="List only solicitations created at or after this time (UTC).",
+            parser=parse_utc_time,
+            metavar="TIME",
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option(help="The maximum number of solicitations.", min=1, max=100_000)
+        int,
+        typer.Option(
+            help="The maximum number of solicitations.", min=1, max=100_000, metavar="NUMBER"
+        ),
     ] = 50,
 ) -> None:
     """List an account's solicitations, newest first.
@@ -84,7 +88,7 @@ def list_all(
         account,
         state=state,
         reason=reason.value if reason else None,
-        since=since.replace(tzinfo=UTC) if since else None,
+        since=since,
         at_most=limit,
     )
     show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found])
