@@ -268,11 +268,11 @@ def stats(account: AccountArgument) -> None:
 
     Cost: two AWS requests.
     """
-    numbers = asdict(read_stats(account))
+    numbers = read_stats(account)
     if prints_json():
         show_json(numbers)
         return
     show_table(
         ["Records", "Number"],
-        [[name.replace("_", " "), str(number)] for name, number in numbers.items()],
+        [[name.replace("_", " "), str(number)] for name, number in asdict(numbers).items()],
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from pydantic.alias_generators import to_snake
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.feedback.output_file import replaced_file
@@ -204,7 +205,7 @@ def _show_receipt(erasure: Erasure) -> None:
         f"Erasure {receipt['erasureId']}",
         f"State: {receipt['state']}, requested at {receipt['erasedAt']}",
         *(
-            f"Erased {name.replace('_', ' ')}: {number}"
+            f"Erased {to_snake(name).replace('_', ' ')}: {number}"
             for name, number in receipt["erased"].items()
         ),
         f"Suppressed channels: {', '.join(receipt['suppressedChannels']) or 'none'}",

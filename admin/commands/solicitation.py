@@ -12,7 +12,7 @@ from admin.commands.customer import summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.error_messages import one_line_message
 from admin.options import YesOption, example, parse_utc_time
-from admin.terminal import cell_text, confirm, notices, show_record, show_table
+from admin.terminal import cell_text, confirm, json_name, notices, show_record, show_table
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
@@ -117,8 +117,8 @@ def explain(
         *([f"Text message: {_described_cost(cost)}"] if cost else ()),
     ]
     record = {
-        "outcome": outcome,
-        "facts": facts,
+        "outcome": {json_name(name): value for name, value in outcome.items()},
+        "facts": {json_name(name): texts for name, texts in facts.items()},
         "decision": decision,
         "textMessage": cost and {"segments": cost.size.segments, "price": cost.price},
     }

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from pydantic.alias_generators import to_camel
+
 from chalicelib.domain import work
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
@@ -95,7 +97,7 @@ def build_receipt(erasure: Erasure) -> dict[str, Any]:
         "state": erasure.state.value,
         "erasedAt": format_timestamp(erasure.erased_at),
         "endedAt": format_timestamp(ended) if ended else None,
-        "erased": {kind.value: erasure.counts.get(kind, 0) for kind in Erased},
+        "erased": {to_camel(kind.value): erasure.counts.get(kind, 0) for kind in Erased},
         "suppressedChannels": sorted(channel.value for channel in erasure.contacts),
         "remainingCopies": [
             {

@@ -57,7 +57,7 @@ def test_erase_prints_receipt_and_can_be_repeated(seeded: SeededAccount) -> None
         "solicitations": 1,
         "trackers": 1,
         "messages": 0,
-        "import_rows": 0,
+        "importRows": 0,
     }
     text = run(*arguments).stdout
     assert "Erased feedback: 1" in text
