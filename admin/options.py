@@ -31,6 +31,17 @@ def parse_email(text: str) -> str:
         raise typer.BadParameter("Must be an e-mail address.") from None
 
 
+def parse_phone(text: str) -> str:
+    """Parse a phone number in any notation.
+
+    Raises:
+        BadParameter: the text contains no digit.
+    """
+    if not any(map(str.isdigit, text)):
+        raise typer.BadParameter("Must be a phone number.")
+    return text.strip()
+
+
 def parse_utc_time(text: str) -> datetime:
     """Parse a date or a date-time. A time without an offset is in UTC.
 

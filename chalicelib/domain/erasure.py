@@ -64,6 +64,8 @@ class Erasure:
         contacts: the contact key of the customer's address, by channel.
         erased_at: the time of the operator's request.
         counts: the number of erased records by kind.
+        operator: the identity of the operator who requested the erasure. None for erasures of
+            earlier versions of the service.
     """
 
     id: str
@@ -77,6 +79,7 @@ class Erasure:
     state: ErasureState = ErasureState.PENDING
     ended_at: datetime | None = None
     counts: Mapping[Erased, int] = field(default_factory=dict)
+    operator: str | None = None
 
     @property
     def pointer(self) -> ErasurePointer:
@@ -96,6 +99,7 @@ def build_receipt(erasure: Erasure) -> dict[str, Any]:
         "accountId": erasure.account_id,
         "state": erasure.state.value,
         "erasedAt": format_timestamp(erasure.erased_at),
+        "requestedBy": erasure.operator,
         "endedAt": format_timestamp(ended) if ended else None,
         "erased": {to_camel(kind.value): erasure.counts.get(kind, 0) for kind in Erased},
         "suppressedChannels": sorted(channel.value for channel in erasure.contacts),

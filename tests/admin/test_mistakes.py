@@ -40,6 +40,9 @@ MISTAKES = [
     ("customer erase --replay ACCOUNT --yes", USAGE, "Use either ACCOUNT and ID, or --replay."),
     ("customer export ACCOUNT UNKNOWN --output a.json", ERROR, "There is no customer"),
     ("customer erase ACCOUNT --yes", USAGE, "Use either ACCOUNT and ID, or --replay."),
+    ("erasure list UNKNOWN", ERROR, "There is no account with this id."),
+    ("erasure show 7", USAGE, "Must be 64 hexadecimal digits."),
+    (f"erasure show {'0' * 64}", ERROR, "There is no erasure with this id."),
     ("account set ACCOUNT", USAGE, "Set at least one setting."),
     ("account set ACCOUNT --retention-days soon", USAGE, "Must be a number of days, or off."),
     (

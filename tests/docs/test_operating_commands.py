@@ -32,6 +32,7 @@ from chalicelib.services.work.parked import list_parked_work
 from tests.admin.command import run
 from tests.admin.commands.test_work import park_import
 from tests.docs.blocks import block, blocks
+from tests.services.erasure.erasing import erase
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
 from tests.services.queues import (
@@ -101,6 +102,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
     answer_survey(seeded, seeded.tracker(), nps="9")
     for queue in (FEEDBACK_QUEUE, WEBHOOK_QUEUE):
         queue.deliver(queue.queued_messages(seeded.account_id))
+    erased = save_customer(seeded.account_id, customer_definition())
     ids = {
         "ACCOUNT": seeded.account_id,
         "API_KEY": issue_key(seeded.account_id)[0].api_key,
@@ -112,6 +114,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
         "EXECUTION": executions_of(seeded.account_id)[0].execution_id,
         "FEEDBACK": feedback.id,
         "PERSON": save_customer(seeded.account_id, customer_definition()).id,
+        "ERASURE": erase(seeded.account_id, erased.id).id,
     }
     (folder / "purchases.csv").write_text(filled(block(PAGE, "source,externalId").text, ids))
     send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
