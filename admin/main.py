@@ -10,6 +10,7 @@ from admin.commands import account as account_commands
 from admin.commands import completion as completion_commands
 from admin.commands import customer as customer_commands
 from admin.commands import deliveries as delivery_commands
+from admin.commands import erasure as erasure_commands
 from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
 from admin.commands import purchase as purchase_commands
@@ -86,6 +87,7 @@ for _noun, _commands in {
     "definition": definition_app,
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
+    "erasure": erasure_commands.app,
     "form": form_commands("form", FormKind.CONTACT_FORM, Kind.CONTACT_FORM, "contact form"),
     "survey": form_commands("survey", FormKind.SURVEY, Kind.SURVEY, "survey"),
     "workflow": workflow_commands.app,

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
+from pydantic.alias_generators import to_snake
 
 from admin.identity import operator_identity
 from admin.options import YesOption, example
@@ -19,8 +20,8 @@ from admin.terminal import (
     show_record,
     show_table,
 )
-from chalicelib.domain.accounts.settings import MAX_SEGMENT_PRICE, Weekday
-from chalicelib.domain.errors import Conflict
+from chalicelib.domain.accounts.settings import MAX_SEGMENT_PRICE, SettingChange, Weekday
+from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.services.accounts import manage
 from chalicelib.services.accounts.settings import (
@@ -211,14 +212,29 @@ def change(
     if not values:
         raise typer.BadParameter("Set at least one setting.")
     if values.get("retentionDays") is not None:
-        confirm(f"Anonymize all feedback older than {retention_days} days?", is_confirmed=yes)
-    changes = change_account_settings(account, values, operator_identity())
+        confirm(
+            lambda: (
+                f"Anonymize all feedback of the account {current_settings(account).name} that is"
+                f" older than {retention_days} days?"
+            ),
+            is_confirmed=yes,
+        )
+    changes = _change(account, values)
     for changed in changes:
         old, new = _text(changed.old), _text(changed.new)
         notices().print(f"Changed {changed.setting} from {old} to {new}.")
     if not changes:
         notices().print("The settings already have these values.")
     show_record({"changes": [{"setting": c.setting, "old": c.old, "new": c.new} for c in changes]})
+
+
+def _change(account: str, values: Mapping[str, Any]) -> list[SettingChange]:
+    try:
+        return change_account_settings(account, values, operator_identity())
+    except InvalidInput as invalid:
+        first = invalid.errors[0]
+        option = to_snake(first.pointer.split("/")[1]).replace("_", "-")
+        raise typer.BadParameter(first.detail, param_hint=f"--{option}") from None
 
 
 def _sending_hours(text: str) -> str | dict[str, Any]:
@@ -252,11 +268,11 @@ def stats(account: AccountArgument) -> None:
 
     Cost: two AWS requests.
     """
-    numbers = asdict(read_stats(account))
+    numbers = read_stats(account)
     if prints_json():
         show_json(numbers)
         return
     show_table(
         ["Records", "Number"],
-        [[name.replace("_", " "), str(number)] for name, number in numbers.items()],
+        [[name.replace("_", " "), str(number)] for name, number in asdict(numbers).items()],
     )

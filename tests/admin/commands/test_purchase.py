@@ -255,6 +255,21 @@ def test_explain_without_base_url_shows_decision_and_why_size_is_not_known(
     assert json.loads(run(*command, "--json").stdout)["textMessage"] is None
 
 
+def test_resend_shows_customer_before_confirmation(
+    shop: Shop, provider: Provider, questions: list[str]
+) -> None:
+    provider.reactions = [OutcomeUnknown("ReadTimeout")]
+    shop.record(externalId="1", customer={"firstName": "Zoé", "email": "zoe@example.test"})
+    shop.solicit()
+    assert run("solicitation", "resend", shop.account_id, "Site", "1").exit_code == 1
+    shop.solicit()
+    assert provider.sent == []
+    assert questions == [
+        "The customer may already have received this survey. Send the survey about the purchase"
+        " Site 1 to Zoé, zoe@example.test again?"
+    ]
+
+
 def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(
     shop: Shop, provider: Provider
 ) -> None:
