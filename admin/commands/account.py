@@ -20,14 +20,15 @@ from admin.terminal import (
     show_record,
     show_table,
 )
-from chalicelib.domain.accounts.settings import MAX_SEGMENT_PRICE, SettingChange, Weekday
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.settings import MAX_SEGMENT_PRICE, Weekday
 from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.services.accounts import manage
+from chalicelib.services.accounts.changes import last_changes
 from chalicelib.services.accounts.settings import (
     change_account_settings,
     current_settings,
-    last_changes,
 )
 from chalicelib.services.accounts.stats import read_stats
 
@@ -95,7 +96,7 @@ def list_accounts() -> None:
 
 @app.command("show", epilog=example("account show ACCOUNT"))
 def show_settings(account: AccountArgument) -> None:
-    """Show the account's settings and the last changes of the settings, newest first.
+    """Show the account's settings and the last changes by operators, newest first.
 
     Cost: two AWS requests.
     """
@@ -104,7 +105,7 @@ def show_settings(account: AccountArgument) -> None:
         {
             "changedAt": cell_text(change.changed_at),
             "operator": change.operator,
-            "setting": change.setting,
+            "subject": change.subject,
             "old": change.old,
             "new": change.new,
         }
@@ -115,7 +116,7 @@ def show_settings(account: AccountArgument) -> None:
         return
     show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
     if changes:
-        columns = ["Changed", "Operator", "Setting", "Old value", "New value"]
+        columns = ["Changed", "Operator", "Subject", "Old value", "New value"]
         results().print()
         show_table(columns, [[_text(value) for value in change.values()] for change in changes])
 
@@ -222,13 +223,13 @@ def change(
     changes = _change(account, values)
     for changed in changes:
         old, new = _text(changed.old), _text(changed.new)
-        notices().print(f"Changed {changed.setting} from {old} to {new}.")
+        notices().print(f"Changed {changed.subject} from {old} to {new}.")
     if not changes:
         notices().print("The settings already have these values.")
-    show_record({"changes": [{"setting": c.setting, "old": c.old, "new": c.new} for c in changes]})
+    show_record({"changes": [{"setting": c.subject, "old": c.old, "new": c.new} for c in changes]})
 
 
-def _change(account: str, values: Mapping[str, Any]) -> list[SettingChange]:
+def _change(account: str, values: Mapping[str, Any]) -> list[AccountChange]:
     try:
         return change_account_settings(account, values, operator_identity())
     except InvalidInput as invalid:

@@ -8,7 +8,8 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.accounts.settings import AccountSettings, SettingChange
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
@@ -60,7 +61,7 @@ def replace_settings(
     account_id: str,
     current: AccountSettings,
     changed: AccountSettings,
-    changes: Iterable[SettingChange],
+    changes: Iterable[AccountChange],
 ) -> None:
     """Replace the settings and store the changes for the audit, in one transaction.
 

@@ -175,10 +175,10 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
     assert len(shown["changes"]) == 7
     assert all(change["operator"].startswith("arn:aws:") for change in shown["changes"])
     assert {
-        "setting": "name",
+        "subject": "name",
         "old": "Lumen",
         "new": "Maison Lumen",
-    }.items() <= next(c for c in shown["changes"] if c["setting"] == "name").items()
+    }.items() <= next(c for c in shown["changes"] if c["subject"] == "name").items()
 
 
 def test_account_set_prints_changes_as_json() -> None:
