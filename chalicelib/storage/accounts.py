@@ -118,6 +118,14 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
     ]
 
 
+def find_anonymized_until(account_id: str) -> datetime | None:
+    """Load the time up to which all feedback of the account is anonymized, or None."""
+    row = _find_row(account_id)
+    if row is None or row.anonymized_until is None:
+        return None
+    return datetime.fromisoformat(row.anonymized_until)
+
+
 def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at: datetime) -> None:
     """Store the progress of the retention and the time of its next pass. One request.
 

@@ -44,7 +44,7 @@ MISTAKES = [
     ("erasure show 7", USAGE, "Must be 64 hexadecimal digits."),
     (f"erasure show {'0' * 64}", ERROR, "There is no erasure with this id."),
     ("account set ACCOUNT", USAGE, "Set at least one setting."),
-    ("account set ACCOUNT --retention-days soon", USAGE, "Must be a number of days, or off."),
+    ("account set ACCOUNT --retention-days soon", USAGE, "Must be a number of days from 1 to"),
     (
         "account set ACCOUNT --sms-segment-price cheap",
         USAGE,
