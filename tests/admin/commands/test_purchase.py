@@ -23,7 +23,7 @@ from chalicelib.storage.counters import Counted
 from tests.admin.command import run
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop, open_shop
+from tests.services.solicitation.soliciting import Shop
 
 
 @pytest.fixture
@@ -32,11 +32,6 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     monkeypatch.setattr(send_survey, "send_message", provider.send)
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
     return provider
-
-
-@pytest.fixture
-def shop(account: str, time: Time, provider: Provider) -> Shop:
-    return open_shop()
 
 
 def csv_file(folder: Path, shop: Shop, *rows: str) -> Path:
