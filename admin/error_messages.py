@@ -14,6 +14,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 from botocore.exceptions import ConnectionError as NoConnection
+from pydantic import ValidationError
 from pynamodb.exceptions import PynamoDBException
 from typer.core import TyperGroup
 
@@ -44,13 +45,17 @@ _MISSING_STAGE: Final = {
 class OneLineErrors(TyperGroup):
     """The root command.
 
-    If the service or AWS returns an error, the command prints one line and exits with status 1.
+    If the service or AWS returns an error, the command prints one line and exits with status 1. If
+    an argument or an option is invalid, Typer prints the usage and exits with status 2.
     """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = _allowed_values(error) or _capitalized(error.message)
+            raise
         except (FeedbackError, BotoCoreError, ClientError, PynamoDBException) as error:
             notices().print(f"Error: {one_line_message(error)}")
             raise typer.Exit(1) from None
@@ -62,6 +67,26 @@ class OneLineErrors(TyperGroup):
             name = error.filename or "standard output"
             notices().print(f"Error: Cannot use {name}: {error.strerror}.")
             raise typer.Exit(1) from None
+
+
+def _allowed_values(error: Any) -> str | None:
+    """Describe the values that an argument or an option allows, if it has choices or a range.
+
+    Typer's own messages are those of pydantic: "Input should be greater than or equal to 1".
+    """
+    if not isinstance(error.__cause__, ValidationError):
+        return None
+    value_type = error.param.type_descriptor
+    if value_type.choices:
+        return f"Must be one of: {', '.join(choice.value for choice in value_type.choices)}."
+    if not value_type.is_ranged:
+        return None
+    limits = value_type.parameter_info
+    return f"Must be a whole number from {limits.min:,} to {limits.max:,}."
+
+
+def _capitalized(message: str) -> str:
+    return message[:1].upper() + message[1:]
 
 
 def one_line_message(error: BaseException) -> str:

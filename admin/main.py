@@ -10,11 +10,13 @@ from admin.commands import account as account_commands
 from admin.commands import completion as completion_commands
 from admin.commands import customer as customer_commands
 from admin.commands import deliveries as delivery_commands
+from admin.commands import erasure as erasure_commands
 from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
 from admin.commands import purchase as purchase_commands
 from admin.commands import solicitation as solicitation_commands
 from admin.commands import support_email as support_email_commands
+from admin.commands import suppression as suppression_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
@@ -86,12 +88,14 @@ for _noun, _commands in {
     "definition": definition_app,
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
+    "erasure": erasure_commands.app,
     "form": form_commands("form", FormKind.CONTACT_FORM, Kind.CONTACT_FORM, "contact form"),
     "survey": form_commands("survey", FormKind.SURVEY, Kind.SURVEY, "survey"),
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
     "purchase": purchase_commands.app,
     "solicitation": solicitation_commands.app,
+    "suppression": suppression_commands.app,
     "support-email": support_email_commands.app,
     "mail-sender": support_email_commands.sender_app,
     "webhook-secret": webhook_secret_commands.app,

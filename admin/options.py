@@ -1,12 +1,16 @@
 """Options and help texts that several commands share."""
 
-from typing import Annotated, Any
+from datetime import UTC, date, datetime, time, tzinfo
+from typing import Annotated, Any, Final
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
 from admin.terminal import set_json_output
 from chalicelib.domain.schema import Email
+
+_YEARS: Final = range(1900, 3000)
+"""The years that an operator can enter. A report can always compute the preceding period."""
 
 
 def example(*commands: str) -> str:
@@ -25,6 +29,61 @@ def parse_email(text: str) -> str:
         return TypeAdapter[str](Email).validate_python(text)
     except ValidationError:
         raise typer.BadParameter("Must be an e-mail address.") from None
+
+
+def parse_phone(text: str) -> str:
+    """Parse a phone number in any notation.
+
+    Raises:
+        BadParameter: the text contains no digit.
+    """
+    if not any(map(str.isdigit, text)):
+        raise typer.BadParameter("Must be a phone number.")
+    return text.strip()
+
+
+def parse_utc_time(text: str) -> datetime:
+    """Parse a date or a date-time. A time without an offset is in UTC.
+
+    Raises:
+        BadParameter: the text is neither, or the year is not between the limits.
+    """
+    return parse_time(text, UTC)[0].astimezone(UTC)
+
+
+def parse_time(text: str, zone: tzinfo, option: str | None = None) -> tuple[datetime, bool]:
+    """Parse a date or a date-time in ISO 8601. Return the time, and whether it is a date.
+
+    Args:
+        zone: the time zone of a date, and of a date-time without an offset.
+        option: the name of the option for the error message. Default: Typer adds the name.
+
+    Raises:
+        BadParameter: the text is neither, or the year is not between the limits.
+    """
+    entered, is_date = _parse_date_or_time(text)
+    if entered is None or entered.year not in _YEARS:
+        raise typer.BadParameter(
+            f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
+            " 2026-11-20 or 2026-11-20T10:00:00Z.",
+            param_hint=option,
+        )
+    return (entered if entered.tzinfo else entered.replace(tzinfo=zone)), is_date
+
+
+def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
+    """Parse a date or a date-time in ISO 8601.
+
+    Return the time, or None if the text is invalid, and whether the text is a date.
+    """
+    try:
+        return datetime.combine(date.fromisoformat(text), time()), True
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text), False
+    except ValueError:
+        return None, False
 
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

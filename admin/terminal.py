@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -93,7 +94,7 @@ def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
     With ``--json``, print a list of objects. Their field names are the column titles in camelCase.
     """
     if _prints_json:
-        names = [_field_name(column) for column in columns]
+        names = [json_name(column) for column in columns]
         show_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -117,8 +118,20 @@ def show_record(record: Mapping[str, object], text: str | None = None) -> None:
 
 
 def show_json(value: object) -> None:
-    """Print a value as JSON to standard output, with escaped control characters."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_value)
+    """Print a value as JSON to standard output, with escaped control characters.
+
+    The field names of dataclasses are converted to camelCase, as in the HTTP API.
+    """
+    _print_json(value, indent=2)
+
+
+def show_json_line(value: object) -> None:
+    """Print a value as one line of JSON to standard output; see `show_json`."""
+    _print_json(value, indent=None)
+
+
+def _print_json(value: object, *, indent: int | None) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
     sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
 
 
@@ -139,16 +152,28 @@ def cell_text(value: object) -> str:
 
 
 def _json_value(value: object) -> object:
+    if is_dataclass(value):
+        return {json_name(field.name): getattr(value, field.name) for field in fields(value)}
     return format_timestamp(value) if isinstance(value, datetime) else str(value)
 
 
-def _field_name(column: str) -> str:
-    words: list[str] = re.findall(r"\w+", column.lower())
+def json_name(name: str) -> str:
+    """Convert a title or the name of an attribute to camelCase: ``phoneNumber``."""
+    words: list[str] = re.findall(r"[^\W_]+", name.lower().replace("e-mail", "email"))
     return words[0] + "".join(map(str.capitalize, words[1:]))
 
 
-def confirm(question: str, *, is_confirmed: bool) -> None:
+def can_ask() -> bool:
+    """Return whether the operator can be asked: standard input is a terminal."""
+    return sys.stdin.isatty()
+
+
+def confirm(question: Callable[[], str], *, is_confirmed: bool) -> None:
     """Ask the operator to confirm an operation that cannot be undone.
+
+    Args:
+        question: returns the question, which describes the affected record. It is called only if
+            the operator is asked, because it can send AWS requests.
 
     Raises:
         Abort: the operator does not confirm.
@@ -156,9 +181,9 @@ def confirm(question: str, *, is_confirmed: bool) -> None:
     """
     if is_confirmed:
         return
-    if not sys.stdin.isatty():
+    if not can_ask():
         raise typer.BadParameter("Add --yes to confirm the operation.", param_hint="--yes")
-    typer.confirm(question.translate(_VISIBLE_CONTROLS), abort=True, err=True)
+    typer.confirm(question().translate(_VISIBLE_CONTROLS), abort=True, err=True)
 
 
 @contextmanager

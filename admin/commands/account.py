@@ -1,11 +1,14 @@
 """The command ``account``: create and list accounts; show and change their settings."""
 
 import json
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
+from pydantic.alias_generators import to_snake
 
 from admin.identity import operator_identity
 from admin.options import YesOption, example
@@ -19,16 +22,18 @@ from admin.terminal import (
     show_record,
     show_table,
 )
-from chalicelib.domain.accounts.settings import MAX_SEGMENT_PRICE, Weekday
-from chalicelib.domain.errors import Conflict
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.settings import MAX_RETENTION_DAYS, MAX_SEGMENT_PRICE, Weekday
+from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.services.accounts import manage
+from chalicelib.services.accounts.changes import last_changes
 from chalicelib.services.accounts.settings import (
     change_account_settings,
     current_settings,
-    last_changes,
 )
 from chalicelib.services.accounts.stats import read_stats
+from chalicelib.services.feedback.retention import MAX_COUNTED, count_old_feedback
 
 app = typer.Typer(
     help="Create and list accounts; show their settings and counts; change their settings.",
@@ -94,7 +99,7 @@ def list_accounts() -> None:
 
 @app.command("show", epilog=example("account show ACCOUNT"))
 def show_settings(account: AccountArgument) -> None:
-    """Show the account's settings and the last changes of the settings, newest first.
+    """Show the account's settings and the last changes by operators, newest first.
 
     Cost: two AWS requests.
     """
@@ -103,7 +108,7 @@ def show_settings(account: AccountArgument) -> None:
         {
             "changedAt": cell_text(change.changed_at),
             "operator": change.operator,
-            "setting": change.setting,
+            "subject": change.subject,
             "old": change.old,
             "new": change.new,
         }
@@ -114,24 +119,30 @@ def show_settings(account: AccountArgument) -> None:
         return
     show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
     if changes:
-        columns = ["Changed", "Operator", "Setting", "Old value", "New value"]
+        columns = ["Changed", "Operator", "Subject", "Old value", "New value"]
         results().print()
         show_table(columns, [[_text(value) for value in change.values()] for change in changes])
 
 
-def _number_or_off(text: str) -> int | str:
-    try:
-        return text if text == _OFF else int(text)
-    except ValueError:
-        raise typer.BadParameter("Must be a number of days, or off.") from None
+def _days_or_off(text: str) -> int | str:
+    if text == _OFF:
+        return text
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_RETENTION_DAYS:
+        message = f"Must be a number of days from 1 to {MAX_RETENTION_DAYS:,}, or off."
+        raise typer.BadParameter(message)
+    return int(text)
 
 
 def _price_or_off(text: str) -> float | str:
+    if text == _OFF:
+        return text
     try:
-        return text if text == _OFF else float(text)
+        price = float(text)
     except ValueError:
-        message = f"Must be a price from 0 to {MAX_SEGMENT_PRICE}, or off."
-        raise typer.BadParameter(message) from None
+        price = math.nan
+    if not 0 <= price <= MAX_SEGMENT_PRICE:
+        raise typer.BadParameter(f"Must be a price from 0 to {MAX_SEGMENT_PRICE}, or off.")
+    return price
 
 
 @app.command(
@@ -175,7 +186,7 @@ def change(
         typer.Option(
             metavar="DAYS|off",
             help="The number of days after which the answers of feedback are anonymized.",
-            parser=_number_or_off,
+            parser=_days_or_off,
         ),
     ] = None,
     sms_segment_price: Annotated[
@@ -192,7 +203,10 @@ def change(
 
     The value off restores the default of a setting: no region, UTC, no sending hours, no
     retention period, no price. A retention period needs a confirmation, because anonymized answers
-    cannot be restored.
+    cannot be restored. The question contains the number of records that are older now.
+
+    Cost: two AWS requests. To confirm a retention period, three more, and one more per 5,000 older
+    records, up to 10,000.
     """
     options = {
         "name": name,
@@ -211,14 +225,33 @@ def change(
     if not values:
         raise typer.BadParameter("Set at least one setting.")
     if values.get("retentionDays") is not None:
-        confirm(f"Anonymize all feedback older than {retention_days} days?", is_confirmed=yes)
-    changes = change_account_settings(account, values, operator_identity())
+        confirm(lambda: _retention_question(account, retention_days), is_confirmed=yes)
+    changes = _change(account, values)
     for changed in changes:
         old, new = _text(changed.old), _text(changed.new)
-        notices().print(f"Changed {changed.setting} from {old} to {new}.")
+        notices().print(f"Changed {changed.subject} from {old} to {new}.")
     if not changes:
         notices().print("The settings already have these values.")
-    show_record({"changes": [{"setting": c.setting, "old": c.old, "new": c.new} for c in changes]})
+    show_record({"changes": [{"setting": c.subject, "old": c.old, "new": c.new} for c in changes]})
+
+
+def _retention_question(account: str, days: int) -> str:
+    name = current_settings(account).name
+    count = count_old_feedback(account, days)
+    at_least = "at least " if count >= MAX_COUNTED else ""
+    return (
+        f"Anonymize all feedback of the account {name} that is older than {days} days?"
+        f" Records that are older now: {at_least}{count:,}."
+    )
+
+
+def _change(account: str, values: Mapping[str, Any]) -> list[AccountChange]:
+    try:
+        return change_account_settings(account, values, operator_identity())
+    except InvalidInput as invalid:
+        first = invalid.errors[0]
+        option = to_snake(first.pointer.split("/")[1]).replace("_", "-")
+        raise typer.BadParameter(first.detail, param_hint=f"--{option}") from None
 
 
 def _sending_hours(text: str) -> str | dict[str, Any]:
@@ -252,11 +285,11 @@ def stats(account: AccountArgument) -> None:
 
     Cost: two AWS requests.
     """
-    numbers = asdict(read_stats(account))
+    numbers = read_stats(account)
     if prints_json():
         show_json(numbers)
         return
     show_table(
         ["Records", "Number"],
-        [[name.replace("_", " "), str(number)] for name, number in numbers.items()],
+        [[name.replace("_", " "), str(number)] for name, number in asdict(numbers).items()],
     )

@@ -7,8 +7,10 @@ from typing import Annotated, Final
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
+from admin.commands.erasure import show_receipt
 from admin.feedback.output_file import replaced_file
-from admin.options import YesOption, example, parse_email
+from admin.identity import operator_identity
+from admin.options import YesOption, example, parse_email, parse_phone
 from admin.terminal import (
     cell_text,
     confirm,
@@ -20,7 +22,7 @@ from admin.terminal import (
     show_table,
 )
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.erasure import Erasure, build_receipt
+from chalicelib.domain.erasure import build_receipt
 from chalicelib.domain.errors import NotFound
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.customers.find import find_by_email, find_by_name, find_by_phone_number
@@ -28,6 +30,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.erasure.collect import collect_person
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.erasure.replay import replay_erasures
+from chalicelib.settings import settings
 
 _CUSTOMER: Final = typer.Argument(metavar="ID", help="The customer's id.", parser=id_argument)
 _ACCOUNT: Final = typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
@@ -36,12 +39,6 @@ _ACCOUNT: Final = typer.Argument(metavar="ACCOUNT", help="The account's id.", pa
 def _text(text: str) -> str:
     if not text.strip():
         raise typer.BadParameter("Must not be empty.")
-    return text.strip()
-
-
-def _phone(text: str) -> str:
-    if not any(map(str.isdigit, text)):
-        raise typer.BadParameter("Must be a phone number.")
     return text.strip()
 
 
@@ -66,7 +63,7 @@ def find(
         str | None,
         typer.Option(
             help="The phone number, in national or international notation.",
-            parser=_phone,
+            parser=parse_phone,
             metavar="NUMBER",
         ),
     ] = None,
@@ -167,10 +164,9 @@ def erase(
     if account is None or customer is None:
         _replay(is_confirmed=yes)
         return
-    if not yes:
-        confirm(f"Erase all data of the customer {_name(account, customer)}?", is_confirmed=False)
-    started = start_erasure(account, customer)
-    _show_receipt(continue_erasure(started.pointer) or started)
+    confirm(lambda: f"Erase all data of the customer {_name(account, customer)}?", is_confirmed=yes)
+    started = start_erasure(account, customer, operator_identity())
+    show_receipt(continue_erasure(started.pointer) or started)
 
 
 def _name(account: str, customer_id: str) -> str:
@@ -178,35 +174,24 @@ def _name(account: str, customer_id: str) -> str:
         customer = read_customer(account, customer_id)
     except NotFound:  # Unknown or erased: `start_erasure` distinguishes these cases.
         return customer_id
+    return f"{customer_id} ({summary_of(customer)})"
+
+
+def summary_of(customer: Customer) -> str:
+    """Return the name and the addresses of a customer, for a confirmation."""
     names = (customer.display_name, customer.email, customer.phone_number)
-    return f"{customer_id} ({', '.join(filter(None, names)) or 'no name'})"
+    return ", ".join(filter(None, names)) or "no name"
 
 
 def _replay(*, is_confirmed: bool) -> None:
-    confirm("Repeat all recorded erasures?", is_confirmed=is_confirmed)
+    stage = settings().stage
+    confirm(
+        lambda: f"Repeat all recorded erasures of the stage {stage}?", is_confirmed=is_confirmed
+    )
     with counter("Reading records") as advance:
         repeated = replay_erasures(advance)
     notices().print(f"Repeated {len(repeated)} erasures.")
     show_record({"repeated": [build_receipt(erasure) for erasure in repeated]})
-
-
-def _show_receipt(erasure: Erasure) -> None:
-    receipt = build_receipt(erasure)
-    lines = [
-        f"Erasure {receipt['erasureId']}",
-        f"State: {receipt['state']}, requested at {receipt['erasedAt']}",
-        *(
-            f"Erased {name.replace('_', ' ')}: {number}"
-            for name, number in receipt["erased"].items()
-        ),
-        f"Suppressed channels: {', '.join(receipt['suppressedChannels']) or 'none'}",
-        "Remaining copies:",
-        *(
-            f"  {copy['copy']}: {copy['expiresAt'] or str(copy['retentionDays']) + ' days'}"
-            for copy in receipt["remainingCopies"]
-        ),
-    ]
-    show_record(receipt, "\n".join(lines))
 
 
 def _show_list(found: list[Customer]) -> None:

@@ -1,12 +1,10 @@
 """The command ``delivery``: list, show and replay webhook deliveries."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from pydantic.alias_generators import to_camel
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.options import example
@@ -41,7 +39,8 @@ def list_all(
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option(help="The maximum number of deliveries.", min=1, max=1000)
+        int,
+        typer.Option(help="The maximum number of deliveries.", min=1, max=1000, metavar="NUMBER"),
     ] = 50,
 ) -> None:
     """List an account's deliveries, newest first.
@@ -139,10 +138,7 @@ def _record(execution: Execution, attempts: Sequence[Attempt]) -> dict[str, obje
         "reason": execution.reason,
         "dueAt": _due_at(execution),
         "body": execution.body.decode(),
-        "attempts": [
-            {to_camel(name): value for name, value in asdict(attempt).items()}
-            for attempt in attempts
-        ],
+        "attempts": attempts,
     }
 
 

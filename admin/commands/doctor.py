@@ -1,7 +1,5 @@
 """The command ``doctor``: check the deployed stage."""
 
-from dataclasses import asdict
-
 import typer
 
 from admin.terminal import prints_json, progress_bar, results, show_json
@@ -28,7 +26,7 @@ def doctor() -> None:
     with progress_bar("Checking", len(CHECKS)) as advance:
         report = examine(stage, advance)
     if prints_json():
-        show_json(asdict(report))
+        show_json(report)
     else:
         for check, problems in report.problems.items():
             for problem in problems:

@@ -22,7 +22,7 @@ from admin.commands.feedback_options import (
     build_filter,
     zone_of,
 )
-from admin.feedback.description import show_description
+from admin.feedback.description import show_description, summary_of
 from admin.feedback.export.export import export_feedback
 from admin.feedback.export.writers import Format
 from admin.feedback.report.figures import Breakdown
@@ -56,7 +56,10 @@ def list_feedback(
     contains: ContainsOption = None,
     time_zone: ZoneOption = None,
     limit: Annotated[
-        int, typer.Option(help="The maximum number of feedback records.", min=1, max=1000)
+        int,
+        typer.Option(
+            help="The maximum number of feedback records.", min=1, max=1000, metavar="NUMBER"
+        ),
     ] = 50,
 ) -> None:
     """List an account's feedback, newest first.
@@ -220,11 +223,12 @@ def mark_test_response(
 def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
     """Delete a feedback record, and subtract it from the counts of the form and of the customer.
 
-    If the record does not exist, the command succeeds, so that you can repeat it safely.
+    Before the confirmation, the command shows the record. With --yes, the command also succeeds if
+    the record does not exist, so that scripts can repeat it safely.
 
-    Cost: three AWS requests.
+    Cost: three AWS requests; two more without --yes.
     """
-    confirm(f"Delete the feedback {feedback}?", is_confirmed=yes)
+    confirm(lambda: f"Delete {summary_of(feedback)}?", is_confirmed=yes)
     is_deleted = delete_feedback(feedback)
     notices().print(
         f"Deleted the feedback {feedback}."

@@ -1,21 +1,20 @@
 """The options that select feedback, and their conversion to a filter."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
 import typer
 
 from admin.commands.account import id_argument
+from admin.options import parse_time
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.settings import current_settings
 
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10
-_YEARS: Final = range(1900, 3000)
-"""The years that an operator can enter. A report can always compute the preceding period."""
 
 
 def parse_rating(text: str) -> tuple[int, int]:
@@ -132,31 +131,10 @@ def _parse_time(
 ) -> datetime | None:
     if text is None:
         return None
-    entered, is_date = _parse_date_or_time(text)
-    if entered is None or entered.year not in _YEARS:
-        raise typer.BadParameter(
-            f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
-            " 2026-11-20 or 2026-11-20T10:00:00Z.",
-            param_hint=option,
-        )
+    entered, is_date = parse_time(text, zone, option)
     if is_date:
         entered += timedelta(days=days_after_date)
-    return (entered if entered.tzinfo else entered.replace(tzinfo=zone)).astimezone(UTC)
-
-
-def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
-    """Parse a date or a date-time in ISO 8601.
-
-    Return the time, or None if the text is invalid, and whether the text is a date.
-    """
-    try:
-        return datetime.combine(date.fromisoformat(text), time()), True
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(text), False
-    except ValueError:
-        return None, False
+    return entered.astimezone(UTC)
 
 
 def build_filter(

@@ -6,8 +6,14 @@ import typer
 
 from admin.commands.account import AccountArgument
 from admin.options import YesOption, example
-from admin.terminal import confirm, notices, show_record, show_table
-from chalicelib.services.accounts.manage import issue_key, list_keys, revoke_key
+from admin.terminal import cell_text, confirm, notices, show_record, show_table
+from chalicelib.services.accounts.manage import (
+    issue_key,
+    list_keys,
+    require_account,
+    require_key,
+    revoke_key,
+)
 
 app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
 
@@ -34,11 +40,27 @@ def revoke(
     api_key: Annotated[str, typer.Argument(metavar="API_KEY", help="The API key to revoke.")],
     yes: YesOption = False,
 ) -> None:
-    """Revoke an API key. Requests that use it are rejected within a minute."""
-    confirm(f"Revoke the key {api_key}?", is_confirmed=yes)
+    """Revoke an API key. Requests that use it are rejected within a minute.
+
+    Before the confirmation, the command shows the label, the account and the age of the key.
+
+    Cost: two AWS requests; two more without --yes.
+    """
+    confirm(lambda: f"Revoke {_summary_of(api_key)}?", is_confirmed=yes)
     revoke_key(api_key)
     notices().print(f"Revoked the key {api_key}.")
     show_record({"apiKey": api_key, "isRevoked": True})
+
+
+def _summary_of(api_key: str) -> str:
+    key = require_key(api_key)
+    account = require_account(key.account_id)
+    label = f'labelled "{key.label}"' if key.label else "without label"
+    revoked = f", already revoked at {cell_text(key.revoked_at)}" if key.revoked_at else ""
+    return (
+        f"the key {api_key} ({label}) of the account {account.name}, issued at"
+        f" {cell_text(key.created_at)}{revoked}"
+    )
 
 
 @app.command("list", epilog=example("key list ACCOUNT"))

@@ -1,14 +1,12 @@
 """The command ``recount``: check the counts and list positions of an account."""
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from admin.commands.account import AccountArgument
-from admin.terminal import counter, notices, prints_json, results
+from admin.terminal import counter, notices, prints_json, results, show_json_line
 from chalicelib.services.recount.difference import Difference
 from chalicelib.services.recount.recount import recount as check
 
@@ -44,8 +42,10 @@ def _print_all(differences: Iterable[Difference]) -> int:
     number = 0
     for difference in differences:
         number += 1
-        line = json.dumps(asdict(difference)) if prints_json() else _line(difference)
-        results().print(line)
+        if prints_json():
+            show_json_line(difference)
+        else:
+            results().print(_line(difference))
     return number
 
 

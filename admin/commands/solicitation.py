@@ -1,16 +1,18 @@
 """The command ``solicitation``: list, explain and resend surveys about purchases."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import cache
 from typing import Annotated, Final
 
 import typer
 
 from admin.commands.account import AccountArgument
+from admin.commands.customer import summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.error_messages import one_line_message
-from admin.options import YesOption, example
-from admin.terminal import cell_text, confirm, notices, show_record, show_table
+from admin.options import YesOption, example, parse_utc_time
+from admin.terminal import cell_text, confirm, json_name, notices, show_record, show_table
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
@@ -65,12 +67,16 @@ def list_all(
     since: Annotated[
         datetime | None,
         typer.Option(
-            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
             help="List only solicitations created at or after this time (UTC).",
+            parser=parse_utc_time,
+            metavar="TIME",
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option(help="The maximum number of solicitations.", min=1, max=100_000)
+        int,
+        typer.Option(
+            help="The maximum number of solicitations.", min=1, max=100_000, metavar="NUMBER"
+        ),
     ] = 50,
 ) -> None:
     """List an account's solicitations, newest first.
@@ -82,7 +88,7 @@ def list_all(
         account,
         state=state,
         reason=reason.value if reason else None,
-        since=since.replace(tzinfo=UTC) if since else None,
+        since=since,
         at_most=limit,
     )
     show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found])
@@ -111,8 +117,8 @@ def explain(
         *([f"Text message: {_described_cost(cost)}"] if cost else ()),
     ]
     record = {
-        "outcome": outcome,
-        "facts": facts,
+        "outcome": {json_name(name): value for name, value in outcome.items()},
+        "facts": {json_name(name): texts for name, texts in facts.items()},
         "decision": decision,
         "textMessage": cost and {"segments": cost.size.segments, "price": cost.price},
     }
@@ -126,12 +132,24 @@ def resend_unknown(
     external_id: ExternalIdArgument,
     yes: YesOption = False,
 ) -> None:
-    """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice."""
-    question = "The customer may already have received this survey. Send the survey again?"
-    confirm(question, is_confirmed=yes)
-    resend(account, source, external_id)
+    """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice.
+
+    Cost: about eight AWS requests.
+    """
+    read_once = cache(lambda: load_explanation(account, source, external_id))
+    confirm(lambda: _resend_question(read_once()), is_confirmed=yes)
+    resend(read_once())
     notices().print("Queued.")
     show_record({"queued": 1})
+
+
+def _resend_question(case: Case) -> str:
+    solicitation, recipient = case.solicitation, case.facts.recipient
+    name = summary_of(recipient.customer) if recipient else "a deleted customer"
+    return (
+        f"The customer may already have received this survey. Send the survey about the purchase"
+        f" {solicitation.source} {solicitation.external_id} to {name} again?"
+    )
 
 
 def _cells(solicitation: Solicitation) -> list[object]:

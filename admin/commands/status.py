@@ -16,7 +16,7 @@ def status() -> None:
     """
     current = read_status()
     if prints_json():
-        show_json(asdict(current))
+        show_json(current)
         return
     show_table(
         ["Queue", "Waiting", "In process", "Delayed", "Dead letters", "Oldest message (s)"],

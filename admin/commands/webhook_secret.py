@@ -9,6 +9,7 @@ from admin.commands.account import AccountArgument
 from admin.options import YesOption, example
 from admin.terminal import confirm, notices, show_record
 from chalicelib.domain.schema import format_timestamp, parse_timestamp
+from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.webhooks.secret import rotate_webhook_secret
 
 app = typer.Typer(help="Rotate webhook secrets.", no_args_is_help=True)
@@ -42,12 +43,18 @@ def rotate(
     """Create a webhook secret and print it. The secret cannot be shown again.
 
     The current secret signs webhooks until the new secret becomes active. Other secrets that are
-    not active yet are deleted.
+    not active yet are deleted. Without --yes, one more AWS request reads the name of the account
+    for the confirmation.
     """
-    confirm("Replace the secret that signs the account's webhooks?", is_confirmed=yes)
+    confirm(lambda: _question(account), is_confirmed=yes)
     new = rotate_webhook_secret(account, at)
     start = f"at {format_timestamp(at)}" if at else "within a minute"
     if new.replaced:
         notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")
     notices().print(f"The new secret becomes active {start}. It cannot be shown again:")
     show_record({"secret": new.secret, "activeFrom": at}, new.secret)
+
+
+def _question(account: str) -> str:
+    name = require_account(account).name
+    return f"Replace the secret that signs the webhooks of the account {name}?"

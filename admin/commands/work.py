@@ -1,12 +1,12 @@
 """The command ``work``: list and replay parked work."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from admin.commands.account import id_argument
-from admin.options import example
+from admin.options import example, parse_utc_time
 from admin.terminal import counter, notices, show_record, show_table
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.parked import (
@@ -85,8 +85,9 @@ def replay_work(
     since: Annotated[
         datetime | None,
         typer.Option(
-            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
             help="Replay all work that was parked at or after this time (UTC).",
+            parser=parse_utc_time,
+            metavar="TIME",
         ),
     ] = None,
 ) -> None:
@@ -101,7 +102,7 @@ def replay_work(
     if owner_id:
         replayed = replay(owner_id, part)
     else:
-        wanted = ParkedFilter(kind, account, since.replace(tzinfo=UTC) if since else None)
+        wanted = ParkedFilter(kind, account, since)
         with counter("Replaying parked work") as advance:
             replayed = replay_matching(wanted, advance)
     notices().print(f"Requeued: {replayed}.")

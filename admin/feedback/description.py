@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from admin.feedback.rows import comment_of
 from admin.terminal import cell_text, prints_json, results, show_json, show_table
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.answers import Answer
@@ -11,6 +12,8 @@ from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.feedback.describe import FeedbackDescription
+from chalicelib.services.feedback.find import read_feedback
+from chalicelib.services.forms.saved import find_form
 
 FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "survey"}
 
@@ -32,6 +35,25 @@ def labelled_answers(answers: Sequence[Answer], form: SavedForm | None) -> list[
         (fields[answer.field_id].label if answer.field_id in fields else answer.key, answer)
         for answer in in_order
     ]
+
+
+def summary_of(feedback_id: str) -> str:
+    """Describe a feedback record in one line, for a confirmation. Two AWS requests.
+
+    Raises:
+        NotFound: the feedback record does not exist.
+    """
+    record = read_feedback(feedback_id).feedback
+    form = find_form(record.kind, record.form_id)
+    rating = "no rating" if record.rating is None else f"rating {cell_text(record.rating)}"
+    comment = comment_of(record)
+    parts = [
+        f"{FORM_KINDS[record.kind]} {form.saved.name if form else record.form_id}",
+        cell_text(record.created_at),
+        rating,
+        *([f'"{comment}"'] if comment else []),
+    ]
+    return f"the feedback {record.id} ({', '.join(parts)})"
 
 
 def show_description(description: FeedbackDescription) -> None:

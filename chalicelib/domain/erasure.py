@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from pydantic.alias_generators import to_camel
+
 from chalicelib.domain import work
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
@@ -62,6 +64,8 @@ class Erasure:
         contacts: the contact key of the customer's address, by channel.
         erased_at: the time of the operator's request.
         counts: the number of erased records by kind.
+        operator: the identity of the operator who requested the erasure. None for erasures of
+            earlier versions of the service.
     """
 
     id: str
@@ -75,6 +79,7 @@ class Erasure:
     state: ErasureState = ErasureState.PENDING
     ended_at: datetime | None = None
     counts: Mapping[Erased, int] = field(default_factory=dict)
+    operator: str | None = None
 
     @property
     def pointer(self) -> ErasurePointer:
@@ -94,8 +99,9 @@ def build_receipt(erasure: Erasure) -> dict[str, Any]:
         "accountId": erasure.account_id,
         "state": erasure.state.value,
         "erasedAt": format_timestamp(erasure.erased_at),
+        "requestedBy": erasure.operator,
         "endedAt": format_timestamp(ended) if ended else None,
-        "erased": {kind.value: erasure.counts.get(kind, 0) for kind in Erased},
+        "erased": {to_camel(kind.value): erasure.counts.get(kind, 0) for kind in Erased},
         "suppressedChannels": sorted(channel.value for channel in erasure.contacts),
         "remainingCopies": [
             {

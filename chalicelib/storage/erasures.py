@@ -13,6 +13,7 @@ from typing import Any, Final
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
@@ -39,6 +40,17 @@ _PURPOSE: Final = b"erasure\n"
 """A prefix of the hashed text, so that other hashes with the same secret have other values."""
 
 
+class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+    """The index of an account's erasures by time. It contains all attributes."""
+
+    class Meta:
+        index_name = "by_account"
+        projection = AllProjection()
+
+    account_id = UnicodeAttribute(hash_key=True)
+    erased_at = UnicodeAttribute(range_key=True)
+
+
 class ErasureRow(WorkRow):
     """The table row of an erasure, with the number of erased records of each kind in `Erased`."""
 
@@ -55,6 +67,8 @@ class ErasureRow(WorkRow):
     next_holder = UnicodeAttribute(null=True)
     email_contact = UnicodeAttribute(null=True)
     sms_contact = UnicodeAttribute(null=True)
+    operator = UnicodeAttribute(null=True)
+    by_account = _ByAccount()
     vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})
 
     def pointer(self, _now: datetime) -> ErasurePointer:
@@ -82,6 +96,12 @@ def list_all() -> Iterator[Erasure]:
     return (build_erasure(row) for row in ErasureRow.scan(consistent_read=True))
 
 
+def list_for_account(account_id: str) -> Iterator[Erasure]:
+    """Yield the account's erasures, newest first (eventually consistent). One request per MB."""
+    rows = ErasureRow.by_account.query(account_id, scan_index_forward=False)
+    return (build_erasure(row) for row in rows)
+
+
 def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None:
     """Add a pending erasure in this transaction, or replace an erasure that has ended.
 
@@ -105,6 +125,7 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
             pair_contact=erasure.pair_contact,
             email_contact=erasure.contacts.get(Channel.EMAIL),
             sms_contact=erasure.contacts.get(Channel.SMS),
+            operator=erasure.operator,
             **pending_attributes(erasure.account_id, erasure.id, PART, erasure.erased_at),
         ),
         unchanged,
@@ -188,4 +209,5 @@ def build_erasure(row: Any) -> Erasure:
         state=ErasureState(row.state),
         ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
         counts={kind: getattr(row, kind.value) or 0 for kind in Erased},
+        operator=row.operator,
     )

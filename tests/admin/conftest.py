@@ -1,7 +1,9 @@
 """Fixtures for all tests of the command line."""
 
 import pytest
+import typer
 
+from admin import terminal
 from admin.definitions import save
 
 
@@ -10,3 +12,17 @@ def _single_writer(monkeypatch: pytest.MonkeyPatch) -> None:
     # Run without threads: for a transaction, moto copies all tables, and this copying is not
     # thread-safe.
     monkeypatch.setattr(save, "MAX_WRITERS", 1)
+
+
+@pytest.fixture
+def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let commands ask for confirmations, answer no, and return the questions."""
+    asked: list[str] = []
+
+    def reject(question: str, **_: object) -> None:
+        asked.append(question)
+        raise typer.Abort
+
+    monkeypatch.setattr(terminal, "can_ask", lambda: True)
+    monkeypatch.setattr(terminal.typer, "confirm", reject)
+    return asked

@@ -22,7 +22,11 @@ MISTAKES = [
         ERROR,
         "Cannot use no/r.html",
     ),
-    ("feedback report ACCOUNT --output r.html --by colour", USAGE, "'colour' is not one of"),
+    (
+        "feedback report ACCOUNT --output r.html --by colour",
+        USAGE,
+        "Must be one of: week, month,",
+    ),
     ("feedback report ACCOUNT --output r.html --survey UNKNOWN", ERROR, "There is no survey"),
     ("feedback export ACCOUNT", USAGE, "Missing option '--output'"),
     ("feedback export ACCOUNT --output no/such/file.csv", ERROR, "Cannot use no/such/file.csv"),
@@ -36,25 +40,41 @@ MISTAKES = [
     ("customer erase --replay ACCOUNT --yes", USAGE, "Use either ACCOUNT and ID, or --replay."),
     ("customer export ACCOUNT UNKNOWN --output a.json", ERROR, "There is no customer"),
     ("customer erase ACCOUNT --yes", USAGE, "Use either ACCOUNT and ID, or --replay."),
+    ("erasure list UNKNOWN", ERROR, "There is no account with this id."),
+    ("erasure show 7", USAGE, "Must be 64 hexadecimal digits."),
+    (f"erasure show {'0' * 64}", ERROR, "There is no erasure with this id."),
     ("account set ACCOUNT", USAGE, "Set at least one setting."),
-    ("account set ACCOUNT --retention-days soon", USAGE, "Must be a number of days, or off."),
+    ("account set ACCOUNT --retention-days soon", USAGE, "Must be a number of days from 1 to"),
     (
         "account set ACCOUNT --sms-segment-price cheap",
         USAGE,
         "Must be a price from 0 to 1000, or off.",
     ),
-    ("account set ACCOUNT --time-zone ../../etc/passwd", ERROR, "Must be an IANA time zone"),
+    ("account set ACCOUNT --time-zone ../../etc/passwd", USAGE, "Must be an IANA time zone"),
     ("key issue UNKNOWN", ERROR, "There is no account with this id."),
     ("key revoke 7 --yes", ERROR, "There is no API key with this id."),
     ("form link UNKNOWN", ERROR, "There is no contact form with this id."),
     ("survey qr UNKNOWN --poster", ERROR, "There is no survey with this id."),
     ("workflow test ACCOUNT UNKNOWN", ERROR, "There is no workflow with this id."),
-    ("delivery list ACCOUNT --state lost", USAGE, "'lost' is not one of"),
+    ("delivery list ACCOUNT --state lost", USAGE, "Must be one of: PENDING, SUCCEEDED,"),
     ("delivery replay 7", ERROR, "7: Must be a UUID"),
+    ("purchase show ACCOUNT Shop ORDER-1", USAGE, "'SOURCE': Must be one of: Email, Sms,"),
     ("purchase show ACCOUNT Site ORDER-1", ERROR, "There is no purchase with this id."),
     ("solicitation resend ACCOUNT Site ORDER-1", USAGE, "Add --yes"),
+    ("suppression show UNKNOWN --email a@example.test", ERROR, "There is no account with"),
+    ("suppression show ACCOUNT", USAGE, "Use either --email or --phone."),
+    (
+        "suppression lift ACCOUNT --email a@example.test --phone 0612345678 --yes",
+        USAGE,
+        "Use either --email or --phone.",
+    ),
+    ("suppression lift ACCOUNT --email a@example.test", USAGE, "Add --yes"),
+    ("suppression lift ACCOUNT --email a@example.test --yes", ERROR, "is not suppressed."),
     ("support-email create ACCOUNT nobody", USAGE, "Must be an e-mail address."),
     ("webhook-secret rotate ACCOUNT --yes --at noon", USAGE, "Must be an ISO 8601 date-time"),
+    ("form check /no/such/file", USAGE, "'FILE': File '/no/such/file' does not exist."),
+    ("work replay --since noon", USAGE, "'--since': Must be a date or a date-time from 1900"),
+    ("solicitation list ACCOUNT --since noon", USAGE, "Must be a date or a date-time from 1900"),
     ("work replay", USAGE, "Provide either an id or at least one of the options."),
     ("--stage PROD status", USAGE, "Must be 2 to 16 lower-case letters and digits"),
 ]
@@ -73,3 +93,18 @@ def test_mistake_is_reported_without_traceback(
     result = run(*(words.get(word, word) for word in line.split()))
     assert result.exit_code == status
     assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "highest"),
+    [("feedback list", 1_000), ("delivery list", 1_000), ("solicitation list", 100_000)],
+)
+def test_limit_is_whole_number_between_its_limits(account: str, command: str, highest: int) -> None:
+    arguments = (*command.split(), account, "--limit")
+    for valid in ("1", str(highest)):
+        assert run(*arguments, valid).exit_code == 0
+    for invalid in ("0", str(highest + 1), "1.5", "x", ""):
+        result = run(*arguments, invalid)
+        assert result.exit_code == USAGE
+        message = f"Invalid value for '--limit': Must be a whole number from 1 to {highest:,}."
+        assert result.stderr.endswith(f"Error: {message}\n")

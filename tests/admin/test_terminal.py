@@ -91,7 +91,7 @@ def test_question_escapes_control_characters(monkeypatch: pytest.MonkeyPatch) ->
     questions = []
     monkeypatch.setattr(terminal.sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(terminal.typer, "confirm", lambda text, **_: questions.append(text))
-    terminal.confirm(f"Erase {HOSTILE}?", is_confirmed=False)
+    terminal.confirm(lambda: f"Erase {HOSTILE}?", is_confirmed=False)
     assert questions == [f"Erase {VISIBLE}?"]
 
 

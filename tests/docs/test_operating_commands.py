@@ -5,6 +5,8 @@ the page reads.
 """
 
 import csv
+import json
+import re
 import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,6 +19,10 @@ import yaml
 from admin.commands import form_page
 from admin.commands import purchase as purchase_commands
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.ids import parse_id
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.outbound import mail_domains
 from chalicelib.services.accounts.manage import issue_key
@@ -24,11 +30,13 @@ from chalicelib.services.customers.save import save_customer
 from chalicelib.services.recount import counts as recount_counts
 from chalicelib.services.recount import recount as recount_module
 from chalicelib.services.solicitation import send_survey
+from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.webhooks import deliveries
 from chalicelib.services.work.parked import list_parked_work
 from tests.admin.command import run
 from tests.admin.commands.test_work import park_import
 from tests.docs.blocks import block, blocks
+from tests.services.erasure.erasing import erase
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
 from tests.services.queues import (
@@ -98,6 +106,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
     answer_survey(seeded, seeded.tracker(), nps="9")
     for queue in (FEEDBACK_QUEUE, WEBHOOK_QUEUE):
         queue.deliver(queue.queued_messages(seeded.account_id))
+    erased = save_customer(seeded.account_id, customer_definition())
     ids = {
         "ACCOUNT": seeded.account_id,
         "API_KEY": issue_key(seeded.account_id)[0].api_key,
@@ -109,9 +118,12 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
         "EXECUTION": executions_of(seeded.account_id)[0].execution_id,
         "FEEDBACK": feedback.id,
         "PERSON": save_customer(seeded.account_id, customer_definition()).id,
+        "ERASURE": erase(seeded.account_id, erased.id).id,
     }
     (folder / "purchases.csv").write_text(filled(block(PAGE, "source,externalId").text, ids))
     send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
+    bounced = email_hash(seeded.account_id, "bounced@example.com") or ""
+    suppress_contact(seeded.account_id, bounced, Channel.EMAIL, SuppressionReason.BOUNCED)
     mail_domains.forget_clients()
     yield ids
     mail_domains.forget_clients()
@@ -145,8 +157,8 @@ def execution_order(words: list[str]) -> int:
     return {("definition", "load"): 0, ("feedback", "delete"): 2}.get(tuple(words[:2]), 1)
 
 
-def failure(words: list[str], ids: dict[str, str]) -> str:
-    """Run a command. Return the command and its messages if it fails, or ``""``.
+def result_of(words: list[str], ids: dict[str, str], *options: str) -> Any:
+    """Run a command with additional options. Return its exit code and its output.
 
     If the command is redirected, write its output to the file.
     """
@@ -158,9 +170,15 @@ def failure(words: list[str], ids: dict[str, str]) -> str:
     output = None
     if ">" in arguments:
         arguments, (output,) = arguments[: arguments.index(">")], arguments[-1:]
-    result: Any = run(*arguments)
+    result = run(*arguments, *options)
     if output:
         Path(output).write_text(result.stdout)
+    return result
+
+
+def failure(words: list[str], ids: dict[str, str]) -> str:
+    """Run a command. Return the command and its messages if it fails, or ``""``."""
+    result = result_of(words, ids)
     return f"{shlex.join(words)}: {result.output}" if result.exit_code else ""
 
 
@@ -169,6 +187,28 @@ def test_commands_of_page_succeed(ids: dict[str, str], folder: Path) -> None:
     assert [text for text in failures if text] == []
     assert {path.suffix for path in folder.iterdir()} >= {".csv", ".xlsx", ".jsonl", ".html"}
     check_decoding(folder)
+    check_json_names(ids)
+
+
+def check_json_names(ids: dict[str, str]) -> None:
+    """Check that all names that the commands print with ``--json`` are in camelCase."""
+    wrong = set()
+    for words in (words for words in commands() if not {"--output", "IMPORT"} & {*words}):
+        names = names_in(json.loads(result_of(words, ids, "--json").stdout or "[]"))
+        wrong |= {(*words, name) for name in names if not re.fullmatch("[a-z][a-zA-Z0-9]*", name)}
+    assert wrong == set()
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Yield the names of all fields in a JSON value, except ids and names that partners choose."""
+    if isinstance(value, list):
+        for item in value:
+            yield from names_in(item)
+    if isinstance(value, dict):
+        yield from (name for name in value if parse_id(name) is None)
+        for name, item in value.items():
+            if name not in ("headers", "metadata"):
+                yield from names_in(item)
 
 
 def check_decoding(folder: Path) -> None:

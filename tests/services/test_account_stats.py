@@ -52,6 +52,6 @@ def test_account_stats_command_prints_numbers(seeded: SeededAccount, is_json: bo
     result = run("account", "stats", seeded.account_id, *(["--json"] if is_json else []))
     assert result.exit_code == 0
     if is_json:
-        assert json.loads(result.stdout)["contact_forms"] == 1
+        assert json.loads(result.stdout)["contactForms"] == 1
     else:
         assert ["contact", "forms", "1"] in [line.split() for line in result.stdout.splitlines()]

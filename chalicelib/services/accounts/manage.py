@@ -66,6 +66,18 @@ def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
     return credential, secret
 
 
+def require_key(api_key: str) -> Credential:
+    """Return an API key of any account, even if it is revoked. One AWS request.
+
+    Raises:
+        NotFound: the key does not exist.
+    """
+    credential = credentials.find(api_key) if is_api_key(api_key) else None
+    if credential is None:
+        raise NotFound("API key")
+    return credential
+
+
 def revoke_key(api_key: str) -> None:
     """Revoke an API key. Requests that use it are rejected within a minute.
 

@@ -10,6 +10,7 @@ request finds no records.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -44,7 +45,9 @@ RECORDS_PER_TRANSACTION: Final = 15
 Record = TypeVar("Record")
 
 
-def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False) -> Erasure:
+def start_erasure(
+    account_id: str, customer_id: str, operator: str | None, *, is_replay: bool = False
+) -> Erasure:
     """Store the erasure of a customer and suppress the person's addresses, in one transaction.
 
     If the erasure is already stored, return it. If the customer was created again after the
@@ -52,6 +55,8 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
     requests.
 
     Args:
+        operator: the identity of the operator, for the receipt. A repeated request does not change
+            the stored identity.
         is_replay: whether to repeat a recorded erasure, even if the customer does not exist. The
             time of the erasure stays the same.
 
@@ -72,8 +77,9 @@ def start_erasure(account_id: str, customer_id: str, *, is_replay: bool = False)
             return earlier
         if not (customer or earlier):
             raise NotFound("customer")
-        erased_at = earlier.erased_at if earlier and is_replay else clock.now()
-        new = _new_erasure(erasure_id, account_id, customer_id, erased_at, customer, earlier)
+        new = _new_erasure(erasure_id, account_id, customer_id, operator, customer, earlier)
+        if earlier and is_replay:
+            new = replace(new, erased_at=earlier.erased_at, operator=earlier.operator)
         return _store(new, earlier)
 
     return retry_on_contention(attempt)
@@ -91,7 +97,7 @@ def _new_erasure(
     erasure_id: str,
     account_id: str,
     customer_id: str,
-    erased_at: datetime,
+    operator: str | None,
     customer: Customer | None,
     earlier: Erasure | None,
 ) -> Erasure:
@@ -105,11 +111,12 @@ def _new_erasure(
     return Erasure(
         id=erasure_id,
         account_id=account_id,
-        erased_at=erased_at,
+        erased_at=clock.now(),
         customer_id=customer_id,
         pair=pair.digest if pair else None,
         pair_contact=pair_contact,
         contacts=keys,
+        operator=operator,
     )
 
 

@@ -35,7 +35,7 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     retry_on_contention(partial(_erase_import_rows, erased_at))
     repeated = []
     for account_id, customer_id in _find_restored(recorded, on_read):
-        started = start_erasure(account_id, customer_id, is_replay=True)
+        started = start_erasure(account_id, customer_id, None, is_replay=True)
         repeated.append(continue_erasure(started.pointer) or started)
     _anonymize_unlinked(erased_at)
     return repeated

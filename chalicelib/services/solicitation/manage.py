@@ -57,16 +57,14 @@ def load_explanation(account_id: str, source: DataSource, external_id: str) -> C
     return case
 
 
-def resend(account_id: str, source: DataSource, external_id: str) -> None:
-    """Make a solicitation with the outcome UNKNOWN pending again, and queue it.
+def resend(case: Case) -> None:
+    """Make a solicitation with the outcome UNKNOWN pending again, and queue it. Two AWS requests.
 
     The customer may receive the survey twice, with the same link.
 
     Raises:
-        NotFound: the account has no such purchase.
         Conflict: the solicitation has another state.
     """
-    case = load_explanation(account_id, source, external_id)
     pointer = solicitations.reopen_unknown(case.solicitation.id, clock.now())
     if pointer is None:
         raise Conflict("Only solicitations with the outcome UNKNOWN can be sent again.")

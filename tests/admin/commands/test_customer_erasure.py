@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 
-from admin.commands import customer
 from chalicelib.domain.ids import new_id
 from tests.admin.command import run
 from tests.services.feedback.submitting import answer_survey
@@ -59,7 +57,7 @@ def test_erase_prints_receipt_and_can_be_repeated(seeded: SeededAccount) -> None
         "solicitations": 1,
         "trackers": 1,
         "messages": 0,
-        "import_rows": 0,
+        "importRows": 0,
     }
     text = run(*arguments).stdout
     assert "Erased feedback: 1" in text
@@ -74,15 +72,8 @@ def test_erase_needs_confirmation(seeded: SeededAccount) -> None:
 
 
 def test_erase_shows_person_before_confirmation(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, questions: list[str]
 ) -> None:
-    questions = []
-
-    def reject(question: str, *, is_confirmed: bool) -> None:
-        questions.append(question)
-        raise typer.Abort
-
-    monkeypatch.setattr(customer, "confirm", reject)
     unknown = new_id()
     for customer_id in (seeded.customer_id, unknown):
         assert run("customer", "erase", seeded.account_id, customer_id).exit_code == 1
@@ -102,6 +93,13 @@ def test_erase_needs_either_customer_or_replay(
     ids = {"account": seeded.account_id, "customer": seeded.customer_id}
     result = run("customer", "erase", "--yes", *(ids.get(name, name) for name in arguments))
     assert result.exit_code == 2
+
+
+def test_replay_names_stage_before_confirmation(
+    seeded: SeededAccount, questions: list[str]
+) -> None:
+    assert run("customer", "erase", "--replay").exit_code == 1
+    assert questions == ["Repeat all recorded erasures of the stage test?"]
 
 
 def test_replay_without_restored_records_repeats_nothing(seeded: SeededAccount) -> None:

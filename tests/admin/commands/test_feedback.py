@@ -215,6 +215,30 @@ def test_delete_requires_confirmation_and_can_be_repeated(seeded: SeededAccount)
     assert [row["id"] for row in listed(seeded.account_id)] == [survey.id]
 
 
+def test_delete_shows_feedback_before_confirmation(
+    seeded: SeededAccount, questions: list[str]
+) -> None:
+    contact, survey = submit(seeded)
+    with counted_calls() as calls:
+        assert run("feedback", "delete", contact.id).exit_code == 1
+    assert calls.total() == 2
+    run("feedback", "delete", survey.id)
+    times = [row["created"] for row in listed(seeded.account_id)]
+    comment = r'"Very slow \x9b service"'
+    assert questions == [
+        f"Delete the feedback {contact.id}"
+        f" (contact form Contact, {times[1]}, rating 2, {comment})?",
+        f"Delete the feedback {survey.id} (survey Visit, {times[0]}, rating 9)?",
+    ]
+    with counted_calls() as calls:
+        run("feedback", "delete", contact.id, "--yes")
+    assert calls.total() == 3
+    cost = "Cost: three AWS requests; two more without --yes."
+    assert cost in run("feedback", "delete", "--help").stdout
+    unknown = run("feedback", "delete", contact.id)
+    assert (unknown.exit_code, unknown.stderr) == (1, "Error: There is no feedback with this id.\n")
+
+
 @pytest.mark.parametrize(
     "options",
     [("--email", "ZOE@example.test"), ("--phone", "06.12.34"), ("--name", "martin")],

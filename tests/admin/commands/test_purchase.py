@@ -23,7 +23,7 @@ from chalicelib.storage.counters import Counted
 from tests.admin.command import run
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop, open_shop
+from tests.services.solicitation.soliciting import Shop
 
 
 @pytest.fixture
@@ -32,11 +32,6 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     monkeypatch.setattr(send_survey, "send_message", provider.send)
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
     return provider
-
-
-@pytest.fixture
-def shop(account: str, time: Time, provider: Provider) -> Shop:
-    return open_shop()
 
 
 def csv_file(folder: Path, shop: Shop, *rows: str) -> Path:
@@ -253,6 +248,21 @@ def test_explain_without_base_url_shows_decision_and_why_size_is_not_known(
     reason = "The size of the text message is not known. A value of the stage cannot be read (ssm)."
     assert " ".join(result.stderr.split()) == reason
     assert json.loads(run(*command, "--json").stdout)["textMessage"] is None
+
+
+def test_resend_shows_customer_before_confirmation(
+    shop: Shop, provider: Provider, questions: list[str]
+) -> None:
+    provider.reactions = [OutcomeUnknown("ReadTimeout")]
+    shop.record(externalId="1", customer={"firstName": "Zoé", "email": "zoe@example.test"})
+    shop.solicit()
+    assert run("solicitation", "resend", shop.account_id, "Site", "1").exit_code == 1
+    shop.solicit()
+    assert provider.sent == []
+    assert questions == [
+        "The customer may already have received this survey. Send the survey about the purchase"
+        " Site 1 to Zoé, zoe@example.test again?"
+    ]
 
 
 def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(

@@ -315,7 +315,7 @@ def test_command_repairs_and_exits_with_0(listed: str) -> None:
         "name": "total",
         "stored": 12,
         "expected": 8,
-        "is_repaired": True,
+        "isRepaired": True,
     }
     assert "Differences: 1. Remaining: 0." in result.stderr
 

@@ -42,7 +42,7 @@ def test_status_counts_messages_and_dead_letters() -> None:
         **before["feedback"],
         "waiting": int(str(before["feedback"]["waiting"])) + 1,
     }
-    assert after["webhooks"] == {**before["webhooks"], "dead_letters": 1}
+    assert after["webhooks"] == {**before["webhooks"], "deadLetters": 1}
     assert after["imports.fifo"] == before["imports.fifo"]
 
 
@@ -67,8 +67,8 @@ def test_status_shows_last_measured_age_of_oldest_message() -> None:
             ],
         )
     status = read()
-    assert status["listing.fifo"]["oldest_message_s"] == 61
-    assert status["imports.fifo"]["oldest_message_s"] is None
+    assert status["listing.fifo"]["oldestMessageS"] == 61
+    assert status["imports.fifo"]["oldestMessageS"] is None
 
 
 def test_status_prints_tables_by_default() -> None:

@@ -10,10 +10,12 @@ from chalicelib.storage import erasures
 from tests.services.moved_time import Time
 from tests.services.queues import ERASURE_QUEUE
 
+OPERATOR = "arn:aws:iam::123456789012:user/anna"
+
 
 def erase(account_id: str, customer_id: str) -> Erasure:
     """Start the erasure of a customer and run its first pass."""
-    erasure = continue_erasure(start_erasure(account_id, customer_id).pointer)
+    erasure = continue_erasure(start_erasure(account_id, customer_id, OPERATOR).pointer)
     assert erasure
     return erasure
 

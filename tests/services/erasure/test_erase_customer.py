@@ -20,7 +20,7 @@ from chalicelib.storage import contacts, customers, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.services.customers.importing import all_customers
-from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.moved_time import Time
 
 PAIR = {"email": "zoe@example.test", "phoneNumber": "+33 6 12 34 56 78"}
@@ -113,7 +113,7 @@ def test_repeated_erasure_has_no_further_effect(account: str, time: Time) -> Non
     erase(account, customer.id)
     assert erased(erase(account, customer.id)) == {"customers": 1}
     ended = finish(account, customer.id, time)
-    assert start_erasure(account, customer.id) == ended
+    assert start_erasure(account, customer.id, OPERATOR) == ended
     assert (ended.customer_id, ended.pair) == (None, None)
     assert ids(all_customers(account)) == [other.id]
 
@@ -147,7 +147,7 @@ def test_erasure_does_not_end_with_pass_that_started_too_early(
 
 def test_address_that_customer_gets_after_request_is_suppressed(account: str, time: Time) -> None:
     customer = create(account, **PAIR)
-    start_erasure(account, customer.id)
+    start_erasure(account, customer.id, OPERATOR)
     changed = {"email": "new@example.test", "phone_number": "06 99 99 99 99"}
     customers.replace(account, customer.model_copy(update=changed))
     finish(account, customer.id, time)
@@ -164,9 +164,9 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
 def test_unknown_customer_cannot_be_erased(account: str) -> None:
     customer = create(account)
     with pytest.raises(NotFound):
-        start_erasure(account, new_id())
+        start_erasure(account, new_id(), OPERATOR)
     with pytest.raises(NotFound):
-        start_erasure(new_id(), customer.id)
+        start_erasure(new_id(), customer.id, OPERATOR)
     assert ids(all_customers(account)) == [customer.id]
 
 

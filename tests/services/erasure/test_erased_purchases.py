@@ -20,7 +20,7 @@ from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.purchases import PurchaseRow
-from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.moved_time import Time
 from tests.services.queues import PURCHASE_QUEUE
 from tests.services.solicitation.provider import Provider
@@ -192,7 +192,7 @@ def test_purchase_recorded_without_person_keeps_time_of_message(shop: Shop, time
 
 def test_pass_of_earlier_erasure_does_not_end_restarted_erasure(shop: Shop, time: Time) -> None:
     customer_id, earlier = erase_and_create_again(shop, time)
-    restarted = erasures.find(start_erasure(shop.account_id, customer_id).id)
+    restarted = erasures.find(start_erasure(shop.account_id, customer_id, OPERATOR).id)
     erasures.finish(earlier, clock.now())
     erasures.schedule(earlier, clock.now())
     assert restarted

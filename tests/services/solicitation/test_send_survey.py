@@ -23,7 +23,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.find_tracker import find_tracker
-from chalicelib.services.solicitation.manage import resend
+from chalicelib.services.solicitation.manage import load_explanation, resend
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
@@ -344,7 +344,7 @@ def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Pr
     provider.reactions = [OutcomeUnknown("late")]
     shop.record(externalId="1")
     shop.solicit()
-    resend(shop.account_id, DataSource("Site"), "1")
+    resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
     shop.solicit()
     stats = read_stats(shop.account_id)
     assert (stats.surveys_sent, stats.surveys_unknown) == (1, 0)
@@ -355,7 +355,7 @@ def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> No
     provider.fails_after_sending = True
     purchase = shop.record(externalId="1")
     shop.solicit()
-    resend(shop.account_id, DataSource("Site"), "1")
+    resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
     with transaction() as write:
         trackers.consume(write, provider.sent[0].tracker_id, new_id(), clock.now())
     shop.solicit()
