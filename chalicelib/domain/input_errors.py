@@ -154,7 +154,7 @@ def _code(kind: str, context: dict[str, Any]) -> str:
 
 
 def _detail(kind: str, message: str, context: dict[str, Any]) -> str:
-    if kind == "string_too_short" and context.get("min_length") == 1:
+    if kind in ("string_too_short", "too_short") and context.get("min_length") == 1:
         return "Must not be empty."
     detail = _DETAILS[kind].format(**context) if kind in _DETAILS else message
     if len(detail) > _MAX_DETAIL_LENGTH:  # a long list of allowed values

@@ -18,6 +18,7 @@ from chalicelib.services.purchases.record import PurchaseMessage
 from chalicelib.services.purchases.record import record_purchase as record
 
 _MAX_LOGGED_ERRORS: Final = 10
+_MAX_LOGGED_ID: Final = 255
 
 
 def record_purchase(event: SQSEvent) -> Response:
@@ -44,11 +45,11 @@ def _process(message: Message[PurchaseMessage]) -> None:
             pointer.account_id, pointer.purchase, solicit=True, sent_at=message.sent_at
         )
     except (InvalidInput, InputTooLarge) as error:
-        errors = error.errors if isinstance(error, InvalidInput) else []
         logger.error(
             "purchase rejected",
             account_id=pointer.account_id,
-            errors=[f"{e.pointer} {e.code}" for e in errors[:_MAX_LOGGED_ERRORS]],
+            external_id=_external_id(pointer),
+            errors=_reasons(error),
         )
         _reject(encode(pointer))
         return
@@ -58,6 +59,17 @@ def _process(message: Message[PurchaseMessage]) -> None:
         purchase_id=purchase.id,
         **metric_fields("work", "purchase", recorded=1),
     )
+
+
+def _external_id(pointer: PurchaseMessage) -> str | None:
+    external_id = pointer.purchase.get("externalId")
+    return external_id[:_MAX_LOGGED_ID] if isinstance(external_id, str) else None
+
+
+def _reasons(error: InvalidInput | InputTooLarge) -> list[str]:
+    if isinstance(error, InputTooLarge):
+        return [str(error)]
+    return [f"{e.pointer} {e.code}" for e in error.errors[:_MAX_LOGGED_ERRORS]]
 
 
 def _reject(body: str) -> bool:

@@ -94,7 +94,7 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
     with step("Event sources") as shown:
         mappings = [r["event_uuid"] for r in resources if r["resource_type"] == "sqs_event"]
         for mapping in mappings:
-            enable_partial_batch_responses(mapping)
+            enable_event_source(mapping)
         shown.outcome = f"{len(mappings)} with partial batch responses"
     rest_api = next(r for r in resources if r["resource_type"] == "rest_api")
     rest_api_id = str(rest_api["rest_api_id"])
@@ -128,10 +128,11 @@ def require_loopback(stage: Stage) -> None:
         )
 
 
-def enable_partial_batch_responses(mapping: str) -> None:
-    """Enable partial batch responses for an event source.
+def enable_event_source(mapping: str) -> None:
+    """Enable an event source, and enable partial batch responses for it.
 
-    The queue then redelivers only the failed messages of a batch.
+    Chalice does not enable an event source that an operator disabled. With partial batch responses,
+    the queue redelivers only the failed messages of a batch.
 
     Args:
         mapping: the id of the event source mapping.
@@ -141,7 +142,9 @@ def enable_partial_batch_responses(mapping: str) -> None:
     retry_while(
         functions.exceptions.ResourceInUseException,
         lambda: functions.update_event_source_mapping(
-            UUID=mapping, FunctionResponseTypes=code_package.PARTIAL_BATCH_RESPONSES
+            UUID=mapping,
+            Enabled=True,
+            FunctionResponseTypes=code_package.PARTIAL_BATCH_RESPONSES,
         ),
     )
 

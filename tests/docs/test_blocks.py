@@ -119,3 +119,12 @@ def test_commands_of_recipes_exist() -> None:
         else:
             assert command == ".venv/bin/pytest"
             assert [path for path in arguments if not (ROOT / path).exists()] == []
+
+
+def test_constants_of_recipe_exist_in_file_of_step() -> None:
+    recipes = (ROOT / "docs/contributing.md").read_text()
+    steps = re.findall(r"^\d+\. `([\w/]+\.\w+)`(.*?)(?=^\S|\Z)", recipes, re.MULTILINE | re.DOTALL)
+    named = [(file, name) for file, step in steps for name in re.findall(r"`(_?[A-Z_]+)`", step)]
+    assert named
+    for file, name in named:
+        assert re.search(rf"\b{name}\b", (ROOT / file).read_text()), (file, name)

@@ -17,7 +17,7 @@ Size = Annotated[int, Field(ge=1, le=100)]
 class Box(Input):
     name: str = Field(default="Box", min_length=1, max_length=5)
     size: Size
-    items: list[Size] = []
+    items: list[Size] = Field(default=[], min_length=1)
 
 
 class NormalizedBox(NormalizedInput):
@@ -69,6 +69,7 @@ def test_validation_stops_after_1000_errors(item: int) -> None:
         ({}, InputError("/size", "required", "Required.")),
         ({"size": 101}, InputError("/size", "out_of_range", "Must be at most 100.")),
         ({"size": 2, "name": " "}, InputError("/name", "required", "Must not be empty.")),
+        ({"size": 2, "items": []}, InputError("/items", "too_few", "Must not be empty.")),
         ({"size": 2, "items": {}}, InputError("/items", "wrong_type", "Must be an array.")),
         ([], InputError("", "wrong_type", "Must be an object.")),
     ],

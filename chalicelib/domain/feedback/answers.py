@@ -215,7 +215,8 @@ def _answer_errors(
         yield InputError(json_pointer(*path), "too_many", "Must have at most one value.")
         return
     if field.allow_max_replies and count > field.max_replies:
-        detail = f"Must have at most {field.max_replies} values."
+        noun = "value" if field.max_replies == 1 else "values"
+        detail = f"Must have at most {field.max_replies} {noun}."
         yield InputError(json_pointer(*path), "too_many", detail)
     if field.allow_min_replies and count < field.min_replies:
         detail = f"Must have at least {field.min_replies} values."

@@ -184,6 +184,24 @@ def test_optional_field_with_min_replies_accepts_no_answer() -> None:
     assert values(validate(form)) == {}
 
 
+@pytest.mark.parametrize(
+    ("limit", "chosen", "detail"),
+    [
+        (1, ["a", "b"], "Must have at most 1 value."),
+        (2, ["a", "b", "c"], "Must have at most 2 values."),
+    ],
+)
+def test_error_of_reply_limit_states_number_of_values(
+    limit: int, chosen: list[str], detail: str
+) -> None:
+    limits = {"allowMaxReplies": True, "maxReplies": limit}
+    form = form_of(select("m", "a", "b", "c", kind="MULTI_SELECT", **limits))
+
+    with pytest.raises(InvalidInput) as raised:
+        validate(form, ("m", chosen))
+    assert [error.detail for error in raised.value.errors] == [detail]
+
+
 def test_missing_answer_to_required_field_is_rejected() -> None:
     form = form_of(field("a", required=True), field("b"))
 

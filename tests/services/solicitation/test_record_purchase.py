@@ -178,6 +178,31 @@ def test_invalid_message_moves_to_dead_letter_queue(shop: Shop, change: dict[str
     assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
 
 
+@pytest.mark.parametrize(
+    ("change", "external_id", "reasons"),
+    [
+        ({"externalId": "A-1", "date": "yesterday"}, "A-1", ["/date invalid_timestamp"]),
+        ({"externalId": "x" * 256}, "x" * 255, ["/externalId too_long"]),
+        ({"externalId": 7}, None, ["/externalId wrong_type"]),
+        (
+            {"externalId": "A-2", "metadata": {"text": "x" * 33_000}},
+            "A-2",
+            ["The purchase exceeds 32768 bytes."],
+        ),
+    ],
+)
+def test_log_line_of_rejected_purchase_contains_external_id_and_reasons(
+    shop: Shop,
+    change: dict[str, Any],
+    external_id: str | None,
+    reasons: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    PURCHASE_QUEUE.deliver([message(shop, shop.definition(**change))])
+    (record,) = [vars(r) for r in caplog.records if r.message == "purchase rejected"]
+    assert (record["external_id"], record["errors"]) == (external_id, reasons)
+
+
 def test_message_that_is_no_purchase_moves_to_dead_letter_queue(shop: Shop) -> None:
     dead_letters()
     assert PURCHASE_QUEUE.deliver(['{"accountId": "x"}', "[]"]) == []
