@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument
+from admin.identity import operator_identity
 from admin.options import YesOption, example
 from admin.terminal import confirm, notices, show_record
 from chalicelib.domain.schema import format_timestamp, parse_timestamp
@@ -47,7 +48,7 @@ def rotate(
     for the confirmation.
     """
     confirm(lambda: _question(account), is_confirmed=yes)
-    new = rotate_webhook_secret(account, at)
+    new = rotate_webhook_secret(account, operator_identity(), at)
     start = f"at {format_timestamp(at)}" if at else "within a minute"
     if new.replaced:
         notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")
