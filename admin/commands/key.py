@@ -27,6 +27,8 @@ def issue(
     """Issue an API key for the account.
 
     Print the key and its secret. The secret is shown only once.
+
+    Cost: two AWS requests.
     """
     credential, secret = issue_key(account, operator_identity(), label.strip())
     show_record(

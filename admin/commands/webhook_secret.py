@@ -44,8 +44,9 @@ def rotate(
     """Create a webhook secret and print it. The secret cannot be shown again.
 
     The current secret signs webhooks until the new secret becomes active. Other secrets that are
-    not active yet are deleted. Without --yes, one more AWS request reads the name of the account
-    for the confirmation.
+    not active yet are deleted.
+
+    Cost: three AWS requests; one more without --yes.
     """
     confirm(lambda: _question(account), is_confirmed=yes)
     new = rotate_webhook_secret(account, operator_identity(), at)

@@ -133,7 +133,12 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
 
 def test_confirmations_name_account(questions: list[str]) -> None:
     account = new_account("Maison Lumen")
-    run("webhook-secret", "rotate", account)
+    for options, requests in (((), 1), (("--yes",), 3)):
+        with counted_calls() as calls:
+            run("webhook-secret", "rotate", account, *options)
+        assert calls.total() == requests
+    cost = "Cost: three AWS requests; one more without --yes."
+    assert cost in run("webhook-secret", "rotate", "--help").stdout
     with counted_calls() as calls:
         run("account", "set", account, "--retention-days", "30")
     assert calls.total() == 3
