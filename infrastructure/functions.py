@@ -260,9 +260,8 @@ FUNCTIONS: Final = (
         tables={
             "messages": ("BatchGetItem",),
             "contacts": ("UpdateItem",),
-            "customers": ("UpdateItem",),
+            "customers": ("GetItem", "UpdateItem"),
             "customers/by_email": ("Query",),
-            "customers/by_phone": ("Query",),
         },
     ),
     Function(
@@ -273,6 +272,8 @@ FUNCTIONS: Final = (
         work="erasure",
         reads_stage_values=True,
         tables={
+            "accounts": ("GetItem",),
+            "contacts": ("UpdateItem",),
             "erasures": ("BatchGetItem", "UpdateItem"),
             "customers": (
                 "GetItem",

@@ -11,7 +11,6 @@ from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.services.forms.saved import find_form
 
-_TEXT_TYPES: Final = (FieldType.LONG_TEXT, FieldType.TEXT)
 _MAX_COMMENT: Final = 120
 
 
@@ -42,12 +41,10 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
 
 
 def comment_of(record: Feedback) -> str:
-    """Return the start of the first comment, on one line; ``""`` if there is no comment."""
-    comments = (
-        answer.values[0]
-        for text_type in _TEXT_TYPES
-        for answer in record.answers
-        if answer.type is text_type
-    )
+    """Return the start of the first long text, on one line; ``""`` if there is none.
+
+    A short text is often a name.
+    """
+    comments = (a.values[0] for a in record.answers if a.type is FieldType.LONG_TEXT)
     comment = " ".join(next(comments, "").split())
     return comment if len(comment) <= _MAX_COMMENT else f"{comment[: _MAX_COMMENT - 1]}…"

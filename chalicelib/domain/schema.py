@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema, from_json
 
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import MAX_ERRORS
@@ -150,16 +150,27 @@ def format_timestamp(timestamp: datetime) -> str:
     return timestamp.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
+MAX_JSON_LEVELS: Final = 100
+_PARSED_LEVELS: Final = 200
+"""Maximum number of nested objects and arrays in a stored JSON value."""
+
+
 def _json_object(value: Any) -> Any:
     if not isinstance(value, dict):
         raise PydanticCustomError("wrong_type", "Must be an object.")
     try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+        # Pydantic parses stored JSON. The arrays stand for the records that contain the object.
+        outer = _PARSED_LEVELS - MAX_JSON_LEVELS
+        from_json("[" * outer + text + "]" * outer)
     except UnicodeEncodeError:
         raise PydanticCustomError("not_unicode", "Contains a lone surrogate.") from None
     except (TypeError, ValueError, RecursionError):
         raise PydanticCustomError(
-            "wrong_type", "Contains a value that JSON does not support."
+            "wrong_type",
+            "Contains a value that JSON does not support, too many digits,"
+            f" or more than {MAX_JSON_LEVELS} levels.",
         ) from None
     return value
 

@@ -1,5 +1,8 @@
 """Requeue overdue work. A schedule invokes this function every minute."""
 
+from collections.abc import Callable
+from functools import partial
+
 from chalice.app import CloudWatchEvent
 
 from chalicelib.concurrency import map_concurrently
@@ -16,13 +19,18 @@ def sweep(event: CloudWatchEvent) -> None:
     """Requeue overdue work of every kind until none is left or the function's time runs out.
 
     The kinds are swept concurrently, so that a failure or a backlog of one kind does not block the
-    others. Positions for unlisted customers are requested once for each account. Feedback that is
-    older than the retention period of its account is anonymized, up to a maximum number of records
-    per invocation. If one part fails, the exception is raised after the other parts have run.
+    others. At the same time, positions for unlisted customers are requested once for each account.
+    Feedback that is older than the retention period of its account is anonymized afterwards, up to
+    a maximum number of records per invocation. If one part fails, the exception is raised after the
+    other parts have run.
     """
+    parts: list[Callable[[], Exception | None]] = [
+        *(partial(_sweep_kind, kind) for kind in ALL_WORK),
+        _sweep_listing,
+    ]
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
-        errors = map_concurrently(_sweep_kind, ALL_WORK, len(ALL_WORK))
-        errors += [_sweep_listing(), _anonymize_old_feedback()]
+        errors = map_concurrently(lambda part: part(), parts, len(parts))
+        errors.append(_anonymize_old_feedback())
     for error in errors:
         if error:
             raise error

@@ -13,7 +13,7 @@ from email.policy import SMTP
 from typing import Final
 
 from chalicelib.domain.solicitation.mail_domain import ascii_domain
-from chalicelib.domain.solicitation.sending_errors import MessageRejected
+from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.outbound.providers import provider_client, sending_errors
 
 # Other characters would need 8-bit transport. Not every mail server supports it.
@@ -57,11 +57,11 @@ def send_mail(mail: Mail) -> str:
     """Send an e-mail in one attempt and return its SES message id. One AWS request.
 
     Raises:
-        MessageRejected: an address is invalid, or SES rejected the message.
+        MessageRejected: the recipient's address is invalid, or SES rejected the message.
         MessageNotSent: nothing was sent; the message can be sent later.
         OutcomeUnknown: the message may have been sent.
     """
-    sender, recipient = _address(mail.sender), _address(mail.to)
+    sender, recipient = _own_address(mail.sender), _address(mail.to)
     content = mime(mail)
     with sending_errors():
         response = provider_client("ses").send_raw_email(
@@ -76,14 +76,15 @@ def mime(mail: Mail) -> bytes:
     """Return the message with a text part and an HTML part, or only with a text part.
 
     Raises:
-        MessageRejected: an address is invalid.
+        MessageRejected: the recipient's address is invalid.
+        MessageNotSent: the address of the sender or for replies is invalid.
         ValueError: the unsubscribe link contains characters that a header must not contain.
     """
     message = EmailMessage(policy=_POLICY)
-    message["From"] = _address(mail.sender, mail.sender_name)
+    message["From"] = _own_address(mail.sender, mail.sender_name)
     message["To"] = _address(mail.to)
     if mail.reply_to:
-        message["Reply-To"] = _address(mail.reply_to)
+        message["Reply-To"] = _own_address(mail.reply_to)
     message["Subject"] = _header_text(mail.subject)
     message["Date"] = mail.date
     message["Auto-Submitted"] = "auto-generated"
@@ -111,6 +112,18 @@ def _header_text(text: str) -> str:
     The standard library would decode an encoded word, which can contain a line break and a header.
     """
     return _CONTROLS.sub(" ", text).replace("=?", "= ?").strip()
+
+
+def _own_address(address: str, name: str = "") -> Address:
+    """Return the address of a stage or of a survey.
+
+    An invalid address is an error of the configuration: the message is sent after an operator
+    corrects it.
+    """
+    try:
+        return _address(address, name)
+    except MessageRejected as error:
+        raise MessageNotSent("invalid sender") from error
 
 
 def _address(address: str, name: str = "") -> Address:

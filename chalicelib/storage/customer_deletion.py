@@ -12,6 +12,7 @@ from typing import Any
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.paging import block_of
 from chalicelib.storage import counters, customers, lists
@@ -54,7 +55,7 @@ def delete(
     account_id: str,
     customer_id: str,
     now: datetime,
-    also: Callable[[TransactWrite, str | None], None],
+    also: Callable[[TransactWrite, Customer, str | None], None],
 ) -> bool:
     """Delete a customer in one transaction. Return False if it does not exist.
 
@@ -62,8 +63,8 @@ def delete(
     customer with the pair, and the transaction.
 
     Args:
-        also: adds more writes to the transaction. It is called with the transaction and with the id
-            of the customer that receives or keeps the pair.
+        also: adds more writes to the transaction. It is called with the transaction, with the
+            deleted customer and with the id of the customer that receives or keeps the pair.
 
     Raises:
         Contention: a row has changed in the meantime, or an index is not up to date yet.
@@ -78,7 +79,7 @@ def delete(
     with transaction() as write:
         _remove(write, deletion)
         _hand_over_pair(write, deletion)
-        also(write, deletion.holder_afterwards)
+        also(write, customers.build_customer(row), deletion.holder_afterwards)
     return True
 
 

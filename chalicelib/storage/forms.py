@@ -104,14 +104,11 @@ class FormTable:
             row.form_id: row.submission_count or 0
             for row in lists.load_page(self._row, account_id, request, total)
         }
-        documents = {
-            row.form_id: row.document
-            for row in self._row.batch_get([(form_id, _DOCUMENT) for form_id in counts])
-        }
+        documents = read_together(*((self._row, form_id, _DOCUMENT) for form_id in counts))
         return [
-            StoredForm(form_id, account_id, documents[form_id], count)
-            for form_id, count in counts.items()
-            if form_id in documents
+            StoredForm(row.form_id, account_id, row.document, counts[row.form_id])
+            for row in documents
+            if row
         ], total
 
     def positions(self, account_id: str) -> ListPositions:

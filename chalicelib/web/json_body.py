@@ -34,7 +34,10 @@ MAX_CONTAINERS: Final = 100_000
 
 A valid batch contains fewer objects and arrays: at most two objects for each of its 10,000 rows.
 """
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+"""A string. The final quote is optional: otherwise, the search would continue at each quote in an
+unterminated string, and the time would grow with the square of the length.
+"""
 
 Body = TypeVar("Body", bound=BaseModel)
 

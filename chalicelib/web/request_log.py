@@ -11,6 +11,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.time_limits import invocation
+from chalicelib.web.cors import add_cors_headers
 from chalicelib.web.problems import HTML, MEDIA_TYPE, plain_problem
 
 REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "api_key")
@@ -28,13 +29,14 @@ _DETAILS: Final = {
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
     """Convert the framework's errors to problem responses, and log the request.
 
-    Also add the header that forbids browsers to guess the media type.
+    Also add the header that forbids browsers to guess the media type, and the CORS headers.
     """
     started = time.perf_counter()
     logger.append_keys(request_id=request_id_of(request))
     with counted_calls() as calls, invocation(request.lambda_context):
         response = _as_problem(request, get_response(request))
     response.headers["X-Content-Type-Options"] = "nosniff"
+    add_cors_headers(request, response)
     log_request(
         request,
         status=response.status_code,

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import (
+    MAX_JSON_LEVELS,
     Email,
     Input,
     ItemsDescribedAs,
@@ -62,9 +63,15 @@ def test_email_of_any_domain_is_stored_unchanged(email: str) -> None:
     assert parse({"email": email}, Contact).email == email
 
 
+def nested(levels: int) -> Any:
+    """Return an object with this number of levels, or a number if there are none."""
+    return {"a": nested(levels - 1)} if levels else 1
+
+
 def test_json_object_is_stored_unchanged() -> None:
     metadata = {" a ": [None, True, -1, 1.5, " é\x00", {"": {}}]}
     assert parse({"metadata": metadata}, Definition).metadata == metadata
+    assert parse({"metadata": nested(MAX_JSON_LEVELS)}, Definition).metadata
 
 
 @pytest.mark.parametrize(
@@ -76,7 +83,10 @@ def test_json_object_is_stored_unchanged() -> None:
         ({"a": {1, 2}}, "wrong_type"),
         ({"a": "\ud800"}, "not_unicode"),
         ({"\udfff": 1}, "not_unicode"),
+        (nested(MAX_JSON_LEVELS + 1), "wrong_type"),
+        ({"a": -(10**4_299)}, "wrong_type"),
     ],
+    ids=lambda value: str(value)[:20],
 )
 def test_value_that_json_does_not_support_is_rejected(metadata: Any, code: str) -> None:
     with pytest.raises(InvalidInput) as raised:

@@ -337,6 +337,19 @@ def test_answers_survive_loss_of_connection_and_reload(
     expect(page.get_by_role("textbox", name="Name")).to_have_value("")
 
 
+def test_score_of_new_link_replaces_kept_score(pages: Pages, new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(pages.survey("", "&a.score=9"))
+    page.get_by_role("textbox", name="note").fill("Noise")
+    page.locator('input[value="3"]').check()
+    page.goto(pages.survey("", "&a.score=10"))
+    expect(page.locator('input[value="10"]')).to_be_checked()
+    expect(page.get_by_role("textbox", name="note")).to_have_value("Noise")
+    page.locator('input[value="2"]').check()
+    page.reload()
+    expect(page.locator('input[value="2"]')).to_be_checked()
+
+
 def test_opening_all_score_links_stores_nothing(pages: Pages, new_context: NewContext) -> None:
     before = pages.count()
     page = new_context().new_page()

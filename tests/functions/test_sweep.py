@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from threading import Event
 from typing import Any
 from zlib import crc32
 
@@ -165,3 +166,23 @@ def test_failure_of_one_kind_does_not_stop_other_kinds(
         sweep_once(10_000)
     assert queued_for(account) == 1
     assert attempts == {"import": 1, "feedback": 1, "solicitation": 1, "erasure": 1}
+
+
+def test_backlog_of_work_does_not_delay_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    requested = Event()
+
+    def request_positions(_: Callable[[], bool]) -> int:
+        requested.set()
+        return 1
+
+    monkeypatch.setattr("chalicelib.functions.sweep.request_overdue_positions", request_positions)
+    monkeypatch.setattr("chalicelib.functions.sweep.anonymize_old_feedback", lambda _: 0)
+    waited: list[bool] = []
+
+    def sweep_until_requested(*_: object) -> int:
+        waited.append(requested.wait(1))
+        return 0
+
+    monkeypatch.setattr("chalicelib.functions.sweep.sweep_work", sweep_until_requested)
+    sweep_once(10_000)
+    assert waited == [True] * len(ALL_WORK)

@@ -16,7 +16,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import ses_backends
 
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.solicitation.sending_errors import MessageRejected
+from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.outbound.mail import Mail, mime, send_mail
 from chalicelib.outbound.providers import forget_clients
 
@@ -172,6 +172,18 @@ def test_encoded_words_in_headers_stay_text(encoded: str) -> None:
 def test_invalid_address_is_rejected(address: str) -> None:
     with pytest.raises(MessageRejected, match="invalid address"):
         mime(replace(MAIL, to=address))
+
+
+@pytest.mark.parametrize("field", ["sender", "reply_to"])
+def test_mail_with_invalid_own_address_can_be_sent_later(field: str) -> None:
+    with pytest.raises(MessageNotSent, match="invalid sender"):
+        mime(replace(MAIL, **{field: "zoë@example.com"}))
+
+
+def test_mail_with_invalid_sender_is_not_sent() -> None:
+    with pytest.raises(MessageNotSent, match="invalid sender"), counted_calls() as calls:
+        send_mail(replace(MAIL, sender="Lumen <surveys@example.com>"))
+    assert calls == {}
 
 
 def test_international_domain_is_converted_to_ascii() -> None:

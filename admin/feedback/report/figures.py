@@ -97,7 +97,8 @@ class Group:
         """The Net Promoter Score, or None if no NPS field is answered.
 
         The confidence interval is the adjusted Wald interval, which is also accurate for few
-        answers: the formula adds 0.75 promoters, 0.75 detractors and 1.5 passives.
+        answers: the formula adds 0.75 promoters, 0.75 detractors and 1.5 passives. Because the
+        added answers can exclude the score of a few equal answers, the interval is extended to it.
         """
         answers = self.recommendations.total()
         if not answers:
@@ -107,12 +108,9 @@ class Group:
         adjusted = answers + 3
         p, d = (promoters + 0.75) / adjusted, (detractors + 0.75) / adjusted
         margin = _Z * sqrt((p + d - (p - d) ** 2) / adjusted)
-        return Nps(
-            100 * (promoters - detractors) / answers,
-            max(-100.0, 100 * (p - d - margin)),
-            min(100.0, 100 * (p - d + margin)),
-            answers,
-        )
+        score = 100 * (promoters - detractors) / answers
+        low, high = 100 * (p - d - margin), 100 * (p - d + margin)
+        return Nps(score, max(-100.0, min(low, score)), min(100.0, max(high, score)), answers)
 
 
 @dataclass(frozen=True)

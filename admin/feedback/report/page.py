@@ -123,7 +123,7 @@ def _tiles(current: Figures, previous: Figures) -> Iterator[dict[str, str]]:
     note = "no answers"
     if nps:
         change = _change(nps.score, nps_before.score if nps_before else None, "{:+z.0f}")
-        note = f"95 %: {_interval(nps)}; {change}"
+        note = f"95%: {_interval(nps)}; {change}"
     yield {"title": "Net Promoter Score", "value": _score(now), "note": note}
 
 
@@ -227,9 +227,10 @@ _RATE_COLUMNS: Final[Mapping[str, Callable[[Group], str]]] = {
 """The columns of breakdowns with a response rate, by title."""
 
 _NOTES: Final = (
-    "The 95 % confidence interval of the Net Promoter Score is the adjusted Wald interval.",
+    "The 95% confidence interval of the Net Promoter Score is the adjusted Wald interval, extended"
+    " to the score if it excludes the score.",
     "The response rate is the number of responses through a personal survey link in this period,"
-    " divided by the number of surveys that were sent in this period. It exceeds 100 % if"
+    " divided by the number of surveys that were sent in this period. It exceeds 100% if"
     " respondents answer surveys that were sent before this period, or links that the service did"
     " not send. Surveys with the outcome UNKNOWN do not count as sent. If a purchase moved to"
     " another store after its survey was sent, the survey counts as sent at the new store, and the"

@@ -95,14 +95,19 @@ class Questionnaire:
             },
         )
 
-    def validate(self, submitted: Sequence[SubmittedAnswer]) -> ValidatedAnswers:
+    def validate(
+        self, submitted: Sequence[SubmittedAnswer], other_errors: Sequence[InputError] = ()
+    ) -> ValidatedAnswers:
         """Validate the submitted answers. Return the answers to visible fields, and the rating.
 
+        Args:
+            other_errors: errors in other parts of the submission. The exception lists them first.
+
         Raises:
-            InvalidInput: an answer is invalid. The exception lists at most `MAX_ERRORS` errors.
-                The pointers of these errors start with ``/fields``.
+            InvalidInput: an answer is invalid, or there are other errors. The exception lists at
+                most `MAX_ERRORS` errors. The pointers of answer errors start with ``/fields``.
         """
-        errors = list(islice(self._field_id_errors(submitted), MAX_ERRORS))
+        errors = [*other_errors, *islice(self._field_id_errors(submitted), MAX_ERRORS)]
         positions = self._first_positions(submitted)
         values = {field: self._values(submitted[position]) for field, position in positions.items()}
         visible = self._visible_fields(values)

@@ -65,6 +65,19 @@ def require_places(
     Raises:
         InvalidInput: the store or the brand is unknown, or the store is not a store of the brand.
     """
+    errors = place_errors(form, directory, store_id=store_id, brand_id=brand_id)
+    if errors:
+        raise InvalidInput(errors)
+
+
+def place_errors(
+    form: SavedContactForm | SavedSurvey,
+    directory: Directory,
+    *,
+    store_id: str | None,
+    brand_id: str | None,
+) -> list[InputError]:
+    """Return the errors of the store and the brand; see `require_places`."""
     form_brand_id = form.brand_id if isinstance(form, SavedContactForm) else None
     errors = []
     store = directory.store(store_id) if store_id else None
@@ -74,8 +87,7 @@ def require_places(
         errors.append(_unknown("brand"))
     elif brand_id and store and store.brand_id != brand_id:
         errors.append(not_allowed("The store does not belong to this brand.", "brand"))
-    if errors:
-        raise InvalidInput(errors)
+    return errors
 
 
 def _unknown(field: str) -> InputError:

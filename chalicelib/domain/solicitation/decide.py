@@ -18,6 +18,7 @@ from chalicelib.domain.forms.survey import MAX_RESOLICITATION_DELAY_S, SavedSurv
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason, scopes_of
+from chalicelib.domain.solicitation.mail_domain import can_be_sent_to
 from chalicelib.domain.solicitation.sending_hours import hold_until
 
 
@@ -236,10 +237,11 @@ def _obstacle(recipient: Recipient, channel: Channel) -> SkipReason | None:
     """Return why the customer cannot receive messages through this channel, or None."""
     customer = recipient.customer
     if channel is Channel.EMAIL:
-        contact, has_address, has_optin = recipient.email, customer.email, customer.email_optin
+        contact, has_optin = recipient.email, customer.email_optin
+        has_address = can_be_sent_to(customer.email or "")
     else:
-        contact, has_address = recipient.phone, recipient.phone_number
-        has_optin = customer.sms_optin
+        contact, has_optin = recipient.phone, customer.sms_optin
+        has_address = bool(recipient.phone_number)
     if not contact or not has_address:
         return SkipReason.NO_CHANNEL
     suppression = recipient.suppression(channel)

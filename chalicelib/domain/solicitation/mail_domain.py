@@ -87,6 +87,18 @@ def ascii_domain(domain: str) -> str:
     return idna.encode(domain, uts46=True).decode()
 
 
+def can_be_sent_to(email: str) -> bool:
+    """Return whether SES can send to an e-mail address.
+
+    The local part must be ASCII, because SES does not support SMTPUTF8 (RFC 6531).
+    """
+    local, _, domain = email.rpartition("@")
+    try:
+        return local.isascii() and bool(ascii_domain(domain))
+    except ValueError:
+        return False
+
+
 def mail_from_of(domain: str) -> str:
     """Return the subdomain that is the return path of a domain."""
     return f"bounce.{domain}"

@@ -14,10 +14,12 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 MAX_PER_PASS: Final = 100
 """Maximum number of feedback records of one account that a pass anonymizes."""
 
+PER_TRANSACTION: Final = 15
+"""Maximum number of records in a transaction. A record has up to 256 KB, a transaction 4 MB."""
+
 MAX_COUNTED: Final = 10_000
 """Maximum number of records that `count_old_feedback` counts."""
 
-_PER_TRANSACTION: Final = 50
 _CHECK_INTERVAL: Final = timedelta(hours=1)
 
 
@@ -29,7 +31,7 @@ def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> 
     each due account, oldest first. If the account has more such records, it is due again in the
     next pass, otherwise after an hour.
 
-    AWS requests: one, and for each due account about six. If an account fails, the exception is
+    AWS requests: one, and for each due account up to 17. If an account fails, the exception is
     raised after the other accounts.
     """
     now = clock.now()
@@ -64,8 +66,8 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
     listed = feedback.list_created(due.account_id, due.anonymized_until, until, MAX_PER_PASS)
     ids = [feedback_id for feedback_id, _ in listed]
     anonymized = 0
-    for start in range(0, len(ids), _PER_TRANSACTION):
-        group = ids[start : start + _PER_TRANSACTION]
+    for start in range(0, len(ids), PER_TRANSACTION):
+        group = ids[start : start + PER_TRANSACTION]
         anonymized += retry_on_contention(partial(_anonymize_group, group))
     if len(listed) < MAX_PER_PASS:
         accounts.save_retention(due, until, now + _CHECK_INTERVAL)

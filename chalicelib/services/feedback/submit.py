@@ -8,8 +8,8 @@ from chalicelib.domain.feedback.build import build_feedback
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.forms.access import (
+    place_errors,
     require_enabled,
-    require_places,
     require_public,
     require_unused,
 )
@@ -88,9 +88,9 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
         return retry_on_contention(
             lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
         )
+    require_public(survey.saved)
     if metadata.idempotency_key and (earlier := _find_earlier(origin)):
         return earlier
-    require_public(survey.saved)
     context = SurveyContext.of_request(
         survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
     )
@@ -138,13 +138,15 @@ def build_submitted(
         Conflict: the form is disabled.
     """
     require_enabled(form.saved)
-    require_places(form.saved, form.directory, store_id=submission.store, brand_id=submission.brand)
+    errors = place_errors(
+        form.saved, form.directory, store_id=submission.store, brand_id=submission.brand
+    )
     return build_feedback(
         origin.record_id,
         form.account_id,
         form.saved,
         context,
-        form.questionnaire.validate(submission.fields),
+        form.questionnaire.validate(submission.fields, errors),
         form.language_for(metadata.respondent),
         clock.now(),
     )

@@ -9,17 +9,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from chalicelib.domain.forms.contrast import is_dark
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import GeneralStyle, Radius
 from chalicelib.domain.forms.public.form import PublicForm
-from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url
+from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url, page_origin
 
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
-_HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 _UNSAFE_IN_CSS: Final = re.compile(r"[^A-Za-z0-9:/?#@!$&*+,;=._~%-]")
 _RADII: Final = {Radius.SHARP: "0", Radius.ROUNDED: "8px", Radius.PILL: "24px"}
 
@@ -61,14 +59,14 @@ def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     return PageStyle(
         css=f"{face}:root{{{properties}}}",
         scheme=_scheme(colours),
-        image_sources=tuple(sorted({_origin(url) for url in urls})),
-        font_source=_origin(style.font.url) if face else "",
+        image_sources=tuple(sorted({page_origin(url) for url in urls})),
+        font_source=page_origin(style.font.url) if face else "",
     )
 
 
 def image_url(image: Image | None) -> str:
-    """Return the URL of an image; ``""`` if there is none, or if it is not an https URL."""
-    return image.url if image and _origin(image.url) else ""
+    """Return the URL of an image; ``""`` if there is none, or if pages must not load it."""
+    return image.url if image and page_origin(image.url) else ""
 
 
 def link_url(url: str) -> str:
@@ -99,7 +97,7 @@ def _scheme(colours: dict[str, str]) -> str:
 def _font(style: GeneralStyle) -> tuple[dict[str, str], str]:
     """Return the custom property of the form's font, and the CSS rule that loads the font file."""
     name, url = style.font.name, style.font.url
-    if is_font_file_url(url) and _origin(url):
+    if is_font_file_url(url):
         safe = _UNSAFE_IN_CSS.sub(lambda match: _percent_encoded(match[0]), url)
         face = f'@font-face{{font-family:form;font-display:swap;src:url("{safe}")}}'
         return {"font": "form"}, face
@@ -110,11 +108,3 @@ def _font(style: GeneralStyle) -> tuple[dict[str, str], str]:
 
 def _percent_encoded(text: str) -> str:
     return "".join(f"%{byte:02X}" for byte in text.encode())
-
-
-def _origin(url: str) -> str:
-    """Return the origin of an https URL; ``""`` if the page must not load this URL."""
-    if not is_https_url(url):
-        return ""
-    host = urlsplit(url).netloc
-    return f"https://{host}" if _HOST.fullmatch(host) else ""

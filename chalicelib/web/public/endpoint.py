@@ -1,4 +1,4 @@
-"""Code that all public endpoints share: request parsing, problem responses and CORS headers."""
+"""Code that all public endpoints share: request parsing, problem responses, preflight routes."""
 
 import functools
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
 from chalicelib.web import query
+from chalicelib.web.cors import add_preflight_route
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.problems import problem, unhandled_exception
-from chalicelib.web.public.cors import add_preflight_route, allow_any_origin
 from chalicelib.web.request_log import log_fields, request_id_of, source_of
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def public_route(
 ) -> Callable[[PublicView], Callable[..., Response]]:
     """Route requests to a view function that accepts a `PublicRequest`.
 
-    A GET route also accepts HEAD. Every response has CORS headers.
+    A GET route also accepts HEAD. The path also gets a route for preflight requests.
 
     Args:
         is_page: whether the view function returns HTML. Its errors, and the errors of form
@@ -147,7 +147,7 @@ def public_route(
     def decorate(view: PublicView) -> Callable[..., Response]:
         @functools.wraps(view)
         def endpoint(**_: str) -> Response:
-            return allow_any_origin(_respond(view, routes.current_request, is_page))
+            return _respond(view, routes.current_request, is_page)
 
         add_preflight_route(routes, path, method)
         routed: Callable[..., Response] = routes.route(path, methods=methods, content_types=[])(

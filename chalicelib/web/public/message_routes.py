@@ -11,6 +11,7 @@ from chalice.app import Request
 from chalicelib.domain.errors import NotFound, Unavailable
 from chalicelib.log import logger
 from chalicelib.web import query
+from chalicelib.web.cors import add_preflight_route
 from chalicelib.web.openapi.operation import operation
 from chalicelib.web.request_log import request_id_of
 
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
 
 routes = Blueprint(__name__)
 
+_UNSUBSCRIBE: Final = "/public/unsubscribe"
 _TAG: Final = "Messages"
 _HTML: Final = "text/html"
 _TOKEN: Final = {
     "token": "Token from the unsubscribe link of a message.",
     "language": "Language of the page. By default, `Accept-Language` determines the language.",
 }
+
+
+add_preflight_route(routes, _UNSUBSCRIBE, "GET", "POST")
 
 
 @routes.route("/s/{code}", methods=["GET", "HEAD"], content_types=[])
@@ -55,7 +60,7 @@ def open_short_link(code: str) -> Response:
     return Response("", status_code=302, headers=headers)
 
 
-@routes.route("/public/unsubscribe", methods=["GET", "HEAD"], content_types=[])
+@routes.route(_UNSUBSCRIBE, methods=["GET", "HEAD"], content_types=[])
 @operation(
     id="showUnsubscribePage",
     tag=_TAG,
@@ -81,7 +86,7 @@ def show_unsubscribe_page() -> Response:
     return _page(words, words.question, 200, asks=True)
 
 
-@routes.route("/public/unsubscribe", methods=["POST"], content_types=[])
+@routes.route(_UNSUBSCRIBE, methods=["POST"], content_types=[])
 @operation(
     id="unsubscribe",
     tag=_TAG,

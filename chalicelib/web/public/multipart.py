@@ -84,7 +84,12 @@ def _with_empty_contents(raw: bytes, boundary: bytes) -> bytes:
     if b"\r\n\r\n" + delimiter not in raw:
         return raw
     quoted = re.escape(delimiter)
-    only_headers = rb"%b\r\n(?:(?!%b)[^\r\n]++\r\n)++\r\n(?=%b)" % (quoted, quoted, quoted)
+    # Without the first condition, a delimiter in each line would cause quadratic time.
+    only_headers = rb"(?:\A|(?<=\r\n))%b\r\n(?:(?!%b)[^\r\n]++\r\n)++\r\n(?=%b)" % (
+        quoted,
+        quoted,
+        quoted,
+    )
     return re.sub(only_headers, lambda part: part[0] + b"\r\n", raw)
 
 

@@ -76,6 +76,13 @@ def test_confidence_interval_contains_score_and_narrows_with_more_answers() -> N
     assert many.high - many.low < (few.high - few.low) / 5
 
 
+@pytest.mark.parametrize(("rating", "score"), [(10, 100), (6, -100)])
+def test_confidence_interval_contains_score_of_one_answer(rating: int, score: int) -> None:
+    nps = group(rating).nps
+    assert nps
+    assert nps.low <= nps.score == score <= nps.high
+
+
 def test_confidence_interval_of_known_sample_has_expected_limits() -> None:
     # 60 promoters, 20 passives and 20 detractors; adjusted by three answers.
     nps = group(*[10] * 60, *[7] * 20, *[3] * 20).nps
@@ -198,15 +205,15 @@ def test_report_shows_response_rate_in_total_by_store_and_by_survey() -> None:
     previous.add_sent(sent(lyon))
     text = page_text(render_report(SCOPE, current, previous))
     assert "Response rate 25% 1 of 4 surveys sent; -75 points from the previous period" in text
-    assert "Lyon &lt;Bellecour&gt; 1 9.00 +100 -48 to +98 3 33%" in text
+    assert "Lyon &lt;Bellecour&gt; 1 9.00 +100 -48 to +100 3 33%" in text
     assert "Nice 0 – – – 1 0%" in text
-    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +98 4 25%" in text
+    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +100 4 25%" in text
 
 
 def test_response_rate_is_not_known_if_nothing_was_sent() -> None:
     text = page_text(render_report(SCOPE, figures(answered(), rated(9)), figures()))
     assert "Response rate not known no survey was sent" in text
-    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +98 0 not known" in text
+    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +100 0 not known" in text
     assert "contact forms 1 9.00" in text
 
 

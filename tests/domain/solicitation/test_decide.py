@@ -270,6 +270,18 @@ def test_invalid_phone_number_receives_no_text_message() -> None:
     assert outcome(given) == "NO_CHANNEL"
 
 
+@pytest.mark.parametrize(
+    ("email", "expected"),
+    [
+        ("zoë@example.com", "SMS"),
+        ("zoe@bücher\u2024.example", "SMS"),
+        ("zoe@bücher.example", "EMAIL"),
+    ],
+)
+def test_address_that_mail_cannot_be_sent_to_is_no_channel(email: str, expected: str) -> None:
+    assert outcome(facts(recipient=recipient(email=email))) == expected
+
+
 def test_skip_reason_is_reason_of_first_channel() -> None:
     person = recipient(email_optin=False, sms_optin=False, phone_number=None)
     given = facts(recipient=person, surveys=[survey(sendingChannels=["SMS", "EMAIL"])])

@@ -15,7 +15,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.storage import customers, trackers
+from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.storage import contacts, customers, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.services.customers.importing import all_customers
@@ -142,6 +143,22 @@ def test_erasure_does_not_end_with_pass_that_started_too_early(
 
     monkeypatch.setattr(trackers, "of_customer", find_slowly)
     assert erase(account, customer.id).state is ErasureState.PENDING
+
+
+def test_address_that_customer_gets_after_request_is_suppressed(account: str, time: Time) -> None:
+    customer = create(account, **PAIR)
+    start_erasure(account, customer.id, OPERATOR)
+    changed = {"email": "new@example.test", "phone_number": "06 99 99 99 99"}
+    customers.replace(account, customer.model_copy(update=changed))
+    finish(account, customer.id, time)
+    keys = [
+        email_key(account, "new@example.test"),
+        phone_key(account, "06 99 99 99 99"),
+        email_key(account, PAIR["email"]),
+        phone_key(account, PAIR["phoneNumber"]),
+    ]
+    suppressed = contacts.find_many([key for key in keys if key])
+    assert [set(suppressed[key or ""].suppressed.values()) for key in keys] == [{"ERASED"}] * 4
 
 
 def test_unknown_customer_cannot_be_erased(account: str) -> None:

@@ -12,8 +12,10 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.erasure.erase import RECORDS_PER_TRANSACTION
 from chalicelib.services.feedback import retention
 from chalicelib.services.feedback.retention import anonymize_old_feedback, count_old_feedback
 from chalicelib.storage import accounts, feedback
@@ -176,3 +178,8 @@ def test_failure_of_one_account_does_not_stop_retention_of_others(
     with pytest.raises(Unavailable):
         anonymize_old_feedback()
     assert answered(submitted) == ["nps"]
+
+
+@pytest.mark.parametrize("records", [retention.PER_TRANSACTION, RECORDS_PER_TRANSACTION])
+def test_transaction_of_largest_feedback_records_is_within_limit_of_dynamodb(records: int) -> None:
+    assert records * MAX_SUBMISSION_BYTES < 4 * 1024 * 1024

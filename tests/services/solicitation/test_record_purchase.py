@@ -167,6 +167,7 @@ def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:
         {"date": "yesterday"},
         {"unknown": 1},
         {"metadata": {"text": "x" * 33_000}},
+        {"metadata": json.loads('{"a":' * 201 + "1" + "}" * 201)},
     ],
 )
 def test_invalid_message_moves_to_dead_letter_queue(shop: Shop, change: dict[str, Any]) -> None:

@@ -9,6 +9,8 @@ from botocore.exceptions import ClientError
 from chalicelib import backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import PageRequest
+from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.table import put_all, read_together
@@ -136,6 +138,19 @@ def test_unprocessed_keys_of_batch_are_read_again_after_a_pause(
         rows = read_together(*((CounterRow, account, "customers") for account in accounts))
     assert [row.account_id for row in rows] == accounts
     assert (requests.operations, pauses) == (["BatchGetItem"] * 2, [0.01])
+
+
+def test_unprocessed_documents_of_page_are_read_again_after_a_pause(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    account, form_ids = new_id(), [new_id() for _ in range(4)]
+    for form_id in form_ids:
+        contact_forms.save(account, form_id, b"{}")
+    with inject_fault(monkeypatch, 2, InjectedFault.PARTIAL_SUCCESS) as requests:
+        forms, _ = contact_forms.page(account, PageRequest())
+    assert [form.form_id for form in forms] == form_ids
+    assert requests.operations[2:] == ["BatchGetItem"] * 2
+    assert pauses == [0.01]
 
 
 def test_unprocessed_items_of_batch_are_written_again_after_a_pause(

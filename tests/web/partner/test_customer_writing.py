@@ -1,6 +1,7 @@
 """Tests of creating and importing customers through the API: validation errors and responses."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from chalicelib.domain.customers.platforms import IDENTIFIERS
 from chalicelib.domain.ids import new_id, parse_id
 from chalicelib.domain.language import LANGUAGE_CODES
 from chalicelib.domain.schema import WHITE_SPACE
+from chalicelib.web.json_body import MAX_CONTAINERS
 from tests.services.customers.importing import all_customers, run_import
 from tests.web.partner_client import ROOT, Partner, new_partner
 
@@ -675,6 +677,15 @@ def test_batch_with_over_100000_arrays_is_rejected_before_parsing(known: Partner
 def test_brackets_in_strings_do_not_count_as_arrays(known: Partner) -> None:
     row = {"metadata": {f"{n}": '{[\\"' * 100 for n in range(50)}}
     assert known.post(BATCH, {"batch": [row] * 11}).status == 201
+
+
+def test_batch_with_unterminated_string_is_rejected_within_a_second(known: Partner) -> None:
+    start = time.process_time()
+    for end in (b"", b"\\"):
+        body = b"[" + b"[]," * (MAX_CONTAINERS - 1) + b'"' + b'\\"[,' * 100_000 + end
+        assert known.post(BATCH, body).errors == [("", "malformed")]
+        assert known.post(BATCH, b"[[],[]," + body).errors == [("", "too_many")]
+    assert time.process_time() - start < 1
 
 
 def test_response_with_10000_rejected_rows_is_smaller_than_6_mb(known: Partner) -> None:

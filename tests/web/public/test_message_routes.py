@@ -111,6 +111,15 @@ def test_unsubscribe_sends_two_aws_requests(client: Any, subscriber: tuple[str, 
     assert calls == {"dynamodb.Query": 1, "dynamodb.TransactWriteItems": 1}
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "PUT"])
+def test_any_origin_may_call_unsubscribe_path(client: Any, method: str) -> None:
+    response = send(client, method, "/public/unsubscribe?token=x")
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    if method == "OPTIONS":
+        assert response.status_code == 204
+        assert response.headers["Access-Control-Allow-Methods"] == "GET, POST, OPTIONS"
+
+
 def test_unsubscribe_works_after_customer_is_erased(client: Any, known: Partner) -> None:
     contact_hash = email_hash(known.account_id, "gone@example.com")
     assert contact_hash

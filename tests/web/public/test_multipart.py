@@ -344,4 +344,6 @@ def test_body_with_thousands_of_empty_parts_is_rejected_within_a_second() -> Non
         parse_parts(f"--{BOUNDARY}\r\nx\r\n\r\n".encode() * 8_000, TYPE)
     with pytest.raises(InvalidInput):
         parse_parts((f"--{BOUNDARY}\r\n" * 9_000 + f"a\r\n\r\n--{BOUNDARY}").encode(), TYPE)
+    with pytest.raises(InvalidInput):
+        parse_parts((f"x--{BOUNDARY}\r\n" * 9_000 + f"\r\nx\r\n\r\n--{BOUNDARY}").encode(), TYPE)
     assert time.process_time() - start < 1

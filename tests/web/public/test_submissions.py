@@ -198,6 +198,19 @@ def test_response_lists_every_answer_error(
     assert submit(seeded, []).errors == [("/fields", "required")]
 
 
+@pytest.mark.parametrize("submit", [submit_contact, submit_survey])
+def test_response_lists_errors_of_places_and_answers_together(
+    seeded: SeededAccount, submit: Callable[..., Response]
+) -> None:
+    fields = [{"id": seeded.fields["mail"], "values": ["nobody"]}]
+    assert submit(seeded, fields, store=new_id(), brand=new_id()).errors == [
+        ("/store", "unknown_reference"),
+        ("/brand", "unknown_reference"),
+        ("/fields", "required"),
+        ("/fields/0/values/0", "invalid_email"),
+    ]
+
+
 def test_unknown_form_is_not_found(seeded: SeededAccount) -> None:
     for path, form_id in ((SUBMIT_CONTACT, seeded.survey_id), (SUBMIT_SURVEY, new_id())):
         assert CLIENT.submit_fields(path, form_id, []).status == 404
@@ -233,6 +246,13 @@ def test_private_survey_rejects_submission_without_tracker(
     seeded: SeededAccount, parts: Any
 ) -> None:
     assert submit_survey(seeded, [], survey_id=seeded.private_survey_id, **parts).status == 403
+
+
+def test_private_survey_rejects_used_idempotency_key_without_tracker(
+    fresh: SeededAccount,
+) -> None:
+    assert submit_private(fresh, fresh.tracker(), headers=KEY).status == 201
+    assert submit_survey(fresh, survey_id=fresh.private_survey_id, headers=KEY).status == 403
 
 
 def test_malformed_submission_with_tracker_or_to_public_survey_lists_errors(

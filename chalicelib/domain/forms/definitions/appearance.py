@@ -9,7 +9,7 @@ from typing import Final
 
 from chalicelib.domain.forms.contrast import contrast, is_dark
 from chalicelib.domain.forms.definitions.form import FormDefinition
-from chalicelib.domain.forms.web_url import is_font_file_url
+from chalicelib.domain.forms.web_url import is_font_file_url, page_origin
 from chalicelib.domain.input_errors import InputError, json_pointer
 
 _TEXT: Final = 4.5
@@ -87,15 +87,27 @@ _PAIRS: Final = (
 )
 
 
+_HOSTS: Final = "from hosts with ASCII letters, digits, '-' and '.'"
+_IMAGES: Final = ("logo", "footer_logo", "cover", "submission_image")
+
+
 def appearance_warnings(definition: FormDefinition) -> Iterator[InputError]:
-    """Yield a warning for each pair of colours with too low contrast, and for an ignored font."""
+    """Yield warnings for an ignored font, ignored images and colours with too low contrast."""
     font = definition.general_style.font
     if font.url and not is_font_file_url(font.url):
         yield InputError(
             json_pointer("generalStyle", "font", "url"),
             "no_font_file",
-            "Pages load only font files over https (.woff2, .woff, .ttf or .otf).",
+            f"Pages load only font files over https (.woff2, .woff, .ttf or .otf), {_HOSTS}.",
         )
+    for name in _IMAGES:
+        image = getattr(definition, name)
+        if image and image.url and not page_origin(image.url):
+            yield InputError(
+                json_pointer(type(definition).model_fields[name].alias or name, "url"),
+                "image_not_displayed",
+                f"Pages display only images {_HOSTS}.",
+            )
     configured = dict(_configured(definition))
     colours = {**_defaults(configured), **configured}
     checked: set[tuple[str, str]] = set()

@@ -161,6 +161,10 @@ def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
             yield not_allowed("LINK is allowed for public surveys only.", path, position)
     for position in duplicate_positions(definition.sending_channels):
         yield duplicate(path, position)
+    address = definition.support_email.email if definition.support_email else ""
+    if not address.rpartition("@")[0].isascii():
+        detail = "Must be ASCII before the @, because SES cannot send from other addresses."
+        yield InputError(json_pointer("supportEmail", "email"), "invalid_email", detail)
     if definition.solicitation_threshold < 0:
         yield out_of_range("Must be at least 0.", "solicitationThreshold")
     if not 0 <= definition.resolicitation_delay <= MAX_RESOLICITATION_DELAY_S:

@@ -271,7 +271,8 @@ class Form {
         .filter((control) => !isChoice(control) || control.checked)
         .map((control) => [control.value, control.matches("[data-own]")]);
     }
-    this.store(JSON.stringify({ answers, store: this.part("store"), key: this.part("idempotencyKey") }));
+    const [store, key] = [this.part("store"), this.part("idempotencyKey")];
+    this.store(JSON.stringify({ answers, store, key, prefilled: prefilledAnswers() }));
   }
 
   store(text) {
@@ -283,6 +284,7 @@ class Form {
     }
   }
 
+  /** Restore the kept answers, except where the respondent opened a link with other answers. */
   restore() {
     let kept = null;
     try {
@@ -294,7 +296,9 @@ class Form {
     const { elements } = this.form;
     elements.idempotencyKey.value = kept.key;
     if (elements.store && kept.store) elements.store.value = kept.store;
+    const isOtherLink = kept.prefilled !== prefilledAnswers();
     for (const n of Object.keys(this.data.fields)) {
+      if (isOtherLink && this.values(n).length) continue;
       const values = kept.answers[this.part(`fields[${n}][id]`)] ?? [];
       for (const control of this.controls(n)) {
         const own = control.matches("[data-own]");
@@ -305,6 +309,9 @@ class Form {
     }
   }
 }
+
+/** Return the answers in the address of the page as text. */
+const prefilledAnswers = () => [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("a.")).join();
 
 const isChoice = (control) => control.type === "radio" || control.type === "checkbox";
 

@@ -67,12 +67,32 @@ def test_texts_of_footer_and_thank_you_page_need_contrast_with_their_backgrounds
     [
         ("https://fonts.example.com/a.woff2", False),
         ("https://fonts.example.com/a.css", True),
+        ("https://my_fonts.example.com/a.woff2", True),
         ("", False),
     ],
 )
 def test_font_that_pages_do_not_load_is_a_warning(url: str, is_warned: bool) -> None:
     found = warnings(generalStyle={"font": {"name": "A", "url": url}})
     assert ("/generalStyle/font/url" in found) == is_warned
+
+
+@pytest.mark.parametrize(
+    ("url", "is_warned"),
+    [
+        ("https://cdn.example.com:8443/a.png", False),
+        ("https://xn--bcher-kva.example/a.png", False),
+        ("https://my_cdn.example.com/a.png", True),
+        ("https://bücher.example/a.png", True),
+        ("https://[2001:db8::1]/a.png", True),
+        ("https://user@cdn.example.com/a.png", True),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("image", ["logo", "footerLogo", "cover", "submissionImage"])
+def test_image_that_pages_do_not_display_is_a_warning(
+    image: str, url: str, is_warned: bool
+) -> None:
+    assert set(warnings(**{image: {"url": url}})) == ({f"/{image}/url"} if is_warned else set())
 
 
 def test_default_colours_are_those_of_the_style_sheet() -> None:

@@ -550,6 +550,11 @@ def test_survey_targets_must_be_unique_brands_and_stores_of_account(
         ({"resolicitationMode": "STORE"}, []),
         ({"resolicitationMode": "CITY"}, [("/resolicitationMode", "not_allowed")]),
         ({"supportEmail": {"email": "x"}}, [("/supportEmail/email", "invalid_email")]),
+        (
+            {"supportEmail": {"email": "hélène@example.com"}},
+            [("/supportEmail/email", "invalid_email")],
+        ),
+        ({"supportEmail": {"email": "help@bücher.example"}}, []),
         ({"supportEmail": {}}, [("/supportEmail/email", "required")]),
     ],
 )
