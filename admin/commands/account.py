@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -28,6 +28,7 @@ from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.services.accounts import manage
 from chalicelib.services.accounts.changes import last_changes
+from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.accounts.settings import (
     change_account_settings,
     current_settings,
@@ -36,7 +37,7 @@ from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.feedback.retention import MAX_COUNTED, count_old_feedback
 
 app = typer.Typer(
-    help="Create and list accounts; show their settings and counts; change their settings.",
+    help="Create and list accounts; show their settings, counts and history; change settings.",
     no_args_is_help=True,
 )
 
@@ -104,24 +105,46 @@ def show_settings(account: AccountArgument) -> None:
     Cost: two AWS requests.
     """
     settings = current_settings(account).model_dump(mode="json")
-    changes = [
-        {
-            "changedAt": cell_text(change.changed_at),
-            "operator": change.operator,
-            "subject": change.subject,
-            "old": change.old,
-            "new": change.new,
-        }
-        for change in last_changes(account, _SHOWN_CHANGES)
-    ]
+    changes = last_changes(account, _SHOWN_CHANGES)
     if prints_json():
         show_json({"settings": settings, "changes": changes})
         return
     show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
     if changes:
-        columns = ["Changed", "Operator", "Subject", "Old value", "New value"]
         results().print()
-        show_table(columns, [[_text(value) for value in change.values()] for change in changes])
+        _show_changes(changes)
+
+
+@app.command(epilog=example("account history ACCOUNT --limit 200"))
+def history(
+    account: AccountArgument,
+    limit: Annotated[
+        int,
+        typer.Option(help="The maximum number of changes.", min=1, max=10_000, metavar="NUMBER"),
+    ] = 50,
+) -> None:
+    """List the last changes that operators made to the account, newest first.
+
+    The changes are those of settings, API keys and webhook secrets, erasures of customers, deleted
+    feedback, and lifted suppressions. Commands that only read data store nothing.
+
+    Cost: two AWS requests, and one more per 3,000 changes.
+    """
+    require_account(account)
+    changes = last_changes(account, limit)
+    if prints_json():
+        show_json(changes)
+    else:
+        _show_changes(changes)
+
+
+def _show_changes(changes: Sequence[AccountChange]) -> None:
+    rows = []
+    for change in changes:
+        text = _text if change.is_setting else cell_text
+        values = text(change.old), text(change.new)
+        rows.append([change.changed_at, change.operator, change.subject, *values])
+    show_table(["Changed", "Operator", "Subject", "Old value", "New value"], rows)
 
 
 def _days_or_off(text: str) -> int | str:

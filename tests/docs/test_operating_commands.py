@@ -109,7 +109,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
     erased = save_customer(seeded.account_id, customer_definition())
     ids = {
         "ACCOUNT": seeded.account_id,
-        "API_KEY": issue_key(seeded.account_id)[0].api_key,
+        "API_KEY": issue_key(seeded.account_id, "operator")[0].api_key,
         "FORM": seeded.contact_form_id,
         "SURVEY": defined["survey"],
         "STORE": defined["store"],

@@ -10,8 +10,8 @@ class AccountChange:
     """One change that an operator made to an account.
 
     Attributes:
-        subject: the changed setting in camelCase, such as ``timeZone``, or the changed record, such
-            as ``key fk_0123``.
+        subject: the changed setting in camelCase, such as ``timeZone``, or the kind and the id of
+            the changed record, such as ``key fk_0123``.
         operator: the identity of the operator who made the change.
         old: the JSON value before the change.
         new: the JSON value after the change.
@@ -22,3 +22,8 @@ class AccountChange:
     operator: str
     old: Any
     new: Any
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether the subject is a setting of the account."""
+        return " " not in self.subject

@@ -102,7 +102,7 @@ class AccountSettings(Input):
 def change_settings(
     current: AccountSettings, changes: Mapping[str, Any], operator: str, now: datetime
 ) -> tuple[AccountSettings, list[AccountChange]]:
-    """Return the new settings, and a `AccountChange` for each setting whose value changes.
+    """Return the new settings, and an `AccountChange` for each setting whose value changes.
 
     Args:
         changes: JSON values by name in camelCase. None restores the default.

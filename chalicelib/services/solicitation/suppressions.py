@@ -44,7 +44,7 @@ def lift_suppression(account_id: str, channel: Channel, address: str, operator: 
         raise Conflict(obstacle)
     reason = contact.suppressed[channel].value
     subject = f"suppression {channel.value} {contact.key}"
-    change = AccountChange(clock.now(), subject, operator, reason, None)
+    change = AccountChange(clock.now(), subject, operator, reason, "lifted")
     suppressions.lift(account_id, _contact_hash(account_id, channel, address), channel, change)
     return contact
 

@@ -2,6 +2,8 @@
 
 import json
 import logging
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from botocore.exceptions import NoCredentialsError
@@ -14,6 +16,7 @@ from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import accounts
 from tests.admin.command import new_account, run
+from tests.services.moved_time import Time
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -130,7 +133,12 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
 
 def test_confirmations_name_account(questions: list[str]) -> None:
     account = new_account("Maison Lumen")
-    run("webhook-secret", "rotate", account)
+    for options, requests in (((), 1), (("--yes",), 3)):
+        with counted_calls() as calls:
+            run("webhook-secret", "rotate", account, *options)
+        assert calls.total() == requests
+    cost = "Cost: three AWS requests; one more without --yes."
+    assert cost in run("webhook-secret", "rotate", "--help").stdout
     with counted_calls() as calls:
         run("account", "set", account, "--retention-days", "30")
     assert calls.total() == 3
@@ -192,6 +200,69 @@ def test_account_set_prints_changes_as_json() -> None:
     ]
     changed = {"setting": "name", "old": "Lumen", "new": "Maison Lumen"}
     assert changes == [{"changes": [changed]}, {"changes": []}]
+
+
+def history(account: str, *options: str) -> list[tuple[str, Any, Any]]:
+    result = run("account", "history", account, *options, "--json")
+    assert result.exit_code == 0, result.stderr
+    changes = json.loads(result.stdout)
+    assert all(change["operator"].startswith("arn:aws:") for change in changes)
+    times = [change["changedAt"] for change in changes]
+    assert times == sorted(times, reverse=True)
+    return [(change["subject"], change["old"], change["new"]) for change in changes]
+
+
+def test_account_history_lists_changes_of_settings_keys_and_secrets(time: Time) -> None:
+    account = new_account("Lumen")
+    steps = [
+        ("account", "set", account, "--time-zone", "Europe/Paris"),
+        ("key", "issue", account),
+        ("webhook-secret", "rotate", account, "--at", "2999-01-01", "--yes"),
+    ]
+    for step in steps:
+        time.ahead += timedelta(seconds=1)
+        assert run(*step).exit_code == 0
+    (key,) = json.loads(run("key", "list", account, "--json").stdout)
+    time.ahead += timedelta(seconds=1)
+    for _ in range(2):
+        run("key", "revoke", key["key"], "--yes")
+    expected = [
+        (f"key {key['key']}", "issued", "revoked"),
+        ("webhook secret 2999-01-01T00:00:00.000Z", None, "created"),
+        (f"key {key['key']}", None, "issued"),
+        ("timeZone", "UTC", "Europe/Paris"),
+    ]
+    assert history(account) == expected
+    assert history(account, "--limit", "1") == expected[:1]
+    assert history(new_account()) == []
+    shown = json.loads(run("account", "show", account, "--json").stdout)["changes"]
+    assert [change["subject"] for change in shown] == [subject for subject, _, _ in expected]
+    lines = run("account", "history", account).stdout.splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == [
+        "revoked",
+        "created",
+        "issued",
+        "Europe/Paris",
+    ]
+
+
+def test_account_history_sends_two_aws_requests() -> None:
+    account = new_account()
+    with counted_calls() as calls:
+        history(account)
+    assert calls.total() == 2
+    cost = "Cost: two AWS requests, and one more per 3,000 changes."
+    assert cost in run("account", "history", "--help").stdout
+
+
+def test_issuing_and_revoking_key_each_send_two_aws_requests() -> None:
+    account = new_account()
+    with counted_calls() as calls:
+        key, _ = issue_key(account)
+    assert dict(calls) == {"dynamodb.GetItem": 1, "dynamodb.TransactWriteItems": 1}
+    with counted_calls() as calls:
+        run("key", "revoke", key, "--yes")
+    assert dict(calls) == {"dynamodb.GetItem": 1, "dynamodb.TransactWriteItems": 1}
 
 
 def test_account_set_keeps_retention_without_confirmation() -> None:

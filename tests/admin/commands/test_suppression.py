@@ -104,7 +104,7 @@ def test_lifting_records_operator_and_time(shop: Shop) -> None:
         "operator": record["liftedBy"],
         "subject": f"suppression EMAIL {email_key(shop.account_id, EMAIL)}",
         "old": "UNSUBSCRIBED",
-        "new": None,
+        "new": "lifted",
     }
     row = ContactRow.get(email_key(shop.account_id, EMAIL))
     assert row.expires_at is not None
