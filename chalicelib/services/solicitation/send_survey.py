@@ -38,6 +38,7 @@ from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.messages import SentMessage
+from chalicelib.storage.public_address import public_base_url
 from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, reserve, time_left_s
 
@@ -140,6 +141,8 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
         case Hold():
             solicitations.hold(solicitation, decision.until, decision.reason, now)
             return SendingOutcome.HELD
+    # The links of the message contain this URL. It is cached, so nothing is read after the claim.
+    public_base_url()
     if time_left_s() < _CLAIM_S:
         return SendingOutcome.DEFERRED
     return _claim_unanswered(case, decision, token)

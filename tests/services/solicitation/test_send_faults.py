@@ -6,11 +6,13 @@ outcome, failed.
 """
 
 import json
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent
 from chalicelib.services.caching import clear_caches
@@ -22,7 +24,7 @@ from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import PURCHASE_QUEUE, SOLICITATION_QUEUE
 from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop, outcome
+from tests.services.solicitation.soliciting import Shop, outcome, stored
 
 REQUESTS = [
     "BatchGetItem",  # the purchase and everything that it refers to
@@ -121,10 +123,11 @@ def test_single_aws_fault_does_not_change_end_state(
     assert stored.state == row.state
 
 
+@dataclass
 class Context:
     """A Lambda context with the remaining time that the test sets."""
 
-    left_s = 90.0
+    left_s: float = 90
 
     def get_remaining_time_in_millis(self) -> int:
         return int(self.left_s * 1000)
@@ -159,6 +162,23 @@ def test_message_is_not_sent_again_after_throttling_if_time_for_outcome_would_be
     SOLICITATION_QUEUE.deliver(SOLICITATION_QUEUE.queued_messages(warm.account_id), context=context)
     assert len(provider.sent) == sent_before
     assert outcome(purchase) == ("PENDING", "Throttling")
+
+
+def test_survey_is_not_claimed_while_url_of_links_is_unavailable(
+    warm: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> str:
+        raise Unavailable("throttled")
+
+    monkeypatch.setattr("chalicelib.storage.public_address._stored", fail)
+    sent_before = len(provider.sent)
+    purchase = warm.record()
+    SOLICITATION_QUEUE.deliver(
+        SOLICITATION_QUEUE.queued_messages(warm.account_id), context=Context(left_s=40)
+    )
+    solicitation = stored(purchase)
+    assert (solicitation.state.value, solicitation.tracker_id) == ("PENDING", None)
+    assert len(provider.sent) == sent_before
 
 
 @pytest.mark.parametrize("after_sending", [False, True])
