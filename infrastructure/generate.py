@@ -24,7 +24,7 @@ _MARKER: Final = "Do not edit below this line.\n"
 
 _RETENTION_S: Final = 14 * 24 * 3600
 _LOG_RETENTION_DAYS: Final = 30
-_OUTCOMES: Final = ("sent", "skipped", "rejected", "unknown")
+_OUTCOMES: Final = ("sent", "skipped", "deferred", "rejected", "unknown")
 _BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]

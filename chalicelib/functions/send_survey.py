@@ -32,10 +32,12 @@ _LOG_EVENTS: Final = {
 _COUNTED: Final = (
     SendingOutcome.SENT,
     SendingOutcome.SKIPPED,
+    SendingOutcome.DEFERRED,
     SendingOutcome.REJECTED,
     SendingOutcome.UNKNOWN,
     SendingOutcome.PARKED,
 )
+_FAILED: Final = (SendingOutcome.REJECTED, SendingOutcome.UNKNOWN)
 
 
 def send_survey(event: SQSEvent) -> Response:
@@ -62,6 +64,7 @@ def _process(message: Message[SolicitationPointer]) -> None:
             "work",
             "solicitation",
             **{counted.value: int(outcome is counted) for counted in _COUNTED},
+            failed=int(outcome in _FAILED),
         ),
     )
 

@@ -256,3 +256,17 @@ def test_stack_rejected_by_cloudformation_raises_error() -> None:
     template = data_stack.TEMPLATE.read_text()
     with pytest.raises(DeploymentError, match=r"CloudFormation rejected the stack small: .*Stage"):
         stacks.deploy("small", "1", template=template)
+
+
+def test_alarms_watch_failed_webhooks_failed_surveys_and_deferred_surveys() -> None:
+    watched = {
+        (alarm["Properties"]["MetricName"], dimension["Value"])
+        for alarm in ALARMS.values()
+        for dimension in alarm["Properties"].get("Dimensions", ())
+        if dimension["Name"] == "work" and alarm["Properties"]["MetricName"] != "parked"
+    }
+    assert watched == {
+        ("failed", "webhook"),
+        ("failed", "solicitation"),
+        ("deferred", "solicitation"),
+    }
