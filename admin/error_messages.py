@@ -79,6 +79,8 @@ def _allowed_values(error: Any) -> str | None:
     value_type = error.param.type_descriptor
     if value_type.choices:
         return f"Must be one of: {', '.join(choice.value for choice in value_type.choices)}."
+    if not value_type.is_ranged:
+        return None
     limits = value_type.parameter_info
     return f"Must be a whole number from {limits.min:,} to {limits.max:,}."
 

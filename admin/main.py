@@ -16,6 +16,7 @@ from admin.commands import key as key_commands
 from admin.commands import purchase as purchase_commands
 from admin.commands import solicitation as solicitation_commands
 from admin.commands import support_email as support_email_commands
+from admin.commands import suppression as suppression_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
@@ -94,6 +95,7 @@ for _noun, _commands in {
     "delivery": delivery_commands.app,
     "purchase": purchase_commands.app,
     "solicitation": solicitation_commands.app,
+    "suppression": suppression_commands.app,
     "support-email": support_email_commands.app,
     "mail-sender": support_email_commands.sender_app,
     "webhook-secret": webhook_secret_commands.app,

@@ -236,6 +236,8 @@ def _partner_cases(headers: dict[str, str]) -> Iterator[Case]:
         ("4 MB of arrays", lambda _: "[]", None),
     ):
         yield case(_BATCH, name, _filled('{"batch":[[', item, "]]}", many, count))
+    arrays, quotes = "[]," * MAX_CONTAINERS, '\\"[' * 1_000_000
+    yield case(_BATCH, "3 MB of quotes in an unterminated string", f'{{"batch":[{arrays}"{quotes}')
 
 
 def _submission_cases(path: str, form_id: str) -> Iterator[Case]:
@@ -259,6 +261,8 @@ def _submission_cases(path: str, form_id: str) -> Iterator[Case]:
     yield case("130,000 values", fields(lambda n: answer(n, lambda _: "1")))
     yield case("unknown fields", fields(lambda n: f"{{{_properties(1_000)}}}"))
     yield case("9,000 unknown fields", fields(lambda n: f"{{{_properties(900)}}}", 10))
+    lines = f"x--{BOUNDARY}\r\n" * (_SUBMISSION_BYTES // len(f"x--{BOUNDARY}\r\n") - 50)
+    yield case("delimiters inside lines", ("fields", f"{lines}\r\nx\r\n"))
     yield case("1,000 unknown ids", fields(lambda n: answer(n + 100, str, 0), 1_000))
     yield case("answers of wrong type", fields(str, 1_000))
     yield case("256 KB of arrays", fields(lambda n: "[]"))

@@ -169,7 +169,7 @@ def _through_gateway(base_url: str, rows: int) -> Import:
 
 def _import_through_gateway(base_url: str, batch: Rows) -> float:
     account = create_account("Maison Lumen")
-    credential, secret = issue_key(account.id)
+    credential, secret = issue_key(account.id, "benchmark")
     headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
     url = f"{base_url}/partners/customer/batch"
     with httpx.Client(headers=headers, timeout=60, trust_env=False) as http:

@@ -32,6 +32,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.save import save_survey
 from chalicelib.services.solicitation import send_survey as service
 from chalicelib.settings import settings
+from infrastructure.deployment import public_address
 
 PURCHASES: Final = 1_000
 _WARM_UP: Final = 50
@@ -61,6 +62,7 @@ def measure(purchases: int = PURCHASES) -> Section:
     """Measure the import, the queue functions and the bare script on a new emulator."""
     with own_cloud(), discard_log():
         account_id, store_id = _open_shop()
+        public_address.store(settings().stage, "https://api.example.test")
         ses = _provider()
         setattr(service, "send_message", partial(_send, ses))  # noqa: B010 - replaces a function
         clear_caches()

@@ -23,7 +23,7 @@ def load(account_id: str, total: int) -> dict[str, str]:
     no tags.
     """
     create_account("Maison Lumen", account_id)
-    credential, secret = issue_key(account_id)
+    credential, secret = issue_key(account_id, "benchmark")
     CounterRow(account_id, Listed.CUSTOMERS.value, total=total).save()
 
     def write(first: int) -> None:

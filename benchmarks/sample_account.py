@@ -67,7 +67,7 @@ class SampleAccount:
 def load() -> SampleAccount:
     """Create the account and its data through the services. The DynamoDB tables must exist."""
     account = create_account("Maison Lumen", ACCOUNT_ID)
-    credential, secret = issue_key(account.id, "benchmark")
+    credential, secret = issue_key(account.id, "benchmark", "benchmark")
     brand = save_brand(account.id, {"id": _id("brand", 1), "name": "Maison Lumen"})
     stores = [
         save_store(account.id, {"id": _id("store", n), "name": f"Lyon {n}", "brandId": brand.id})

@@ -7,7 +7,7 @@ from typing import Final
 from chalicelib.time_limits import has_time_to_retry, retry_s
 
 _FIRST_PAUSE_S: Final = 0.01
-_MAX_PAUSE_S: Final = 0.4
+MAX_PAUSE_S: Final = 0.4
 
 
 class Backoff:
@@ -31,5 +31,5 @@ class Backoff:
             return False
         self._left_s -= self._next_s
         time.sleep(random.uniform(0, self._next_s))  # noqa: S311 - jitter, not a secret
-        self._next_s = min(_MAX_PAUSE_S, 2 * self._next_s)
+        self._next_s = min(MAX_PAUSE_S, 2 * self._next_s)
         return True

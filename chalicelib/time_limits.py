@@ -7,7 +7,7 @@ time is left for the longest possible duration of the request.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
@@ -76,6 +76,16 @@ def invocation(
     remaining_ms = getattr(context, "get_remaining_time_in_millis", None)
     left_s = (lambda: remaining_ms() / 1000) if remaining_ms else (lambda: inf)
     token = _current.set(_Invocation(left_s, retry_s, reserve_s))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def reserve(reserve_s: float) -> Iterator[None]:
+    """Replace the remaining time below which operations of the ``with`` block do not retry."""
+    token = _current.set(replace(_current.get(), reserve_s=reserve_s))
     try:
         yield
     finally:

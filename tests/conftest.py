@@ -90,6 +90,9 @@ def cloud() -> Iterator[None]:
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         for module in ("purchases.queued", "solicitation.send_survey"):
             patch.setattr(f"chalicelib.services.{module}.MAX_CONCURRENCY", 1)
+        # A deployment stores this URL.
+        base_url = "https://api.example.com/test"
+        patch.setattr("chalicelib.storage.public_address._stored", lambda: base_url)
         forget_connection()
         forget_client()
         forget_stage_secret()

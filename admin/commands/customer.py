@@ -154,7 +154,7 @@ def erase(
 
     The first pass runs immediately. After 15 minutes, the service searches for data of the customer
     again and ends the erasure. If you repeat the command, it only prints the current receipt,
-    unless the customer was created again.
+    unless the customer was created again. To only print a receipt, use erasure show.
 
     Cost: about 20 AWS requests, plus one per 100 records and one per 40 records of the customer.
     With --replay, one per MB of the tables that contain data about customers.

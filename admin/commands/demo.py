@@ -28,6 +28,7 @@ from admin.demo.feedback import DemoFeedback, demo_feedback
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
+from admin.identity import operator_identity
 from admin.terminal import notices, prints_json, progress_bar, results, show_json
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
@@ -239,7 +240,7 @@ def _credentials(account_id: str, earlier: tuple[str, str] | None) -> tuple[str,
                 return earlier
         except NotAuthenticated:
             pass
-    credential, secret = issue_key(account_id, label="Demo")
+    credential, secret = issue_key(account_id, operator_identity(), "Demo")
     return credential.api_key, secret
 
 
@@ -250,7 +251,7 @@ def _webhook_secret(earlier: DemoDescription | None) -> str:
         notices().print(
             "Created a new webhook secret, because the secret in the output file is not active."
         )
-    return rotate_webhook_secret(MAIN_ACCOUNT).secret
+    return rotate_webhook_secret(MAIN_ACCOUNT, operator_identity()).secret
 
 
 def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str]:

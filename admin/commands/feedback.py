@@ -28,6 +28,7 @@ from admin.feedback.export.writers import Format
 from admin.feedback.report.figures import Breakdown
 from admin.feedback.report.report import write_report
 from admin.feedback.rows import show_list
+from admin.identity import operator_identity
 from admin.options import YesOption, example
 from admin.terminal import confirm, counter, notices, progress_total, show_record
 from chalicelib.domain import clock
@@ -229,7 +230,7 @@ def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
     Cost: three AWS requests; two more without --yes.
     """
     confirm(lambda: f"Delete {summary_of(feedback)}?", is_confirmed=yes)
-    is_deleted = delete_feedback(feedback)
+    is_deleted = delete_feedback(feedback, operator_identity())
     notices().print(
         f"Deleted the feedback {feedback}."
         if is_deleted

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument
+from admin.identity import operator_identity
 from admin.options import YesOption, example
 from admin.terminal import cell_text, confirm, notices, show_record, show_table
 from chalicelib.services.accounts.manage import (
@@ -26,8 +27,10 @@ def issue(
     """Issue an API key for the account.
 
     Print the key and its secret. The secret is shown only once.
+
+    Cost: two AWS requests.
     """
-    credential, secret = issue_key(account, label.strip())
+    credential, secret = issue_key(account, operator_identity(), label.strip())
     show_record(
         {"apiKey": credential.api_key, "apiSecret": secret},
         f"X-API-KEY: {credential.api_key}\nX-API-SECRET: {secret}",
@@ -47,7 +50,7 @@ def revoke(
     Cost: two AWS requests; two more without --yes.
     """
     confirm(lambda: f"Revoke {_summary_of(api_key)}?", is_confirmed=yes)
-    revoke_key(api_key)
+    revoke_key(api_key, operator_identity())
     notices().print(f"Revoked the key {api_key}.")
     show_record({"apiKey": api_key, "isRevoked": True})
 

@@ -30,6 +30,7 @@ from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.manage import (
     list_solicitations,
     load_explanation,
+    load_unknown,
     resend,
 )
 from chalicelib.services.solicitation.send_message import describe_size
@@ -134,9 +135,9 @@ def resend_unknown(
 ) -> None:
     """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice.
 
-    Cost: about eight AWS requests.
+    Cost: about 13 AWS requests.
     """
-    read_once = cache(lambda: load_explanation(account, source, external_id))
+    read_once = cache(lambda: load_unknown(account, source, external_id))
     confirm(lambda: _resend_question(read_once()), is_confirmed=yes)
     resend(read_once())
     notices().print("Queued.")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument
+from admin.identity import operator_identity
 from admin.options import YesOption, example
 from admin.terminal import confirm, notices, show_record
 from chalicelib.domain.schema import format_timestamp, parse_timestamp
@@ -43,11 +44,12 @@ def rotate(
     """Create a webhook secret and print it. The secret cannot be shown again.
 
     The current secret signs webhooks until the new secret becomes active. Other secrets that are
-    not active yet are deleted. Without --yes, one more AWS request reads the name of the account
-    for the confirmation.
+    not active yet are deleted.
+
+    Cost: three AWS requests; one more without --yes.
     """
     confirm(lambda: _question(account), is_confirmed=yes)
-    new = rotate_webhook_secret(account, at)
+    new = rotate_webhook_secret(account, operator_identity(), at)
     start = f"at {format_timestamp(at)}" if at else "within a minute"
     if new.replaced:
         notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")

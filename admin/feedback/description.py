@@ -8,19 +8,14 @@ from admin.terminal import cell_text, prints_json, results, show_json, show_tabl
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.feedback.describe import FeedbackDescription
 from chalicelib.services.feedback.find import read_feedback
 from chalicelib.services.forms.saved import find_form
 
 FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "survey"}
-
-
-def fields_in_order(form: SavedForm) -> list[SavedField]:
-    """Return the form's fields in display order: by row, then by position in the row."""
-    return sorted(form.fields, key=lambda field: (field.vertical_index, field.horizontal_index))
 
 
 def labelled_answers(answers: Sequence[Answer], form: SavedForm | None) -> list[tuple[str, Answer]]:

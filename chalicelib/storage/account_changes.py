@@ -1,4 +1,4 @@
-"""The table of changes to the settings of accounts. Changes do not expire."""
+"""The table of changes that operators made to accounts. Changes do not expire."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.accounts.settings import SettingChange
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table
@@ -14,7 +14,7 @@ from chalicelib.storage.dynamodb.transactions import put_new
 
 
 class AccountChangeRow(Table):
-    """The table row of one changed setting. The sort key is the time and the setting's name."""
+    """The table row of one change. The sort key is the time and the subject."""
 
     class Meta:
         name = "account-changes"
@@ -26,12 +26,12 @@ class AccountChangeRow(Table):
     new = JsonAttribute()
 
 
-def add(write: TransactWrite, account_id: str, changes: Iterable[SettingChange]) -> None:
-    """Add changes of settings to the transaction."""
+def add(write: TransactWrite, account_id: str, changes: Iterable[AccountChange]) -> None:
+    """Add changes to the transaction."""
     for change in changes:
         values = {
             "account_id": account_id,
-            "change": f"{format_timestamp(change.changed_at)}#{change.setting}",
+            "change": f"{format_timestamp(change.changed_at)}#{change.subject}",
             "operator": change.operator,
             "old": change.old,
             "new": change.new,
@@ -39,16 +39,16 @@ def add(write: TransactWrite, account_id: str, changes: Iterable[SettingChange])
         put_new(write, AccountChangeRow, values)
 
 
-def load_last(account_id: str, limit: int) -> list[SettingChange]:
-    """Load the last changes of the account's settings, newest first. One AWS request."""
+def load_last(account_id: str, limit: int) -> list[AccountChange]:
+    """Load the last changes of the account, newest first. One AWS request."""
     rows = AccountChangeRow.query(
         account_id, consistent_read=True, scan_index_forward=False, limit=limit
     )
     return [_change(row) for row in rows]
 
 
-def _change(row: AccountChangeRow) -> SettingChange:
-    changed_at, _, setting = row.change.partition("#")
-    return SettingChange(
-        datetime.fromisoformat(changed_at), setting, row.operator, row.old, row.new
+def _change(row: AccountChangeRow) -> AccountChange:
+    changed_at, _, subject = row.change.partition("#")
+    return AccountChange(
+        datetime.fromisoformat(changed_at), subject, row.operator, row.old, row.new
     )

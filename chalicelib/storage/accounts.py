@@ -8,7 +8,8 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.accounts.settings import AccountSettings, SettingChange
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
@@ -60,7 +61,7 @@ def replace_settings(
     account_id: str,
     current: AccountSettings,
     changed: AccountSettings,
-    changes: Iterable[SettingChange],
+    changes: Iterable[AccountChange],
 ) -> None:
     """Replace the settings and store the changes for the audit, in one transaction.
 
@@ -115,6 +116,14 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
         for row in rows
         if (days := _settings(row).retention_days)
     ]
+
+
+def find_anonymized_until(account_id: str) -> datetime | None:
+    """Load the time up to which all feedback of the account is anonymized, or None."""
+    row = _find_row(account_id)
+    if row is None or row.anonymized_until is None:
+        return None
+    return datetime.fromisoformat(row.anonymized_until)
 
 
 def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at: datetime) -> None:

@@ -16,6 +16,7 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import (
+    LIFTABLE_REASONS,
     Contact,
     Solicited,
     SuppressionReason,
@@ -48,7 +49,10 @@ class ContactRow(Table):
     suppressed_email = UnicodeAttribute(null=True)
     suppressed_sms = UnicodeAttribute(null=True)
     suppressed_at = UnicodeAttribute(null=True)
+    complained_at = UnicodeAttribute(null=True)
     erased_at = UnicodeAttribute(null=True)
+    lifted_at = UnicodeAttribute(null=True)
+    lifted_by = UnicodeAttribute(null=True)
     expires_at = IntegerAttribute(null=True)
 
 
@@ -83,19 +87,44 @@ def suppress(
 ) -> None:
     """Suppress a channel of a contact in this transaction.
 
-    A later call replaces the reason, except that a bounce never replaces another reason: a bounce
-    does not turn the opt-in off.
+    A later call replaces the reason and the time, except that a bounce never replaces another
+    reason: a bounce does not turn the opt-in off.
     """
     suppressed, new = _SUPPRESSED[channel], reason.value
+    since, now = ContactRow.suppressed_at, format_timestamp(at)
+    is_bounce = reason is SuppressionReason.BOUNCED
+    actions: list[Action] = [
+        ContactRow.account_id.set(account_id),
+        suppressed.set(suppressed | new if is_bounce else new),
+        since.set(since | now if is_bounce else now),
+        ContactRow.revision.add(1),
+        ContactRow.expires_at.remove(),
+    ]
+    if reason is SuppressionReason.COMPLAINT:
+        actions.append(ContactRow.complained_at.set(now))
+    write.update(ContactRow(key), actions=actions)
+
+
+def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: datetime) -> None:
+    """Remove the suppression of a contact in this transaction.
+
+    The transaction fails if the contact is not suppressed any more, or if an operator must not lift
+    the suppression; see `Contact.obstacle_to_lifting`.
+    """
+    suppressed = _SUPPRESSED[channel]
     write.update(
         ContactRow(key),
         actions=[
-            ContactRow.account_id.set(account_id),
-            suppressed.set(suppressed | new if reason is SuppressionReason.BOUNCED else new),
-            ContactRow.suppressed_at.set(format_timestamp(at)),
+            suppressed.remove(),
+            ContactRow.suppressed_at.remove(),
+            ContactRow.lifted_at.set(format_timestamp(at)),
+            ContactRow.lifted_by.set(operator),
             ContactRow.revision.add(1),
-            ContactRow.expires_at.remove(),
+            ContactRow.expires_at.set(int((at + _RETENTION).timestamp())),
         ],
+        condition=suppressed.is_in(*(reason.value for reason in LIFTABLE_REASONS))
+        & ContactRow.complained_at.does_not_exist()
+        & ContactRow.erased_at.does_not_exist(),
     )
 
 
@@ -171,7 +200,16 @@ def build_contact(key: str, row: ContactRow | None) -> Contact:
             for channel, attribute in _SUPPRESSED.items()
             if (reason := row.attribute_values.get(attribute.attr_name))
         },
+        suppressed_at=_time(row.suppressed_at),
+        complained_at=_time(row.complained_at),
+        erased_at=_time(row.erased_at),
+        lifted_at=_time(row.lifted_at),
+        lifted_by=row.lifted_by,
     )
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _encode(solicited: dict[str, Solicited], now: datetime) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
 from chalicelib.domain.accounts.account import Credential
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.transactions import put_new, transaction
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -35,15 +37,18 @@ class CredentialRow(Table):
     by_account = _ByAccount()
 
 
-def save(credential: Credential) -> None:
-    """Create a credential."""
-    CredentialRow(
-        credential.api_key,
-        account_id=credential.account_id,
-        secret_hash=credential.secret_hash,
-        label=credential.label,
-        created_at=format_timestamp(credential.created_at),
-    ).save()
+def create(credential: Credential, change: AccountChange) -> None:
+    """Create a credential and store the change for the audit, in one transaction."""
+    values = {
+        "api_key": credential.api_key,
+        "account_id": credential.account_id,
+        "secret_hash": credential.secret_hash,
+        "label": credential.label,
+        "created_at": format_timestamp(credential.created_at),
+    }
+    with transaction() as write:
+        put_new(write, CredentialRow, values)
+        account_changes.add(write, credential.account_id, [change])
 
 
 def find(api_key: str) -> Credential | None:
@@ -60,18 +65,20 @@ def list_for_account(account_id: str) -> list[Credential]:
     return sorted(map(_credential, rows), key=lambda c: (c.created_at, c.api_key))
 
 
-def revoke(api_key: str, at: datetime) -> None:
-    """Revoke a credential. If it is already revoked, its revocation time does not change.
+def revoke(credential: Credential, change: AccountChange) -> None:
+    """Revoke a credential and store the change for the audit, in one transaction.
 
     Raises:
-        NotFound: the API key does not exist.
+        Contention: the credential was revoked in the meantime.
     """
-    try:
-        row = CredentialRow.get(api_key)
-    except CredentialRow.DoesNotExist:
-        raise NotFound("API key") from None
-    if row.revoked_at is None:
-        row.update([CredentialRow.revoked_at.set(format_timestamp(at))])
+    revoked = CredentialRow.revoked_at
+    with transaction() as write:
+        write.update(
+            CredentialRow(credential.api_key),
+            actions=[revoked.set(format_timestamp(change.changed_at))],
+            condition=revoked.does_not_exist(),
+        )
+        account_changes.add(write, credential.account_id, [change])
 
 
 def _credential(row: CredentialRow) -> Credential:

@@ -677,6 +677,18 @@ def revoke_consent(
     write.update(CustomerRow(key), actions=[change, updated], condition=hashed == contact_hash)
 
 
+def clear_bounce(write: TransactWrite, key: str, contact_hash: str) -> None:
+    """Mark a customer's e-mail address as not bounced in this transaction.
+
+    The transaction fails if the customer no longer exists or the address has changed.
+    """
+    actions: list[Action] = [
+        CustomerRow.email_bounced.set(False),
+        CustomerRow.updated_at.set(format_timestamp(clock.now())),
+    ]
+    write.update(CustomerRow(key), actions, CustomerRow.email_hash == contact_hash)
+
+
 def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return the keys of the customers that exist. One request.
 

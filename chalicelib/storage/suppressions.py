@@ -1,11 +1,16 @@
-"""Suppress a contact and change all customers with its address, in transactions."""
+"""Suppress a contact, or lift its suppression, and change all customers with its address."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
-from chalicelib.storage import contacts, customers
+from chalicelib.storage import account_changes, contacts, customers
+from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.transactions import (
     CONDITION_FAILED,
@@ -31,26 +36,64 @@ def suppress(
         Unavailable: the database throttles, or contention persists.
     """
     key = contacts.contact_key(contact_hash)
-    waiting = customers.find_keys_with_contact(channel, contact_hash)
+    is_bounce = reason is SuppressionReason.BOUNCED
+
+    def add_writes(write: TransactWrite, group: list[str], *, is_last: bool) -> None:
+        contacts.suppress(write, account_id, key, channel, reason, at)
+        for customer_key in group:
+            customers.revoke_consent(
+                write, customer_key, channel, contact_hash, is_bounce=is_bounce
+            )
+
+    found = customers.find_keys_with_contact(channel, contact_hash)
+    _change_customers(found, _MAX_CUSTOMERS, add_writes)
+
+
+def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountChange) -> None:
+    """Lift the suppression of a contact, and store the change for the audit.
+
+    The e-mail address of the customers with this address counts as not bounced afterwards. Their
+    opt-in does not change. The requests are those of `suppress`, with 98 customers in a
+    transaction.
+
+    Raises:
+        Conflict: the contact is not suppressed, or an operator must not lift the suppression.
+        Unavailable: the database throttles, or contention persists.
+    """
+    key = contacts.contact_key(contact_hash)
+
+    def add_writes(write: TransactWrite, group: list[str], *, is_last: bool) -> None:
+        for customer_key in group:
+            customers.clear_bounce(write, customer_key, contact_hash)
+        if is_last:
+            contacts.lift(write, key, channel, change.operator, change.changed_at)
+            account_changes.add(write, account_id, [change])
+
+    is_email = channel is Channel.EMAIL
+    found = customers.find_keys_with_contact(channel, contact_hash) if is_email else []
+    _change_customers(found, _MAX_CUSTOMERS - 1, add_writes)
+
+
+class _AddWrites(Protocol):
+    def __call__(self, write: TransactWrite, group: list[str], *, is_last: bool) -> None:
+        """Add the writes for a group of customers, by key, to a transaction."""
+
+
+def _change_customers(waiting: list[str], at_most: int, add_writes: _AddWrites) -> None:
+    """Change customers in transactions of at most this number. Run at least one transaction."""
 
     def attempt() -> None:
-        group = waiting[:_MAX_CUSTOMERS]
+        group = waiting[:at_most]
         try:
             with transaction() as write:
-                contacts.suppress(write, account_id, key, channel, reason, at)
-                for customer_key in group:
-                    customers.revoke_consent(
-                        write,
-                        customer_key,
-                        channel,
-                        contact_hash,
-                        is_bounce=reason is SuppressionReason.BOUNCED,
-                    )
+                add_writes(write, group, is_last=len(group) == len(waiting))
         except Contention as contention:
             for failed, code in contention.failed_writes:
                 if code == CONDITION_FAILED and failed["TableName"] == CustomerRow.table_name():
                     # The customer was erased, or the address has changed.
                     waiting.remove(failed["Key"]["key"]["S"])
+                if code == CONDITION_FAILED and failed["TableName"] == ContactRow.table_name():
+                    raise Conflict("The suppression of the address has changed.") from None
             raise
         del waiting[: len(group)]
 

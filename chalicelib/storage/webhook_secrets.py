@@ -11,7 +11,9 @@ from typing import Final
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.account import SigningSecrets
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import transaction
@@ -31,15 +33,17 @@ class WebhookSecretRow(Table):
     expires_at = IntegerAttribute(null=True)
 
 
-def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> int:
-    """Save a new secret. It replaces the account's active and scheduled secrets.
+def save(account_id: str, active_from: datetime, secret: str, change: AccountChange) -> int:
+    """Save a new secret, which replaces the account's active and scheduled secrets.
+
+    Store the change for the audit in the same transaction.
 
     The active secret expires a day after the new secret becomes active. Secrets that are not active
     yet are deleted.
 
     Return the number of deleted secrets.
     """
-    start, current_time = format_timestamp(active_from), format_timestamp(now)
+    start, current_time = format_timestamp(active_from), format_timestamp(change.changed_at)
     rows = WebhookSecretRow.query(account_id, consistent_read=True)
     others = [row for row in rows if row.active_from != start]
     scheduled = [row for row in others if row.active_from > current_time]
@@ -51,6 +55,7 @@ def save(account_id: str, active_from: datetime, secret: str, now: datetime) -> 
             write.delete(row)
         for row in active:
             write.update(row, [WebhookSecretRow.expires_at.set(expires_at)])
+        account_changes.add(write, account_id, [change])
     return len(scheduled)
 
 

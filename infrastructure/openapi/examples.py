@@ -133,7 +133,7 @@ class Recorder:
 
     def __init__(self, client: Client) -> None:
         self._http = client.http
-        credential, secret = issue_key(MAIN_ACCOUNT)
+        credential, secret = issue_key(MAIN_ACCOUNT, "operator")
         self._credentials = {KEY_HEADER: credential.api_key, SECRET_HEADER: secret}
         self._import_id = ""
 

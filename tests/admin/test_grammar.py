@@ -63,7 +63,8 @@ def test_typer_validates_only_choices_ranges_and_paths() -> None:
 
 
 READING = set(
-    "check diff doctor export explain find link list qr recount report show stats status".split()
+    "check diff doctor export explain find history link list qr recount report show stats "
+    "status".split()
 )
 
 

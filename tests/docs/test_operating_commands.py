@@ -19,7 +19,10 @@ import yaml
 from admin.commands import form_page
 from admin.commands import purchase as purchase_commands
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import parse_id
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.outbound import mail_domains
 from chalicelib.services.accounts.manage import issue_key
@@ -27,6 +30,7 @@ from chalicelib.services.customers.save import save_customer
 from chalicelib.services.recount import counts as recount_counts
 from chalicelib.services.recount import recount as recount_module
 from chalicelib.services.solicitation import send_survey
+from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.webhooks import deliveries
 from chalicelib.services.work.parked import list_parked_work
 from tests.admin.command import run
@@ -105,7 +109,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
     erased = save_customer(seeded.account_id, customer_definition())
     ids = {
         "ACCOUNT": seeded.account_id,
-        "API_KEY": issue_key(seeded.account_id)[0].api_key,
+        "API_KEY": issue_key(seeded.account_id, "operator")[0].api_key,
         "FORM": seeded.contact_form_id,
         "SURVEY": defined["survey"],
         "STORE": defined["store"],
@@ -118,6 +122,8 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
     }
     (folder / "purchases.csv").write_text(filled(block(PAGE, "source,externalId").text, ids))
     send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
+    bounced = email_hash(seeded.account_id, "bounced@example.com") or ""
+    suppress_contact(seeded.account_id, bounced, Channel.EMAIL, SuppressionReason.BOUNCED)
     mail_domains.forget_clients()
     yield ids
     mail_domains.forget_clients()

@@ -1,5 +1,7 @@
 """Tests of the comparison operators: each has at least one true and one false result."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,3 +107,12 @@ def test_conjunction_needs_all_results_and_disjunction_needs_one_result() -> Non
     assert not Combination.AND.of([True, False])
     assert Combination.OR.of([False, True])
     assert not Combination.OR.of([False, False])
+
+
+def test_comparison_with_long_list_takes_less_than_a_second() -> None:
+    values = [f"{number}.5" for number in range(1_000)]
+    items = ",".join(str(number) for number in range(5_000))
+    start = time.process_time()
+    assert not evaluate(Comparator.IN, values, items)
+    assert evaluate(Comparator.IN, [*values, "4999.0"], items)
+    assert time.process_time() - start < 1

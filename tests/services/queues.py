@@ -53,11 +53,15 @@ class FunctionQueue:
             sqs.delete_message_batch(QueueUrl=url, Entries=entries)
 
     def deliver(
-        self, bodies: Sequence[str], receive_count: int = 1, sent_at: datetime | None = None
+        self,
+        bodies: Sequence[str],
+        receive_count: int = 1,
+        sent_at: datetime | None = None,
+        context: Any = None,
     ) -> list[str]:
         """Invoke the function with all messages in one event. Return the messages that failed.
 
-        The function reports failed messages in its response.
+        The function reports failed messages in its response. By default, it has no time-out.
         """
         attributes = {"ApproximateReceiveCount": str(receive_count)}
         if sent_at:
@@ -74,7 +78,7 @@ class FunctionQueue:
             ]
         }
         with allowed(self.function.__name__):
-            failures = self.function(SQSEvent(event, None))["batchItemFailures"]
+            failures = self.function(SQSEvent(event, context))["batchItemFailures"]
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
 
     def deliver_all(self, account_id: str, batch_size: int = 10) -> None:

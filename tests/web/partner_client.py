@@ -76,5 +76,5 @@ class Partner:
 def new_partner(client: Client) -> Partner:
     """Create an account and return a client with its credentials."""
     account = create_account("Maison Lumen", new_id())
-    credential, secret = issue_key(account.id)
+    credential, secret = issue_key(account.id, "operator")
     return Partner(client, account.id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret})

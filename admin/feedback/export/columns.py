@@ -6,11 +6,11 @@ from datetime import date, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from admin.feedback.description import fields_in_order
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.services.forms.saved import AccountForm
 
 Cell = str | int | float | bool | date | datetime | list[str] | dict[str, list[str]] | None

@@ -1,7 +1,6 @@
-"""The settings of an account, and the changes of settings for the audit."""
+"""The settings of an account."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, time
 from enum import StrEnum
 from typing import Annotated, Any, Final, Self
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Final, Self
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.regions import CountryCode, TimeZoneName
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.schema import Input
@@ -99,28 +99,10 @@ class AccountSettings(Input):
     sms_segment_price: float | None = Field(default=None, ge=0, le=MAX_SEGMENT_PRICE)
 
 
-@dataclass(frozen=True)
-class SettingChange:
-    """One changed setting, for the audit.
-
-    Attributes:
-        setting: the setting's name in camelCase, such as ``timeZone``.
-        operator: the identity of the operator who changed the setting.
-        old: the JSON value before the change.
-        new: the JSON value after the change.
-    """
-
-    changed_at: datetime
-    setting: str
-    operator: str
-    old: Any
-    new: Any
-
-
 def change_settings(
     current: AccountSettings, changes: Mapping[str, Any], operator: str, now: datetime
-) -> tuple[AccountSettings, list[SettingChange]]:
-    """Return the new settings, and a `SettingChange` for each setting whose value changes.
+) -> tuple[AccountSettings, list[AccountChange]]:
+    """Return the new settings, and an `AccountChange` for each setting whose value changes.
 
     Args:
         changes: JSON values by name in camelCase. None restores the default.
@@ -132,7 +114,7 @@ def change_settings(
     changed = parse_definition({**before, **changes}, AccountSettings)
     after = changed.model_dump(mode="json")
     return changed, [
-        SettingChange(now, name, operator, before[name], value)
+        AccountChange(now, name, operator, before[name], value)
         for name, value in after.items()
         if value != before[name]
     ]

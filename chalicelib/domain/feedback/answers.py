@@ -11,6 +11,7 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.field_types import AnswerError
 from chalicelib.domain.forms.fields import FieldTypeName, SavedField
 from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.visibility import Visibility
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.schema import Identifier, Input, Resource
@@ -71,7 +72,7 @@ class Questionnaire:
     Build it once per form and use it for all submissions.
 
     Attributes:
-        fields: the form's fields by id, in display order: by row, then by position in the row.
+        fields: the form's fields by id, in display order.
         visibility: the conditions under which the fields are visible.
         canonical_values: for each select field, a map from each translated value to the value in
             the form's original language.
@@ -84,9 +85,8 @@ class Questionnaire:
     @classmethod
     def of(cls, form: SavedForm) -> Self:
         """Build the questionnaire of a form."""
-        displayed = sorted(form.fields, key=lambda f: (f.vertical_index, f.horizontal_index))
         return cls(
-            fields={field.id: field for field in displayed},
+            fields={field.id: field for field in fields_in_order(form)},
             visibility=Visibility.of(form.fields, form.field_dependencies),
             canonical_values={
                 field.id: _canonical_values(form, field)

@@ -1,4 +1,4 @@
-"""Arrange the fields of a form in the order in which a page displays them.
+"""Arrange the fields of a form in display order: the order in which a page displays them.
 
 A section is a field group, or one row of fields that belong to no group. Groups are sorted by
 their vertical index, and rows without a group by the vertical index of the row. A row without a
@@ -8,12 +8,39 @@ group precedes a group if the row has a smaller vertical index than all fields o
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Generic, Protocol, TypeVar
 
-from chalicelib.domain.forms.public.form import PublicField, PublicFieldGroup
+from chalicelib.domain.forms.fields import SavedField
+from chalicelib.domain.forms.form import SavedForm
+
+
+class PlacedField(Protocol):
+    """A field of the saved form, or of the public view."""
+
+    @property
+    def group(self) -> str: ...
+    @property
+    def vertical_index(self) -> int: ...
+    @property
+    def horizontal_index(self) -> int: ...
+
+
+class PlacedGroup(Protocol):
+    """A field group of the saved form, or of the public view."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def vertical_index(self) -> int: ...
+
+
+AnyField = TypeVar("AnyField", bound=PlacedField)
 
 
 @dataclass(frozen=True)
-class Section:
+class Section(Generic[AnyField]):
     """A part of a form.
 
     Attributes:
@@ -22,7 +49,7 @@ class Section:
     """
 
     name: str
-    rows: Sequence[Sequence[PublicField]]
+    rows: Sequence[Sequence[AnyField]]
 
     @property
     def first_row(self) -> int:
@@ -30,7 +57,15 @@ class Section:
         return self.rows[0][0].vertical_index
 
 
-def sections_of(fields: Sequence[PublicField], groups: Sequence[PublicFieldGroup]) -> list[Section]:
+def fields_in_order(form: SavedForm) -> list[SavedField]:
+    """Return the fields of a saved form in display order."""
+    sections = sections_of(form.fields, form.field_groups)
+    return [field for section in sections for row in section.rows for field in row]
+
+
+def sections_of(
+    fields: Sequence[AnyField], groups: Sequence[PlacedGroup]
+) -> list[Section[AnyField]]:
     """Return the sections of a form in display order: one for each group that has fields."""
     ordered = sorted(groups, key=lambda group: group.vertical_index)
     named = [
@@ -43,12 +78,14 @@ def sections_of(fields: Sequence[PublicField], groups: Sequence[PublicFieldGroup
     return list(_merge(loose, named))
 
 
-def _rows(fields: Sequence[PublicField]) -> list[list[PublicField]]:
+def _rows(fields: Sequence[AnyField]) -> list[list[AnyField]]:
     ordered = sorted(fields, key=lambda field: (field.vertical_index, field.horizontal_index))
     return [list(row) for _, row in groupby(ordered, key=lambda field: field.vertical_index)]
 
 
-def _merge(loose: list[Section], named: list[Section]) -> Iterator[Section]:
+def _merge(
+    loose: list[Section[AnyField]], named: list[Section[AnyField]]
+) -> Iterator[Section[AnyField]]:
     remaining = list(loose)
     for group in named:
         while remaining and remaining[0].first_row < group.first_row:

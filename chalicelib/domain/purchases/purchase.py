@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.custom_attribute import (
@@ -38,7 +38,7 @@ class Purchase(Resource):
     end_date: Timestamp = Field(description="End of the validity of the purchase.")
     external_id: str = Field(description="Identifier of the purchase in the external system.")
     source: DataSource = Field(description="The source of the purchase.")
-    metadata: JsonObject = Field(
+    metadata: Annotated[dict[Any, Any], WithJsonSchema({"type": "object"})] = Field(
         default_factory=dict,
         description="Data about the purchase, as received from the source.",
     )

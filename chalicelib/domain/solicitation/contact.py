@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from chalicelib.domain.forms.survey import ResolicitationMode
 from chalicelib.domain.solicitation.channel import Channel
@@ -29,6 +30,12 @@ class SuppressionReason(StrEnum):
     COMPLAINT = "COMPLAINT"
     BOUNCED = "BOUNCED"
     ERASED = "ERASED"
+
+
+LIFTABLE_REASONS: Final = (SuppressionReason.UNSUBSCRIBED, SuppressionReason.BOUNCED)
+"""The reasons of suppressions that an operator can lift, unless there was a complaint or an erasure
+before.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,12 +60,37 @@ class Contact:
         revision: increases with every change; 0 if nothing is stored.
         solicited: the last survey in each scope; see `scopes_of`.
         suppressed: the reason by channel, for each channel that is suppressed.
+        suppressed_at: the time of the suppression.
+        complained_at: the time of the last complaint about a message.
+        erased_at: the time of the last erasure of a customer with this address.
+        lifted_at: the time at which an operator lifted the last suppression.
+        lifted_by: the identity of this operator.
     """
 
     key: str
     revision: int = 0
     solicited: Mapping[str, Solicited] = field(default_factory=dict)
     suppressed: Mapping[Channel, SuppressionReason] = field(default_factory=dict)
+    suppressed_at: datetime | None = None
+    complained_at: datetime | None = None
+    erased_at: datetime | None = None
+    lifted_at: datetime | None = None
+    lifted_by: str | None = None
+
+    @property
+    def obstacle_to_lifting(self) -> str | None:
+        """Return why an operator cannot lift the suppression of this contact, or None.
+
+        A later unsubscription replaces the reason of a suppression, so the times are checked too.
+        """
+        reasons = set(self.suppressed.values())
+        if not reasons:
+            return "The address is not suppressed."
+        if self.erased_at or SuppressionReason.ERASED in reasons:
+            return "A customer with this address was erased. The address stays suppressed."
+        if self.complained_at or not reasons <= set(LIFTABLE_REASONS):
+            return "The recipient reported a message as spam. The address stays suppressed."
+        return None
 
 
 def scopes_of(store_id: str, brand_id: str | None, survey_id: str) -> dict[ResolicitationMode, str]:

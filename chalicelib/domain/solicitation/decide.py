@@ -105,6 +105,8 @@ class Facts:
             longer exists.
         sending_hours: None if surveys are sent at any time.
         time_zone: the IANA name of the store's time zone.
+        was_claimed: whether the solicitation was claimed before, and its message was not sent or
+            its outcome is unknown.
     """
 
     now: datetime
@@ -116,6 +118,7 @@ class Facts:
     recipient: Recipient | None
     sending_hours: SendingHours | None = None
     time_zone: str = "UTC"
+    was_claimed: bool = False
 
 
 @dataclass(frozen=True)
@@ -209,6 +212,8 @@ def _is_too_old(facts: Facts, survey: SavedSurvey) -> bool:
 
 def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bool:
     assert facts.store  # noqa: S101 - a survey was found for the store
+    if not facts.was_claimed and _was_sent(facts.purchase.id, recipient):
+        return True
     if not survey.resolicitation_delay:
         return False
     delay = timedelta(seconds=min(survey.resolicitation_delay, MAX_RESOLICITATION_DELAY_S))
@@ -219,6 +224,18 @@ def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bo
         solicited.by != facts.purchase.id and facts.now - solicited.at < delay
         for solicited in last
         if solicited
+    )
+
+
+def _was_sent(purchase_id: str, recipient: Recipient) -> bool:
+    """Return whether a survey about the purchase was sent before a restore from a backup.
+
+    A restore resets the solicitation, but not the contacts.
+    """
+    return any(
+        solicited.by == purchase_id
+        for contact in recipient.contacts
+        for solicited in contact.solicited.values()
     )
 
 

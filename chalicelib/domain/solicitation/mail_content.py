@@ -14,6 +14,7 @@ from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.language_choice import choose_language
+from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.presentation import Radius
 from chalicelib.domain.forms.public.form import translate
 from chalicelib.domain.forms.survey import SavedSurvey
@@ -197,7 +198,7 @@ def _first_question(
     The mail shows no options if a pre-redirect question precedes the first question, or if the
     first question depends on another question.
     """
-    field = min(survey.fields, key=lambda f: (f.vertical_index, f.horizontal_index), default=None)
+    field = next(iter(fields_in_order(survey)), None)
     if field is None or field.dependencies or survey.pre_redirect:
         return "", ()
     if field.type.rules.display.control not in _LABELS:

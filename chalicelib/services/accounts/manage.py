@@ -9,9 +9,11 @@ from chalicelib.domain.accounts.account import (
     new_api_key,
     new_secret,
 )
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import accounts, credentials
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 def create_account(name: str, account_id: str | None = None) -> Account:
@@ -47,8 +49,13 @@ def require_account(account_id: str) -> Account:
     return account
 
 
-def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
+def issue_key(account_id: str, operator: str, label: str = "") -> tuple[Credential, str]:
     """Issue an API key and return it with its secret. Only a hash of the secret is stored.
+
+    Two AWS requests.
+
+    Args:
+        operator: the identity of the operator, for the audit.
 
     Raises:
         NotFound: the account does not exist.
@@ -62,7 +69,10 @@ def issue_key(account_id: str, label: str = "") -> tuple[Credential, str]:
         label=label,
         created_at=clock.now(),
     )
-    credentials.save(credential)
+    change = AccountChange(
+        credential.created_at, _subject(credential.api_key), operator, None, "issued"
+    )
+    credentials.create(credential, change)
     return credential, secret
 
 
@@ -78,15 +88,29 @@ def require_key(api_key: str) -> Credential:
     return credential
 
 
-def revoke_key(api_key: str) -> None:
-    """Revoke an API key. Requests that use it are rejected within a minute.
+def revoke_key(api_key: str, operator: str) -> None:
+    """Revoke an API key. Requests that use it are rejected within a minute. Two AWS requests.
+
+    If the key is already revoked, its revocation time does not change.
+
+    Args:
+        operator: the identity of the operator, for the audit.
 
     Raises:
         NotFound: the key does not exist.
     """
-    if not is_api_key(api_key):
-        raise NotFound("API key")
-    credentials.revoke(api_key, clock.now())
+
+    def attempt() -> None:
+        credential = require_key(api_key)
+        if credential.revoked_at is None:
+            change = AccountChange(clock.now(), _subject(api_key), operator, "issued", "revoked")
+            credentials.revoke(credential, change)
+
+    retry_on_contention(attempt)
+
+
+def _subject(api_key: str) -> str:
+    return f"key {api_key}"
 
 
 def list_keys(account_id: str) -> list[Credential]:

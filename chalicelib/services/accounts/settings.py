@@ -5,10 +5,11 @@ from typing import Any
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts import settings
-from chalicelib.domain.accounts.settings import AccountSettings, SettingChange
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.errors import NotFound
 from chalicelib.services.caching import cached
-from chalicelib.storage import account_changes, accounts
+from chalicelib.storage import accounts
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
@@ -35,7 +36,7 @@ def current_settings(account_id: str) -> AccountSettings:
 
 def change_account_settings(
     account_id: str, changes: Mapping[str, Any], operator: str
-) -> list[SettingChange]:
+) -> list[AccountChange]:
     """Change settings of the account. Return one change for each setting whose value changed.
 
     Args:
@@ -47,7 +48,7 @@ def change_account_settings(
         NotFound: the account does not exist.
     """
 
-    def attempt() -> list[SettingChange]:
+    def attempt() -> list[AccountChange]:
         current = current_settings(account_id)
         changed, differences = settings.change_settings(current, changes, operator, clock.now())
         if differences:
@@ -55,8 +56,3 @@ def change_account_settings(
         return differences
 
     return retry_on_contention(attempt)
-
-
-def last_changes(account_id: str, limit: int) -> list[SettingChange]:
-    """Return the last changes of the account's settings, newest first. One AWS request."""
-    return account_changes.load_last(account_id, limit)

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from chalicelib.domain import clock
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
@@ -26,6 +27,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.services.solicitation.contact_keys import email_key, phone_key
 from chalicelib.settings import settings
 from chalicelib.storage import (
+    account_changes,
     contacts,
     customer_deletion,
     customers,
@@ -80,7 +82,7 @@ def start_erasure(
         new = _new_erasure(erasure_id, account_id, customer_id, operator, customer, earlier)
         if earlier and is_replay:
             new = replace(new, erased_at=earlier.erased_at, operator=earlier.operator)
-        return _store(new, earlier)
+        return _store(new, earlier, is_replay=is_replay)
 
     return retry_on_contention(attempt)
 
@@ -128,13 +130,18 @@ def _contact_keys(account_id: str, customer: Customer) -> dict[Channel, str]:
     return {channel: key for channel, key in keys.items() if key}
 
 
-def _store(erasure: Erasure, earlier: Erasure | None) -> Erasure:
+def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Erasure:
+    requested = AccountChange(
+        erasure.erased_at, f"erasure {erasure.id}", erasure.operator or "", None, "requested"
+    )
     customer_id = erasure.customer_id or ""
     own_key = contacts.contact_key(customer_hash(erasure.account_id, customer_id))
     with transaction() as write:
         erasures.put(write, erasure, earlier)
         contacts.suppress_erased(write, erasure.account_id, erasure.contacts, erasure.erased_at)
         contacts.delete(write, own_key)
+        if not is_replay:
+            account_changes.add(write, erasure.account_id, [requested])
     return erasure
 
 

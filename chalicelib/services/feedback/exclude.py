@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from chalicelib.domain import clock
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.services.forms.tables import TABLES
-from chalicelib.storage import counters, customers, feedback
+from chalicelib.storage import account_changes, counters, customers, feedback
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
@@ -43,11 +44,14 @@ def mark_test(feedback_id: str, *, is_test: bool) -> bool:
     return retry_on_contention(attempt)
 
 
-def delete_feedback(feedback_id: str) -> bool:
+def delete_feedback(feedback_id: str, operator: str) -> bool:
     """Delete a feedback record. Return False if it does not exist.
 
-    The counts of the account, the form and the customer change in the same transaction. Three
-    AWS requests.
+    The counts of the account, the form and the customer change in the same transaction, which also
+    stores the change for the audit. Three AWS requests.
+
+    Args:
+        operator: the identity of the operator, for the audit.
 
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing has changed.
@@ -57,11 +61,14 @@ def delete_feedback(feedback_id: str) -> bool:
         stored = feedback.find(feedback_id)
         if stored is None:
             return False
-        _change(
-            stored,
-            lambda write: feedback.delete(write, stored),
-            by=-1 if stored.is_counted else 0,
-        )
+        account_id, subject = stored.feedback.account_id, f"feedback {feedback_id}"
+        deleted = AccountChange(clock.now(), subject, operator, None, "deleted")
+
+        def delete(write: Any) -> None:
+            feedback.delete(write, stored)
+            account_changes.add(write, account_id, [deleted])
+
+        _change(stored, delete, by=-1 if stored.is_counted else 0)
         return True
 
     return retry_on_contention(attempt)

@@ -49,6 +49,7 @@ def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | 
         recipient=_recipient(account_id, customer) if customer else None,
         sending_hours=settings.sending_hours,
         time_zone=(store.time_zone if store else None) or settings.time_zone,
+        was_claimed=solicitation.tracker_id is not None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.platforms import DataSource
@@ -17,6 +18,8 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.storage import purchases, solicitations
+
+_NOT_UNKNOWN: Final = "Only solicitations with the outcome UNKNOWN can be sent again."
 
 
 def list_solicitations(
@@ -57,8 +60,21 @@ def load_explanation(account_id: str, source: DataSource, external_id: str) -> C
     return case
 
 
+def load_unknown(account_id: str, source: DataSource, external_id: str) -> Case:
+    """Return the solicitation of a purchase with the outcome UNKNOWN, and its current facts.
+
+    Raises:
+        NotFound: the account has no such purchase, or the purchase has no solicitation.
+        Conflict: the solicitation has another state.
+    """
+    case = load_explanation(account_id, source, external_id)
+    if case.solicitation.state is not SolicitationState.UNKNOWN:
+        raise Conflict(_NOT_UNKNOWN)
+    return case
+
+
 def resend(case: Case) -> None:
-    """Make a solicitation with the outcome UNKNOWN pending again, and queue it. Two AWS requests.
+    """Make a solicitation with the outcome UNKNOWN pending again, and queue it. Four AWS requests.
 
     The customer may receive the survey twice, with the same link.
 
@@ -67,5 +83,5 @@ def resend(case: Case) -> None:
     """
     pointer = solicitations.reopen_unknown(case.solicitation.id, clock.now())
     if pointer is None:
-        raise Conflict("Only solicitations with the outcome UNKNOWN can be sent again.")
+        raise Conflict(_NOT_UNKNOWN)
     send(SOLICITATIONS, [pointer])

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from chalicelib.backoff import Backoff
+from chalicelib.backoff import MAX_PAUSE_S, Backoff
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -38,12 +38,16 @@ from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.storage import contacts, customers, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.messages import SentMessage
+from chalicelib.storage.public_address import public_base_url
 from chalicelib.storage.trackers import TrackerRow
-from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, time_left_s
+from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, reserve, time_left_s
 
 MAX_CONCURRENCY: Final = 5
 
-_CLAIM_S: Final = MAX_CALL_S + MAX_SEND_S + MIN_CALL_S
+_SEND_S: Final = MAX_SEND_S + MIN_CALL_S
+"""The remaining time that a message requires: for the message and the outcome."""
+
+_CLAIM_S: Final = MAX_CALL_S + _SEND_S
 """The remaining time that a claim requires: for the claim, the message and the outcome."""
 
 MIN_SOLICITATION_S: Final = 2 * MAX_CALL_S + _CLAIM_S
@@ -102,7 +106,11 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
             # The facts have changed, or the response to the claim was lost. Read the facts again.
             if not backoff.pause():
                 raise Unavailable("The solicitation cannot be claimed.") from error
-    return _send(result) if isinstance(result, _Claimed) else result
+    if not isinstance(result, _Claimed):
+        return result
+    # The outcome of a sent message is stored even if too little time is left for another message.
+    with reserve(MIN_CALL_S):
+        return _send(result)
 
 
 def defer(solicitation_id: str) -> None:
@@ -133,6 +141,8 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
         case Hold():
             solicitations.hold(solicitation, decision.until, decision.reason, now)
             return SendingOutcome.HELD
+    # The links of the message contain this URL. It is cached, so nothing is read after the claim.
+    public_base_url()
     if time_left_s() < _CLAIM_S:
         return SendingOutcome.DEFERRED
     return _claim_unanswered(case, decision, token)
@@ -248,7 +258,7 @@ def _send(claimed: _Claimed) -> SendingOutcome:
         try:
             message_id = send_message(claimed.invitation)
         except MessageNotSent as error:
-            if backoff.pause():
+            if time_left_s() > _SEND_S + MAX_PAUSE_S and backoff.pause():
                 continue
             is_stored = solicitations.release(claimed.solicitation, error.reason, clock.now())
             return SendingOutcome.DEFERRED if is_stored else SendingOutcome.CLAIM_LOST

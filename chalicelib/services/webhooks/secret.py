@@ -5,9 +5,12 @@ from datetime import datetime
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import new_secret
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.storage import webhook_secrets
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,13 @@ def active_webhook_secret(account_id: str) -> str | None:
     return webhook_secrets.find_active(account_id, clock.now())
 
 
-def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) -> NewSecret:
+def rotate_webhook_secret(
+    account_id: str, operator: str, active_from: datetime | None = None
+) -> NewSecret:
     """Create a new webhook secret for the account and delete its other scheduled secrets.
 
     Args:
+        operator: the identity of the operator, for the audit.
         active_from: the time at which the new secret becomes active. Default: now. Until then, the
             current secret signs webhooks.
 
@@ -42,8 +48,15 @@ def rotate_webhook_secret(account_id: str, active_from: datetime | None = None) 
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    now = clock.now()
-    if active_from and active_from < now:
+    if active_from and active_from < clock.now():
         raise Conflict("The start time is in the past. Set a future time, or omit it to start now.")
     secret = new_secret()
-    return NewSecret(secret, webhook_secrets.save(account_id, active_from or now, secret, now))
+
+    def attempt() -> NewSecret:
+        now = clock.now()
+        start = active_from or now
+        subject = f"webhook secret {format_timestamp(start)}"
+        change = AccountChange(now, subject, operator, None, "created")
+        return NewSecret(secret, webhook_secrets.save(account_id, start, secret, change))
+
+    return retry_on_contention(attempt)

@@ -29,9 +29,6 @@ _TOKEN: Final = {
 }
 
 
-add_preflight_route(routes, _UNSUBSCRIBE, "GET", "POST")
-
-
 @routes.route("/s/{code}", methods=["GET", "HEAD"], content_types=[])
 @operation(
     id="openShortLink",
@@ -114,6 +111,9 @@ def unsubscribe() -> Response:
         logger.warning("unsubscribe failed", reason=str(error))
         return _page(words, words.failed, 503)
     return _page(words, words.done, 200)
+
+
+add_preflight_route(routes, _UNSUBSCRIBE, "GET", "POST")
 
 
 def _token(request: Request) -> str:

@@ -77,15 +77,15 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
             errors.append(InputError(json_pointer(name), "duplicate", "Duplicate part."))
         else:
             plain[name] = value
-    honeypot = plain.pop(HONEYPOT, "")
-    key = plain.pop(IDEMPOTENCY_PART, "") or None
+    document: dict[str, Any] = {
+        name: value for name, value in plain.items() if value.strip() not in _UNSET
+    }
+    honeypot = document.pop(HONEYPOT, None)
+    key = document.pop(IDEMPOTENCY_PART, None)
     try:
         read_key(key, json_pointer(IDEMPOTENCY_PART))
     except InvalidInput as error:
         errors.extend(error.errors)
-    document: dict[str, Any] = {
-        name: value for name, value in plain.items() if value.strip() not in _UNSET
-    }
     try:
         document["fields"] = field_parts.as_array()
     except InvalidInput as error:
@@ -102,7 +102,7 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
         raise InvalidInput(errors) from None
     if errors:
         raise InvalidInput(errors)
-    return SubmissionBody(submission, bool(honeypot.strip()), key)
+    return SubmissionBody(submission, honeypot is not None, key)
 
 
 def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:

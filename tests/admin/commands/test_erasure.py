@@ -10,6 +10,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.customer import Customer, CustomerBody
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.recorded import list_erasures
 from chalicelib.storage.stage_secret import forget_stage_secret
@@ -102,6 +103,22 @@ def test_show_prints_receipt_again_and_changes_nothing() -> None:
     text = run("erasure", "show", receipt["erasureId"]).stdout
     assert f"requested at {receipt['erasedAt']} by {receipt['requestedBy']}\n" in text
     assert "Suppressed channels: EMAIL\n" in text
+
+
+def test_account_history_contains_requested_erasures(time: Time) -> None:
+    account = new_account()
+    customer = create(account)
+    requested = erase(account, customer.id)
+    erase(account, customer.id)
+    finish(account, customer.id, time)
+    (change,) = json.loads(run("account", "history", account, "--json").stdout)
+    assert change == {
+        "changedAt": format_timestamp(requested.erased_at),
+        "subject": f"erasure {requested.id}",
+        "operator": OPERATOR,
+        "old": None,
+        "new": "requested",
+    }
 
 
 def test_repeated_erasure_keeps_operator_of_first_request() -> None:

@@ -212,6 +212,9 @@ def test_delete_requires_confirmation_and_can_be_repeated(seeded: SeededAccount)
     assert run("feedback", "delete", contact.id, "--yes").exit_code == 0
     repeated = run("feedback", "delete", contact.id, "--yes")
     assert (repeated.exit_code, "Nothing was deleted" in repeated.stderr) == (0, True)
+    (change,) = json.loads(run("account", "history", seeded.account_id, "--json").stdout)
+    assert (change["subject"], change["new"]) == (f"feedback {contact.id}", "deleted")
+    assert change["operator"].startswith("arn:aws:")
     assert [row["id"] for row in listed(seeded.account_id)] == [survey.id]
 
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from admin.commands import purchase as purchase_commands
 from admin.main import app
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
@@ -20,10 +21,11 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.solicitation import send_message, send_survey
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
+from chalicelib.storage.stage_secret import forget_stage_secret
 from tests.admin.command import run
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop, open_shop
+from tests.services.solicitation.soliciting import Shop
 
 
 @pytest.fixture
@@ -32,11 +34,6 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     monkeypatch.setattr(send_survey, "send_message", provider.send)
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
     return provider
-
-
-@pytest.fixture
-def shop(account: str, time: Time, provider: Provider) -> Shop:
-    return open_shop()
 
 
 def csv_file(folder: Path, shop: Shop, *rows: str) -> Path:
@@ -259,11 +256,24 @@ def test_resend_shows_customer_before_confirmation(
     shop: Shop, provider: Provider, questions: list[str]
 ) -> None:
     provider.reactions = [OutcomeUnknown("ReadTimeout")]
-    shop.record(externalId="1", customer={"firstName": "Zoé", "email": "zoe@example.test"})
+    customer = {"firstName": "Zoé", "email": "zoe@example.test", "emailOptin": True}
+    shop.record(externalId="1", customer=customer)
     shop.solicit()
-    assert run("solicitation", "resend", shop.account_id, "Site", "1").exit_code == 1
+    clear_caches()
+    forget_stage_secret()
+    command = ("solicitation", "resend", shop.account_id, "Site", "1")
+    with counted_calls() as calls:
+        assert run(*command).exit_code == 1
+    assert calls.total() == 9
     shop.solicit()
     assert provider.sent == []
+    clear_caches()
+    forget_stage_secret()
+    with counted_calls() as calls:
+        assert run(*command, "--yes").exit_code == 0
+    assert calls.total() == 13
+    assert "Cost: about 13 AWS requests." in run("solicitation", "resend", "--help").stdout
+    assert run(*command).exit_code == 1  # pending now, so no question
     assert questions == [
         "The customer may already have received this survey. Send the survey about the purchase"
         " Site 1 to Zoé, zoe@example.test again?"

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.regions import country_codes
 from chalicelib.domain.accounts.settings import (
     MAX_RETENTION_DAYS,
     MAX_SEGMENT_PRICE,
     AccountSettings,
-    SettingChange,
     Weekday,
     change_settings,
 )
@@ -114,7 +114,7 @@ def test_null_restores_default() -> None:
 
 def test_only_settings_with_another_value_are_reported_as_changed() -> None:
     _, changes = change_settings(CURRENT, {"timeZone": "UTC", "defaultRegion": "MA"}, "anna", NOW)
-    assert changes == [SettingChange(NOW, "defaultRegion", "anna", None, "MA")]
+    assert changes == [AccountChange(NOW, "defaultRegion", "anna", None, "MA")]
 
 
 def test_country_codes_equal_codes_of_iso_3166() -> None:

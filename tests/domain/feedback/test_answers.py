@@ -419,6 +419,15 @@ def test_feedback_rating_is_first_rating_in_display_order() -> None:
     assert validate(form).rating is None
 
 
+def test_feedback_rating_is_first_rating_in_display_order_of_groups() -> None:
+    form = form_of(
+        field("last", "NPS", verticalIndex=0, group="details"),
+        field("first", "NPS", verticalIndex=1, group="visit"),
+        fieldGroups=[{"key": "visit", "name": "Visit"}, {"key": "details", "name": "Details"}],
+    )
+    assert validate(form, ("last", "1"), ("first", "3")).rating == 3
+
+
 def test_answer_to_hidden_rating_field_does_not_set_rating() -> None:
     form = form_of(
         select("a"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chalicelib.domain.forms.layout import sections_of
+from chalicelib.domain.forms.layout import fields_in_order, sections_of
 from chalicelib.domain.forms.public.contact_form import build_public_contact_form
 from tests.domain.forms.factories import DIRECTORY, field, saved_contact_form
 
@@ -60,3 +60,10 @@ def test_group_precedes_row_with_same_index() -> None:
 
 def test_group_without_fields_is_omitted() -> None:
     assert arranged([at("a", 0)], {"key": "empty", "name": "Empty"}) == [("", [["a"]])]
+
+
+def test_fields_of_saved_form_are_in_display_order() -> None:
+    groups = [{"key": "one", "name": "One"}, {"key": "two", "name": "Two"}]
+    fields = [at("second", 0, group="two"), at("first", 1, group="one"), at("third", 2)]
+    form = saved_contact_form(fields=fields, fieldGroups=groups)
+    assert [shown.key for shown in fields_in_order(form)] == ["first", "second", "third"]

@@ -178,7 +178,13 @@ def test_purchase_within_resolicitation_delay_of_contact_is_skipped(
 
 def test_earlier_claim_of_purchase_does_not_prevent_its_survey() -> None:
     person = with_contact("email", solicited=solicited("account", timedelta(), by=PURCHASE))
-    assert outcome(facts(recipient=person)) == "EMAIL"
+    assert outcome(facts(recipient=person, was_claimed=True)) == "EMAIL"
+
+
+def test_survey_that_was_sent_before_restore_is_not_sent_again() -> None:
+    person = with_contact("phone", solicited=solicited(f"s:{STORE}", 400 * DAY, by=PURCHASE))
+    given = facts(recipient=person, surveys=[survey(resolicitationDelay=0)])
+    assert outcome(given) == "ALREADY_SOLICITED"
 
 
 SCOPES = {

@@ -142,6 +142,15 @@ def test_first_question_is_the_first_in_display_order() -> None:
     assert len(content(fields=fields).options) == 11
 
 
+def test_first_question_is_in_first_group() -> None:
+    fields = [
+        field("later", "BINARY", verticalIndex=0, group="details"),
+        field("first", "NPS", verticalIndex=1, group="visit"),
+    ]
+    groups = [{"key": "visit", "name": "Visit"}, {"key": "details", "name": "Details"}]
+    assert len(content(fields=fields, fieldGroups=groups).options) == 11
+
+
 @pytest.mark.parametrize(
     ("image", "expected"),
     [

@@ -9,12 +9,12 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.services import caching
+from chalicelib.services.accounts.changes import last_changes
 from chalicelib.services.accounts.manage import create_account, require_account
 from chalicelib.services.accounts.settings import (
     account_settings,
     change_account_settings,
     current_settings,
-    last_changes,
 )
 from chalicelib.storage import accounts
 from tests.services.moved_time import Time
@@ -32,7 +32,7 @@ def test_audited_changes_are_listed_newest_first(account: str, time: Time) -> No
     time.ahead += timedelta(seconds=1)
     change_account_settings(account, {"retentionDays": None}, "bob")
     assert [
-        (change.operator, change.setting, change.old, change.new)
+        (change.operator, change.subject, change.old, change.new)
         for change in last_changes(account, 3)
     ] == [
         ("bob", "retentionDays", 30, None),

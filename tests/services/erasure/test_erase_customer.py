@@ -147,7 +147,7 @@ def test_erasure_does_not_end_with_pass_that_started_too_early(
 
 def test_address_that_customer_gets_after_request_is_suppressed(account: str, time: Time) -> None:
     customer = create(account, **PAIR)
-    start_erasure(account, customer.id)
+    start_erasure(account, customer.id, OPERATOR)
     changed = {"email": "new@example.test", "phone_number": "06 99 99 99 99"}
     customers.replace(account, customer.model_copy(update=changed))
     finish(account, customer.id, time)

@@ -40,19 +40,19 @@ def means(seeded: SeededAccount) -> tuple[int, str | None, str | None]:
 
 def test_delete_updates_submission_count_and_mean_rating(seeded: SeededAccount) -> None:
     low, high = rated(seeded, "2", "9")
-    assert delete_feedback(low.id)
+    assert delete_feedback(low.id, "operator")
     assert seeded.counts == (0, 0, 1)
     assert account_count(seeded) == 1
     assert means(seeded) == (1, "9", "Both")
-    assert delete_feedback(high.id)
+    assert delete_feedback(high.id, "operator")
     assert seeded.counts == (0, 0, 0)
     assert means(seeded) == (0, None, "Purchaser")
 
 
 def test_repeated_delete_changes_nothing(seeded: SeededAccount) -> None:
     low, _ = rated(seeded, "2", "9")
-    assert delete_feedback(low.id)
-    assert not delete_feedback(low.id)
+    assert delete_feedback(low.id, "operator")
+    assert not delete_feedback(low.id, "operator")
     assert seeded.counts == (0, 0, 1)
     assert feedback.find(low.id) is None
 
@@ -62,21 +62,21 @@ def test_deleted_feedback_without_customer_changes_only_submission_count(
 ) -> None:
     submitted = answer_contact_form(seeded)
     process(seeded)
-    assert delete_feedback(submitted.id)
+    assert delete_feedback(submitted.id, "operator")
     assert seeded.counts == (0, 0, 0)
 
 
 def test_repeated_submission_after_delete_is_conflict(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     submitted = answer_survey(seeded, tracker, "key", nps="9")
-    assert delete_feedback(submitted.id)
+    assert delete_feedback(submitted.id, "operator")
     with pytest.raises(TrackerUsed):
         answer_survey(seeded, tracker, "key", nps="9")
 
 
 def test_delete_of_pending_feedback_keeps_counts(seeded: SeededAccount) -> None:
     submitted = answer_contact_form(seeded)
-    assert delete_feedback(submitted.id)
+    assert delete_feedback(submitted.id, "operator")
     process(seeded)
     assert seeded.counts == (0, 0, 0)
 
@@ -84,7 +84,7 @@ def test_delete_of_pending_feedback_keeps_counts(seeded: SeededAccount) -> None:
 def test_delete_after_deletion_of_customer_updates_submission_count(seeded: SeededAccount) -> None:
     (low,) = rated(seeded, "2")
     CustomerRow(account_key(seeded.account_id, seeded.customer_id)).delete()
-    assert delete_feedback(low.id)
+    assert delete_feedback(low.id, "operator")
     assert seeded.counts == (0, 0, 0)
 
 
@@ -111,7 +111,7 @@ def test_repeated_mark_changes_nothing(seeded: SeededAccount, is_test: bool) -> 
 def test_deleting_feedback_marked_as_test_does_not_change_counts(seeded: SeededAccount) -> None:
     low, _ = rated(seeded, "2", "9")
     mark_test(low.id, is_test=True)
-    assert delete_feedback(low.id)
+    assert delete_feedback(low.id, "operator")
     assert (seeded.counts, means(seeded)) == ((0, 0, 1), (1, "9", "Both"))
 
 
@@ -130,7 +130,7 @@ def test_mark_and_delete_send_three_aws_requests(seeded: SeededAccount) -> None:
     low, high = rated(seeded, "2", "9")
     for change in (
         lambda: mark_test(low.id, is_test=True),
-        lambda: delete_feedback(high.id),
+        lambda: delete_feedback(high.id, "operator"),
     ):
         with counted_calls() as calls:
             change()

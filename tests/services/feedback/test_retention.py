@@ -17,7 +17,7 @@ from chalicelib.functions.sweep import sweep
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.erasure.erase import RECORDS_PER_TRANSACTION
 from chalicelib.services.feedback import retention
-from chalicelib.services.feedback.retention import anonymize_old_feedback
+from chalicelib.services.feedback.retention import anonymize_old_feedback, count_old_feedback
 from chalicelib.storage import accounts, feedback
 from tests.functions.test_sweep import EVENT
 from tests.policies import allowed
@@ -48,6 +48,25 @@ def answered(record: Feedback) -> list[str]:
     stored = feedback.find(record.id)
     assert stored
     return [answer.key for answer in stored.feedback.answers]
+
+
+def test_old_feedback_is_counted_before_it_is_anonymized(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        submit(seeded)
+    time.ahead += timedelta(days=31)
+    submit(seeded)
+    account = seeded.account_id
+    with counted_calls() as calls:
+        assert count_old_feedback(account, 30) == 3
+    assert dict(calls) == {"dynamodb.GetItem": 1, "dynamodb.Query": 1}
+    assert count_old_feedback(account, 32) == 0
+    monkeypatch.setattr(retention, "MAX_COUNTED", 2)
+    assert count_old_feedback(account, 30) == 2
+    retain(seeded, 30)
+    assert anonymize_old_feedback() == 3
+    assert count_old_feedback(account, 30) == 0
 
 
 def test_answers_older_than_retention_period_are_anonymized(

@@ -6,20 +6,25 @@ outcome, failed.
 """
 
 import json
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.sending_errors import MessageNotSent
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import solicitations
 from chalicelib.storage.solicitations import SolicitationRow
+from chalicelib.time_limits import MAX_SEND_S, MIN_CALL_S
 from tests.services.customers.importing import all_customers
 from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import PURCHASE_QUEUE, SOLICITATION_QUEUE
 from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop
+from tests.services.solicitation.soliciting import Shop, outcome, stored
 
 REQUESTS = [
     "BatchGetItem",  # the purchase and everything that it refers to
@@ -116,6 +121,64 @@ def test_single_aws_fault_does_not_change_end_state(
     stored = solicitations.find(row.solicitation_id)
     assert stored
     assert stored.state == row.state
+
+
+@dataclass
+class Context:
+    """A Lambda context with the remaining time that the test sets."""
+
+    left_s: float = 90
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self.left_s * 1000)
+
+
+def test_outcome_is_stored_after_throttling_while_time_is_left(
+    warm: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = Context()
+    provider.reactions = [lambda _: setattr(context, "left_s", MIN_CALL_S + 1)]
+    purchase = warm.record()
+    bodies = SOLICITATION_QUEUE.queued_messages(warm.account_id)
+    outcome_request = OUTCOME - REQUESTS.index("SendMessageBatch") - 1
+    with inject_fault(monkeypatch, outcome_request, InjectedFault.THROTTLED) as requests:
+        SOLICITATION_QUEUE.deliver(bodies, context=context)
+    assert requests.operations.count("TransactWriteItems") == 3
+    assert outcome(purchase) == ("SENT", "")
+
+
+def test_message_is_not_sent_again_after_throttling_if_time_for_outcome_would_be_too_short(
+    warm: Shop, provider: Provider
+) -> None:
+    context = Context()
+
+    def throttle(_: SurveyInvitation) -> None:
+        context.left_s = MAX_SEND_S + MIN_CALL_S
+        raise MessageNotSent("Throttling")
+
+    provider.reactions = [throttle]
+    sent_before = len(provider.sent)
+    purchase = warm.record()
+    SOLICITATION_QUEUE.deliver(SOLICITATION_QUEUE.queued_messages(warm.account_id), context=context)
+    assert len(provider.sent) == sent_before
+    assert outcome(purchase) == ("PENDING", "Throttling")
+
+
+def test_survey_is_not_claimed_while_url_of_links_is_unavailable(
+    warm: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> str:
+        raise Unavailable("throttled")
+
+    monkeypatch.setattr("chalicelib.storage.public_address._stored", fail)
+    sent_before = len(provider.sent)
+    purchase = warm.record()
+    SOLICITATION_QUEUE.deliver(
+        SOLICITATION_QUEUE.queued_messages(warm.account_id), context=Context(left_s=40)
+    )
+    solicitation = stored(purchase)
+    assert (solicitation.state.value, solicitation.tracker_id) == ("PENDING", None)
+    assert len(provider.sent) == sent_before
 
 
 @pytest.mark.parametrize("after_sending", [False, True])

@@ -31,6 +31,7 @@ from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import ContactRow, contact_key
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import find_message
+from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
 from tests.policies import allowed
 from tests.services.faults import Killed, before_request, inject_fault
@@ -362,6 +363,17 @@ def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> No
     assert len(provider.sent) == 1
     stats = read_stats(shop.account_id)
     assert (stats.surveys_skipped, stats.surveys_unknown) == (1, 0)
+
+
+def test_survey_is_not_sent_again_after_restore_from_backup(shop: Shop, provider: Provider) -> None:
+    purchase = shop.record()
+    backup = SolicitationRow.get(purchase.id)
+    bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    SOLICITATION_QUEUE.deliver(bodies)
+    backup.save()
+    SOLICITATION_QUEUE.deliver(bodies)
+    assert outcome(purchase) == ("SKIPPED", "ALREADY_SOLICITED")
+    assert len(provider.sent) == 1
 
 
 def test_deferred_survey_belongs_to_new_customer_of_purchase(

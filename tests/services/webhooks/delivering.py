@@ -84,7 +84,7 @@ def read_only_execution(seeded: SeededAccount) -> tuple[ExecutionState, bool, li
 
 def add_workflow(account_id: str, *actions: dict[str, Any], **fields: Any) -> Any:
     """Create a webhook secret and a workflow for the account. Return the workflow."""
-    rotate_webhook_secret(account_id)
+    rotate_webhook_secret(account_id, "operator")
     if actions:
         fields["actions"] = list(actions)
     return save_workflow(account_id, workflow_definition(**fields))

@@ -23,7 +23,7 @@ def expiries(account_id: str) -> dict[str, int | None]:
 
 def rotate_at(now: datetime, account_id: str, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(clock, "now", lambda: now)
-    return rotate_webhook_secret(account_id).secret
+    return rotate_webhook_secret(account_id, "operator").secret
 
 
 def seconds(at: datetime) -> int:
@@ -49,7 +49,7 @@ def test_active_secret_expires_a_day_after_its_successor_becomes_active(
     account_id = create_account("Account").id
     first = rotate_at(START, account_id, monkeypatch)
     activation_time = START + 3 * DAY
-    rotate_webhook_secret(account_id, START + HOUR)
-    successor = rotate_webhook_secret(account_id, activation_time).secret
+    rotate_webhook_secret(account_id, "operator", START + HOUR)
+    successor = rotate_webhook_secret(account_id, "operator", activation_time).secret
     assert active_webhook_secret(account_id) == first
     assert expiries(account_id) == {first: seconds(activation_time + DAY), successor: None}

@@ -228,7 +228,7 @@ def test_attempts_after_secret_rotation_use_new_secret(
     receiver.responses = [response_with(500), response_with(500), response_with(200)]
     old = webhook_secrets.find_active(seeded.account_id, clock.now())
     activation_time = clock.now() + timedelta(minutes=5)
-    new = rotate_webhook_secret(seeded.account_id, activation_time).secret
+    new = rotate_webhook_secret(seeded.account_id, "operator", activation_time).secret
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     advance_time(seeded.account_id, time, timedelta(minutes=2))
     advance_time(seeded.account_id, time, timedelta(hours=1))
@@ -293,7 +293,7 @@ def test_missing_secret_defers_webhook(
     save_workflow(seeded.account_id, workflow_definition())
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     assert receiver.requests == []
-    rotate_webhook_secret(seeded.account_id)
+    rotate_webhook_secret(seeded.account_id, "operator")
     advance_time(seeded.account_id, time, LONG_DELAY)
     assert len(receiver.requests) == 1
 

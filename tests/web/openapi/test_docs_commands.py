@@ -72,7 +72,7 @@ def run(client: Client, command: str, variables: dict[str, str]) -> Response:
 def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> None:
     document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
     page = DocsPage(document)
-    credential, secret = issue_key(MAIN_ACCOUNT)
+    credential, secret = issue_key(MAIN_ACCOUNT, "operator")
     variables = {"BASE_URL": BASE_URL, "API_KEY": credential.api_key, "API_SECRET": secret}
     commands = [
         (operation, page.curl(path, method, operation))

@@ -59,7 +59,7 @@ def test_credential_header_names_are_case_insensitive(client: Client, partner: P
 
 def test_revoked_api_key_is_rejected_after_cache_expires(partner: Partner) -> None:
     assert partner.get(f"/partners/customer?id={new_id()}").status == 404
-    revoke_key(partner.headers["X-API-KEY"])
+    revoke_key(partner.headers["X-API-KEY"], "operator")
     clear_caches()
     assert partner.get(f"/partners/customer?id={new_id()}").status == 401
 

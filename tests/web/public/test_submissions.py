@@ -424,6 +424,13 @@ def test_submission_with_honeypot_is_discarded(fresh: SeededAccount, honeypot_va
     assert stored_feedback(fresh.contact_form_id) == stored_feedback(fresh.survey_id) == []
 
 
+def test_null_as_honeypot_and_idempotency_key_is_treated_as_absent(fresh: SeededAccount) -> None:
+    for note in ("first", "second"):
+        fields = fresh.answers(note=note)
+        assert submit_contact(fresh, fields, homepage="null", idempotencyKey="null").status == 204
+    assert len(stored_feedback(fresh.contact_form_id)) == 2
+
+
 def test_submission_with_tracker_or_blank_honeypot_is_stored(fresh: SeededAccount) -> None:
     assert submit_private(fresh, fresh.tracker(), homepage="x").status == 201
     assert submit_contact(fresh, homepage=" ").status == 204

@@ -1,0 +1,104 @@
+"""The command ``suppression``: show and lift the suppression of an address."""
+
+from typing import Annotated
+
+import typer
+
+from admin.commands.account import AccountArgument
+from admin.identity import operator_identity
+from admin.options import YesOption, example, parse_email, parse_phone
+from admin.terminal import cell_text, confirm, notices, show_record
+from chalicelib.domain.errors import Conflict
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import Contact
+from chalicelib.services.solicitation.suppressions import find_contact, lift_suppression
+
+app = typer.Typer(help="Show and lift the suppression of an address.", no_args_is_help=True)
+
+EmailOption = Annotated[
+    str | None,
+    typer.Option(help="The e-mail address. Case is ignored.", parser=parse_email, metavar="EMAIL"),
+]
+PhoneOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The phone number, in national or international notation.",
+        parser=parse_phone,
+        metavar="NUMBER",
+    ),
+]
+
+
+@app.command(
+    epilog=example(
+        "suppression show ACCOUNT --email zoe@example.com",
+        'suppression show ACCOUNT --phone "+33 6 12 34 56 78"',
+    )
+)
+def show(account: AccountArgument, email: EmailOption = None, phone: PhoneOption = None) -> None:
+    """Show whether an address is suppressed, since when and why.
+
+    Cost: three AWS requests; with --phone, four.
+    """
+    channel, address = _address(email, phone)
+    contact = find_contact(account, channel, address)
+    record = {
+        "channel": channel.value,
+        "isSuppressed": bool(contact.suppressed),
+        "reason": contact.suppressed.get(channel),
+        "suppressedAt": contact.suppressed_at,
+        "canBeLifted": contact.obstacle_to_lifting is None,
+        "obstacle": contact.obstacle_to_lifting,
+        "complainedAt": contact.complained_at,
+        "erasedAt": contact.erased_at,
+        "liftedAt": contact.lifted_at,
+        "liftedBy": contact.lifted_by,
+    }
+    show_record(
+        record, "\n".join(f"{name:<14}{cell_text(value)}" for name, value in record.items())
+    )
+
+
+@app.command(epilog=example("suppression lift ACCOUNT --email zoe@example.com --yes"))
+def lift(
+    account: AccountArgument,
+    email: EmailOption = None,
+    phone: PhoneOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Lift the suppression of an address after an unsubscription or a bounce.
+
+    Lift a suppression only if the person asked for it, or if the address works again. The opt-ins
+    of customers do not change. The service stores who lifted the suppression, and when. The
+    suppression of an erased person, and a suppression after a complaint, cannot be lifted.
+
+    Cost: five AWS requests; three more without --yes. One more for each further 98 customers with
+    the e-mail address.
+    """
+    channel, address = _address(email, phone)
+    confirm(
+        lambda: _question(address, channel, find_contact(account, channel, address)),
+        is_confirmed=yes,
+    )
+    contact = lift_suppression(account, channel, address, operator_identity())
+    reason = contact.suppressed[channel].value
+    notices().print(f"Lifted the suppression of {address} ({reason}). No opt-in was changed.")
+    show_record({"channel": channel.value, "reason": reason, "isSuppressed": False})
+
+
+def _address(email: str | None, phone: str | None) -> tuple[Channel, str]:
+    if email and not phone:
+        return Channel.EMAIL, email
+    if phone and not email:
+        return Channel.SMS, phone
+    raise typer.BadParameter("Use either --email or --phone.")
+
+
+def _question(address: str, channel: Channel, contact: Contact) -> str:
+    if contact.obstacle_to_lifting:
+        raise Conflict(contact.obstacle_to_lifting)
+    since = cell_text(contact.suppressed_at)
+    return (
+        f"The address {address} is suppressed since {since} ({contact.suppressed[channel].value})."
+        " Lift the suppression?"
+    )

@@ -1,0 +1,224 @@
+"""Tests of ``suppression show`` and ``suppression lift``."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.customers.contact_hash import phone_hash
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.storage import contacts, suppressions
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.stage_secret import forget_stage_secret
+from tests.admin.command import run
+from tests.services.erasure.erasing import erase
+from tests.services.moved_time import Time
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import CUSTOMER, Shop, outcome
+
+EMAIL = "zoe@example.test"
+BOUNCED, UNSUBSCRIBED = SuppressionReason.BOUNCED, SuppressionReason.UNSUBSCRIBED
+
+
+def shown(shop: Shop, *options: str) -> dict[str, Any]:
+    result = run("suppression", "show", shop.account_id, *(options or ("--email", EMAIL)), "--json")
+    assert result.exit_code == 0, result.stderr
+    record: dict[str, Any] = json.loads(result.stdout)
+    return record
+
+
+def lift(shop: Shop, *options: str) -> Any:
+    return run("suppression", "lift", shop.account_id, "--email", EMAIL, *options)
+
+
+def customer_of(shop: Shop) -> str:
+    customer_id = shop.record().customer_id
+    assert customer_id
+    return customer_id
+
+
+def test_show_prints_reason_and_time(shop: Shop) -> None:
+    assert shown(shop)["isSuppressed"] is False
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    record = shown(shop, "--email", "ZOE@example.test")
+    assert record == {
+        "channel": "EMAIL",
+        "isSuppressed": True,
+        "reason": "UNSUBSCRIBED",
+        "suppressedAt": record["suppressedAt"],
+        "canBeLifted": True,
+        "obstacle": None,
+        "complainedAt": None,
+        "erasedAt": None,
+        "liftedAt": None,
+        "liftedBy": None,
+    }
+    assert record["suppressedAt"].endswith("Z")
+    assert shown(shop, "--phone", "+33 6 12 34 56 78")["isSuppressed"] is False
+
+
+def test_lifted_suppression_after_bounce_lets_surveys_be_sent(
+    shop: Shop, provider: Provider
+) -> None:
+    customer_id = customer_of(shop)
+    shop.suppress(EMAIL, BOUNCED)
+    shop.solicit()
+    assert provider.sent == []
+    assert read_customer(shop.account_id, customer_id).email_bounced
+    result = lift(shop, "--yes", "--json")
+    assert json.loads(result.stdout) == {
+        "channel": "EMAIL",
+        "reason": "BOUNCED",
+        "isSuppressed": False,
+    }
+    assert not read_customer(shop.account_id, customer_id).email_bounced
+    purchase = shop.record()
+    shop.solicit()
+    assert outcome(purchase)[0] == "SENT"
+
+
+def test_lifting_after_unsubscription_does_not_turn_opt_in_on(shop: Shop) -> None:
+    customer_id = customer_of(shop)
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    assert lift(shop, "--yes").exit_code == 0
+    assert not read_customer(shop.account_id, customer_id).email_optin
+    shop.record()  # with a new opt-in
+    assert read_customer(shop.account_id, customer_id).email_optin
+
+
+def test_lifting_records_operator_and_time(shop: Shop) -> None:
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    lift(shop, "--yes")
+    record = shown(shop)
+    assert (record["isSuppressed"], record["suppressedAt"]) == (False, None)
+    assert record["liftedBy"].startswith("arn:aws:")
+    (change,) = json.loads(run("account", "show", shop.account_id, "--json").stdout)["changes"]
+    assert change == {
+        "changedAt": record["liftedAt"],
+        "operator": record["liftedBy"],
+        "subject": f"suppression EMAIL {email_key(shop.account_id, EMAIL)}",
+        "old": "UNSUBSCRIBED",
+        "new": "lifted",
+    }
+    row = ContactRow.get(email_key(shop.account_id, EMAIL))
+    assert row.expires_at is not None
+    again = lift(shop, "--yes")
+    assert (again.exit_code, again.stderr) == (1, "Error: The address is not suppressed.\n")
+
+
+@pytest.mark.parametrize("later", [None, UNSUBSCRIBED, BOUNCED])
+def test_suppression_after_complaint_cannot_be_lifted(
+    shop: Shop, later: SuppressionReason | None
+) -> None:
+    shop.suppress(EMAIL, SuppressionReason.COMPLAINT)
+    if later:
+        shop.suppress(EMAIL, later)
+    result = lift(shop, "--yes")
+    assert result.stderr == (
+        "Error: The recipient reported a message as spam. The address stays suppressed.\n"
+    )
+    record = shown(shop)
+    assert (result.exit_code, record["isSuppressed"], record["canBeLifted"]) == (1, True, False)
+    assert record["complainedAt"].endswith("Z")
+
+
+@pytest.mark.parametrize("later", [None, UNSUBSCRIBED])
+def test_suppression_of_erased_person_cannot_be_lifted(
+    shop: Shop, time: Time, later: SuppressionReason | None
+) -> None:
+    erase(shop.account_id, customer_of(shop))
+    if later:
+        shop.suppress(EMAIL, later)
+    result = lift(shop, "--yes")
+    assert result.stderr == (
+        "Error: A customer with this address was erased. The address stays suppressed.\n"
+    )
+    assert (result.exit_code, shown(shop)["canBeLifted"]) == (1, False)
+
+
+def test_suppression_that_changes_during_lifting_is_kept(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    lift_stored = suppressions.lift
+
+    def lift_after_complaint(*arguments: Any) -> None:
+        shop.suppress(EMAIL, SuppressionReason.COMPLAINT)
+        lift_stored(*arguments)
+
+    monkeypatch.setattr(suppressions, "lift", lift_after_complaint)
+    result = lift(shop, "--yes")
+    message = "Error: The suppression of the address has changed.\n"
+    assert (result.exit_code, result.stderr) == (1, message)
+    assert shown(shop)["reason"] == "COMPLAINT"
+
+
+def test_repeated_bounce_keeps_reason_and_time(shop: Shop, time: Time) -> None:
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    before = shown(shop)
+    time.ahead += timedelta(hours=1)
+    shop.suppress(EMAIL, BOUNCED)
+    assert shown(shop) == before
+
+
+def test_suppression_of_phone_number_is_lifted_in_any_notation(shop: Shop) -> None:
+    run("account", "set", shop.account_id, "--default-region", "FR")
+    number = "+33612345678"
+    contact_hash = phone_hash(shop.account_id, number)
+    assert contact_hash
+    suppress_contact(shop.account_id, contact_hash, Channel.SMS, UNSUBSCRIBED)
+    phone = ("--phone", "06 12 34 56 78")
+    assert shown(shop, *phone)["reason"] == "UNSUBSCRIBED"
+    assert run("suppression", "lift", shop.account_id, *phone, "--yes").exit_code == 0
+    key = phone_key(shop.account_id, number)
+    assert key
+    assert contacts.find_many([key])[key].suppressed == {}
+
+
+def test_more_customers_than_fit_into_transaction_are_changed(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suppressions, "_MAX_CUSTOMERS", 3)
+    ids = [
+        shop.record(customer={**CUSTOMER, "firstName": name, "phoneNumber": f"+3361234567{name}"})
+        for name in "12345"
+    ]
+    shop.suppress(EMAIL, BOUNCED)
+    with counted_calls() as calls:
+        assert lift(shop, "--yes").exit_code == 0
+    assert calls["dynamodb.TransactWriteItems"] == 3
+    assert {read_customer(shop.account_id, p.customer_id or "").email_bounced for p in ids} == {
+        False
+    }
+    assert shown(shop)["isSuppressed"] is False
+
+
+def test_commands_send_number_of_aws_requests_in_help(shop: Shop, questions: list[str]) -> None:
+    customer_of(shop)
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    commands = {
+        ("show", "--email", EMAIL): 3,
+        ("show", "--phone", "+33612345678"): 4,
+        ("lift", "--email", EMAIL): 3,
+        ("lift", "--email", EMAIL, "--yes"): 5,
+    }
+    for words, cost in commands.items():
+        forget_stage_secret()
+        with counted_calls() as calls:
+            run("suppression", words[0], shop.account_id, *words[1:])
+        assert calls.total() == cost, words
+    (question,) = questions
+    assert question.startswith(f"The address {EMAIL} is suppressed since ")
+    assert question.endswith("Z (UNSUBSCRIBED). Lift the suppression?")
+    costs = {
+        "show": "Cost: three AWS requests; with --phone, four.",
+        "lift": "Cost: five AWS requests; three more without --yes.",
+    }
+    for verb, cost_text in costs.items():
+        assert cost_text in " ".join(run("suppression", verb, "--help").stdout.split())
