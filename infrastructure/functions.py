@@ -83,8 +83,8 @@ class Function:
         sends_messages: whether the function may send e-mails and text messages.
         schedule: the rate at which the function is invoked, at least once every five minutes. If
             the function is not invoked for five minutes, an alarm fires.
-        work: the kind of work that the function processes. When work of this kind is parked, an
-            alarm fires.
+        work: the kind of work that the function processes. When work of this kind raises an
+            exception or is parked, an alarm fires.
         max_message_age_s: the age of a queue message at which an alarm fires.
     """
 

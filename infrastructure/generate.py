@@ -223,19 +223,30 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
             EvaluationPeriods=5,
             Threshold=function.max_message_age_s,
         ),
-        **({f"Parked{title}Alarm": _parked_alarm(name, function.work)} if function.work else {}),
+        **(_work_alarms(title, name, function.work) if function.work else {}),
     }
 
 
-def _parked_alarm(name: str, work: str) -> Json:
-    return _alarm(
-        f"parked-{name}",
-        f"Work of kind {work} failed eight times and was parked.",
-        "parked-work",
-        _for_stage(),
-        "parked",
-        {"service": "feedback", "work": work},
-    )
+def _work_alarms(title: str, name: str, work: str) -> Json:
+    dimensions = {"service": "feedback", "work": work}
+    return {
+        f"Failing{title}Alarm": _alarm(
+            f"failing-{name}",
+            f"Work of kind {work} raised an unhandled exception.",
+            "failing-work",
+            _for_stage(),
+            "exceptions",
+            dimensions,
+        ),
+        f"Parked{title}Alarm": _alarm(
+            f"parked-{name}",
+            f"Work of kind {work} failed eight times and was parked.",
+            "parked-work",
+            _for_stage(),
+            "parked",
+            dimensions,
+        ),
+    }
 
 
 def _log_group(function: Function) -> Json:
@@ -326,6 +337,7 @@ def dashboard() -> Json:
         ],
         "Deliveries": [work("delivered", "webhook"), work("failed", "webhook")],
         "Surveys": [work(outcome, "solicitation") for outcome in _OUTCOMES],
+        "Exceptions of work": [work("exceptions", kind) for kind in kinds],
         "Parked work": [work("parked", kind) for kind in kinds],
         "Requeued work": [work("swept", kind) for kind in kinds],
     }

@@ -27,6 +27,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--days", type=int, default=30, help="how far to search back")
     parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
     options = parser.parse_args(arguments)
+    if not options.request_id.strip():  # An empty text matches every log line.
+        return fail("Set the request id: make logs REQUEST_ID=…")
     try:
         if options.stage == LOCAL:
             _use_local_cloud(Path(options.state_dir).resolve())

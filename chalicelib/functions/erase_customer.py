@@ -61,7 +61,11 @@ def _process_one(pointer: ErasurePointer, *, is_redelivery: bool) -> _Result:
         defer(pointer)
         return _Result.DEFERRED
     except Exception as error:
-        logger.exception("erasure raised an exception", erasure_id=pointer.erasure_id)
+        logger.exception(
+            "erasure raised an exception",
+            erasure_id=pointer.erasure_id,
+            **metric_fields("work", "erasure", exceptions=1),
+        )
         is_parked = record_failure(pointer, type(error).__name__)
         return _Result.PARKED if is_parked else _Result.RESCHEDULED
     return _Result.CONTINUED

@@ -58,5 +58,9 @@ def _import(pointer: ChunkPointer, *, is_redelivery: bool) -> ChunkOutcome:
     except Unavailable:
         return defer(pointer)
     except Exception as error:
-        logger.exception("import chunk raised an exception", import_id=pointer.import_id)
+        logger.exception(
+            "import chunk raised an exception",
+            import_id=pointer.import_id,
+            **metric_fields("work", "import", exceptions=1),
+        )
         return record_failure(pointer, type(error).__name__)

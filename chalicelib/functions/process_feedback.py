@@ -82,6 +82,10 @@ def _process_one(feedback_id: str, *, is_redelivery: bool) -> _Result:
         defer(feedback_id)
         return _Result.DEFERRED
     except Exception as error:
-        logger.exception("feedback raised an exception", feedback_id=feedback_id)
+        logger.exception(
+            "feedback raised an exception",
+            feedback_id=feedback_id,
+            **metric_fields("work", "feedback", exceptions=1),
+        )
         is_parked = record_failure(feedback_id, type(error).__name__)
         return _Result.PARKED if is_parked else _Result.RESCHEDULED

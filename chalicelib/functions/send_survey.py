@@ -80,6 +80,10 @@ def _send(pointer: SolicitationPointer) -> SendingOutcome:
             surveys.defer(solicitation_id)
         return SendingOutcome.DEFERRED
     except Exception as error:
-        logger.exception("survey raised an exception", solicitation_id=solicitation_id)
+        logger.exception(
+            "survey raised an exception",
+            solicitation_id=solicitation_id,
+            **metric_fields("work", "solicitation", exceptions=1),
+        )
         is_parked = surveys.record_failure(solicitation_id, type(error).__name__)
         return SendingOutcome.PARKED if is_parked else SendingOutcome.TO_BE_RETRIED

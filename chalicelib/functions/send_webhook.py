@@ -88,6 +88,10 @@ def _deliver(pointer: ExecutionPointer) -> DeliveryOutcome:
             deliveries.defer(pointer.execution_id)
         return DeliveryOutcome.DEFERRED
     except Exception as error:
-        logger.exception("webhook raised an exception", execution_id=pointer.execution_id)
+        logger.exception(
+            "webhook raised an exception",
+            execution_id=pointer.execution_id,
+            **metric_fields("work", "webhook", exceptions=1),
+        )
         is_parked = deliveries.record_failure(pointer.execution_id, type(error).__name__)
         return DeliveryOutcome.PARKED if is_parked else DeliveryOutcome.TO_BE_RETRIED

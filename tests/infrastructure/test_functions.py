@@ -159,6 +159,17 @@ def test_every_scheduled_function_has_alarm_on_missing_invocations() -> None:
             assert alarm["Properties"]["Threshold"] == 1
 
 
+@pytest.mark.parametrize("metric", ["exceptions", "parked"])
+def test_every_kind_of_work_has_alarm_on_exceptions_and_parked_work(metric: str) -> None:
+    alarms = [
+        alarm["Properties"]["Dimensions"]
+        for alarm in generate.function_resources().values()
+        if alarm["Properties"].get("MetricName") == metric
+    ]
+    service = {"Name": "service", "Value": "feedback"}
+    assert alarms == [[service, {"Name": "work", "Value": f.work}] for f in FUNCTIONS if f.work]
+
+
 def test_every_function_has_log_group_that_expires() -> None:
     groups = {
         group["Properties"]["LogGroupName"]["Fn::Sub"]: group["Properties"]["RetentionInDays"]

@@ -53,6 +53,15 @@ def test_log_lines_of_request_are_printed_in_time_order(capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("logs")
+@pytest.mark.parametrize("request_id", ["", " "])
+def test_empty_request_id_is_rejected(request_id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([request_id, "--stage", "dev"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "REQUEST_ID" in captured.err
+
+
+@pytest.mark.usefixtures("logs")
 def test_command_fails_for_unknown_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-such-request", "--stage", "dev"]) == 1
     assert "No log line" in capsys.readouterr().err
