@@ -228,8 +228,8 @@ def change(
     retention period, no price. A retention period needs a confirmation, because anonymized answers
     cannot be restored. The question contains the number of records that are older now.
 
-    Cost: two AWS requests. To confirm a retention period, three more, and one more per 5,000 older
-    records, up to 10,000.
+    Cost: three AWS requests. To confirm a retention period, three more, and one more per 5,000
+    older records, up to 10,000.
     """
     options = {
         "name": name,

@@ -156,7 +156,7 @@ def erase(
     again and ends the erasure. If you repeat the command, it only prints the current receipt,
     unless the customer was created again. To only print a receipt, use erasure show.
 
-    Cost: about 20 AWS requests, plus one per 100 records and one per 40 records of the customer.
+    Cost: about 30 AWS requests, plus one per 100 records and one per 15 records of the customer.
     With --replay, one per MB of the tables that contain data about customers.
     """
     if replay != (account is None) or replay != (customer is None):

@@ -227,7 +227,7 @@ def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
     Before the confirmation, the command shows the record. With --yes, the command also succeeds if
     the record does not exist, so that scripts can repeat it safely.
 
-    Cost: three AWS requests; two more without --yes.
+    Cost: four AWS requests; two more without --yes.
     """
     confirm(lambda: f"Delete {summary_of(feedback)}?", is_confirmed=yes)
     is_deleted = delete_feedback(feedback, operator_identity())

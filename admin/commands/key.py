@@ -28,7 +28,7 @@ def issue(
 
     Print the key and its secret. The secret is shown only once.
 
-    Cost: two AWS requests.
+    Cost: three AWS requests.
     """
     credential, secret = issue_key(account, operator_identity(), label.strip())
     show_record(
@@ -47,7 +47,7 @@ def revoke(
 
     Before the confirmation, the command shows the label, the account and the age of the key.
 
-    Cost: two AWS requests; two more without --yes.
+    Cost: three AWS requests; two more without --yes.
     """
     confirm(lambda: f"Revoke {_summary_of(api_key)}?", is_confirmed=yes)
     revoke_key(api_key, operator_identity())

@@ -72,8 +72,8 @@ def lift(
     of customers do not change. The service stores who lifted the suppression, and when. The
     suppression of an erased person, and a suppression after a complaint, cannot be lifted.
 
-    Cost: five AWS requests; three more without --yes. One more for each further 98 customers with
-    the e-mail address.
+    Cost: six AWS requests; two more without --yes. One more for each further 98 customers with the
+    e-mail address.
     """
     channel, address = _address(email, phone)
     confirm(

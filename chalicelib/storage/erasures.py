@@ -75,6 +75,11 @@ class ErasureRow(WorkRow):
         return ErasurePointer(self.account_id, self.erasure_id)
 
 
+_CONTACTS: Final = {
+    Channel.EMAIL: ErasureRow.email_contact,
+    Channel.SMS: ErasureRow.sms_contact,
+}
+
 WORK: Final[WorkRecords[ErasurePointer]] = WorkRecords("erasure", ErasureRow)
 """The work records of erasures."""
 
@@ -132,13 +137,25 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
     )
 
 
-def count_customer(write: TransactWrite, erasure: Erasure, next_holder: str | None) -> None:
+def count_customer(
+    write: TransactWrite,
+    erasure: Erasure,
+    next_holder: str | None,
+    new_contacts: Mapping[Channel, str],
+) -> None:
     """Count the deleted customer in the erasure; see `count`.
 
-    Also store the id of the customer that the service now finds by the deleted customer's pair.
+    Args:
+        next_holder: the id of the customer that the service now finds by the deleted customer's
+            pair.
+        new_contacts: the contacts of addresses that the customer got after the request. They are
+            stored for channels without a contact.
     """
-    holder = ErasureRow.next_holder.set(next_holder or NO_HOLDER)
-    count(write, erasure, {Erased.CUSTOMERS: 1}, holder)
+    actions = [ErasureRow.next_holder.set(next_holder or NO_HOLDER)]
+    for channel, key in new_contacts.items():
+        contact = _CONTACTS[channel]
+        actions.append(contact.set(contact | key))
+    count(write, erasure, {Erased.CUSTOMERS: 1}, *actions)
 
 
 def count(
@@ -173,7 +190,7 @@ def schedule(erasure: Erasure, at: datetime) -> None:
 
 
 def finish(erasure: Erasure, now: datetime) -> None:
-    """End an erasure. Only keyed hashes and numbers remain. One request."""
+    """End an erasure, and remove the customer's id and the pair. One request."""
     row = ErasureRow(erasure.id)
     actions: list[Action] = [
         ErasureRow.state.set(ErasureState.DONE.value),

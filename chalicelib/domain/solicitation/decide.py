@@ -230,7 +230,8 @@ def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bo
 def _was_sent(purchase_id: str, recipient: Recipient) -> bool:
     """Return whether a survey about the purchase was sent before a restore from a backup.
 
-    A restore resets the solicitation, but not the contacts.
+    A restore resets the solicitation, but not the contacts. Only the last survey in each scope is
+    stored, so an earlier survey is not found.
     """
     return any(
         solicited.by == purchase_id

@@ -10,6 +10,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import Resource
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.services.customers.tags import with_tags
 from chalicelib.services.solicitation.contact_keys import email_key, phone_key
 from chalicelib.storage import (
@@ -25,12 +26,16 @@ from chalicelib.storage import (
 
 _READ_AT_ONCE: Final = 100
 
+_NOT_ABOUT_PERSON: Final = ("key", "revision", "liftedBy")
+"""The fields of a contact that are no data about the person."""
+
 
 def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
     """Return all data that is stored about a customer, as JSON values.
 
-    The data consists of the data that an erasure deletes or anonymizes, and of the suppressions of
-    the addresses.
+    The data consists of the data that an erasure deletes or anonymizes, and of the last surveys and
+    the suppressions of the addresses.
+
     AWS requests: about 12, and one per 100 records.
 
     Raises:
@@ -51,7 +56,7 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
         "trackers": [_json(tracker) for tracker in trackers.of_customer(account_id, customer_id)],
         "messages": _messages([s.message_id for s in sent if s.message_id]),
         "importRows": _import_rows(account_id, digest),
-        "suppressedChannels": _suppressed_channels(account_id, customer),
+        "addresses": _addresses(account_id, customer),
     }
 
 
@@ -78,10 +83,15 @@ def _import_rows(account_id: str, digest: str | None) -> list[dict[str, Any]]:
     ]
 
 
-def _suppressed_channels(account_id: str, customer: Customer) -> dict[str, str]:
-    keys = (email_key(account_id, customer.email), phone_key(account_id, customer.phone_number))
-    return {
-        channel.value: reason.value
-        for contact in contacts.find_many([key for key in keys if key]).values()
-        for channel, reason in contact.suppressed.items()
+def _addresses(account_id: str, customer: Customer) -> dict[str, Any]:
+    """Return the last surveys and the suppression of each address, by channel."""
+    keys = {
+        Channel.EMAIL: email_key(account_id, customer.email),
+        Channel.SMS: phone_key(account_id, customer.phone_number),
     }
+    found = contacts.find_many([key for key in keys.values() if key])
+    addresses = {channel.value: _json(found[key]) for channel, key in keys.items() if key}
+    for contact in addresses.values():
+        for name in _NOT_ABOUT_PERSON:
+            del contact[name]
+    return addresses

@@ -131,9 +131,6 @@ def _contact_keys(account_id: str, customer: Customer) -> dict[Channel, str]:
 
 
 def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Erasure:
-    requested = AccountChange(
-        erasure.erased_at, f"erasure {erasure.id}", erasure.operator or "", None, "requested"
-    )
     customer_id = erasure.customer_id or ""
     own_key = contacts.contact_key(customer_hash(erasure.account_id, customer_id))
     with transaction() as write:
@@ -141,7 +138,9 @@ def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Era
         contacts.suppress_erased(write, erasure.account_id, erasure.contacts, erasure.erased_at)
         contacts.delete(write, own_key)
         if not is_replay:
-            account_changes.add(write, erasure.account_id, [requested])
+            subject, operator = f"erasure {erasure.id}", erasure.operator or ""
+            change = AccountChange(erasure.erased_at, subject, operator, None, "requested")
+            account_changes.add(write, erasure.account_id, [change])
     return erasure
 
 
@@ -257,7 +256,7 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> int:
         keys = _contact_keys(account_id, customer).items()
         new = {channel: key for channel, key in keys if key not in known}
         contacts.suppress_erased(write, account_id, new, erasure.erased_at)
-        erasures.count_customer(write, erasure, next_holder)
+        erasures.count_customer(write, erasure, next_holder, new)
 
     return retry_on_contention(
         lambda: int(customer_deletion.delete(account_id, customer_id, clock.now(), also))

@@ -19,7 +19,7 @@ def process_message_event(event: MessageEvent) -> SentMessage | None:
     Return the message, or None if its id is unknown: the event can arrive before the outcome of
     the message is stored. A repeated call has no further effect.
 
-    AWS requests: one, and about two for each recipient; one more if the recipient has an
+    AWS requests: one, and about two for each recipient; up to three more for a recipient with an
     international domain.
 
     Raises:

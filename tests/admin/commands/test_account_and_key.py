@@ -4,6 +4,7 @@ import json
 import logging
 from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import NoCredentialsError
@@ -118,9 +119,9 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
     assert authenticate(key, secret) == account
     with counted_calls() as calls:
         run("key", "revoke", key, "--yes")
-    assert calls.total() == 2
+    assert calls.total() == 3
     assert (
-        "Cost: two AWS requests; two more without --yes." in run("key", "revoke", "--help").stdout
+        "Cost: three AWS requests; two more without --yes." in run("key", "revoke", "--help").stdout
     )
     run("key", "revoke", key)
     (row,) = json.loads(run("key", "list", account, "--json").stdout)
@@ -133,11 +134,11 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
 
 def test_confirmations_name_account(questions: list[str]) -> None:
     account = new_account("Maison Lumen")
-    for options, requests in (((), 1), (("--yes",), 3)):
+    for options, requests in (((), 1), (("--yes",), 4)):
         with counted_calls() as calls:
             run("webhook-secret", "rotate", account, *options)
         assert calls.total() == requests
-    cost = "Cost: three AWS requests; one more without --yes."
+    cost = "Cost: four AWS requests; one more without --yes."
     assert cost in run("webhook-secret", "rotate", "--help").stdout
     with counted_calls() as calls:
         run("account", "set", account, "--retention-days", "30")
@@ -255,14 +256,15 @@ def test_account_history_sends_two_aws_requests() -> None:
     assert cost in run("account", "history", "--help").stdout
 
 
-def test_issuing_and_revoking_key_each_send_two_aws_requests() -> None:
+def test_issuing_and_revoking_key_each_send_three_aws_requests() -> None:
     account = new_account()
+    requests = ("sts.GetCallerIdentity", "dynamodb.GetItem", "dynamodb.TransactWriteItems")
     with counted_calls() as calls:
         key, _ = issue_key(account)
-    assert dict(calls) == {"dynamodb.GetItem": 1, "dynamodb.TransactWriteItems": 1}
+    assert dict(calls) == dict.fromkeys(requests, 1)
     with counted_calls() as calls:
         run("key", "revoke", key, "--yes")
-    assert dict(calls) == {"dynamodb.GetItem": 1, "dynamodb.TransactWriteItems": 1}
+    assert dict(calls) == dict.fromkeys(requests, 1)
 
 
 def test_account_set_keeps_retention_without_confirmation() -> None:
@@ -325,9 +327,7 @@ def test_account_set_reports_invalid_value(
 def test_operator_identity_is_os_user_if_sts_does_not_respond(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def failing(*_: object, **__: object) -> None:
-        raise NoCredentialsError
-
-    monkeypatch.setattr(identity.boto3, "client", failing)
+    sts = Mock(**{"get_caller_identity.side_effect": NoCredentialsError})
+    monkeypatch.setattr(identity.boto3, "client", lambda *_, **__: sts)
     monkeypatch.setattr(identity.getpass, "getuser", lambda: "anna")
     assert identity.operator_identity() == "OS user anna"

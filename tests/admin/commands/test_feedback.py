@@ -235,8 +235,8 @@ def test_delete_shows_feedback_before_confirmation(
     ]
     with counted_calls() as calls:
         run("feedback", "delete", contact.id, "--yes")
-    assert calls.total() == 3
-    cost = "Cost: three AWS requests; two more without --yes."
+    assert calls.total() == 4
+    cost = "Cost: four AWS requests; two more without --yes."
     assert cost in run("feedback", "delete", "--help").stdout
     unknown = run("feedback", "delete", contact.id)
     assert (unknown.exit_code, unknown.stderr) == (1, "Error: There is no feedback with this id.\n")

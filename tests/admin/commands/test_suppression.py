@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from admin import terminal
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.solicitation.channel import Channel
@@ -199,26 +200,44 @@ def test_more_customers_than_fit_into_transaction_are_changed(
     assert shown(shop)["isSuppressed"] is False
 
 
-def test_commands_send_number_of_aws_requests_in_help(shop: Shop, questions: list[str]) -> None:
+def test_export_of_customer_contains_suppression_of_address(shop: Shop) -> None:
+    customer_id = customer_of(shop)
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    result = run("customer", "export", shop.account_id, customer_id)
+    address = json.loads(result.stdout)["addresses"]["EMAIL"]
+    assert address["suppressed"] == {"EMAIL": "UNSUBSCRIBED"}
+    assert address["suppressedAt"]
+    assert {"key", "revision", "liftedBy"}.isdisjoint(address)
+
+
+def test_commands_send_number_of_aws_requests_in_help(
+    shop: Shop, questions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     customer_of(shop)
     shop.suppress(EMAIL, UNSUBSCRIBED)
     commands = {
         ("show", "--email", EMAIL): 3,
         ("show", "--phone", "+33612345678"): 4,
         ("lift", "--email", EMAIL): 3,
-        ("lift", "--email", EMAIL, "--yes"): 5,
+        ("lift", "--email", EMAIL, "--yes"): 6,
     }
     for words, cost in commands.items():
         forget_stage_secret()
         with counted_calls() as calls:
             run("suppression", words[0], shop.account_id, *words[1:])
         assert calls.total() == cost, words
+    monkeypatch.setattr(terminal.typer, "confirm", lambda *_, **__: True)
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    forget_stage_secret()
+    with counted_calls() as calls:
+        assert run("suppression", "lift", shop.account_id, "--email", EMAIL).exit_code == 0
+    assert calls.total() == 8
     (question,) = questions
     assert question.startswith(f"The address {EMAIL} is suppressed since ")
     assert question.endswith("Z (UNSUBSCRIBED). Lift the suppression?")
     costs = {
         "show": "Cost: three AWS requests; with --phone, four.",
-        "lift": "Cost: five AWS requests; three more without --yes.",
+        "lift": "Cost: six AWS requests; two more without --yes.",
     }
     for verb, cost_text in costs.items():
         assert cost_text in " ".join(run("suppression", verb, "--help").stdout.split())

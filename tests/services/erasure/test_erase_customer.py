@@ -161,6 +161,14 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
     assert [set(suppressed[key or ""].suppressed.values()) for key in keys] == [{"ERASED"}] * 4
 
 
+def test_receipt_names_channel_that_customer_gets_after_request(account: str, time: Time) -> None:
+    customer = create(account, email="zoe@example.test")
+    start_erasure(account, customer.id, OPERATOR)
+    customers.replace(account, customer.model_copy(update={"phone_number": "+33612345678"}))
+    ended = finish(account, customer.id, time)
+    assert build_receipt(ended)["suppressedChannels"] == ["EMAIL", "SMS"]
+
+
 def test_unknown_customer_cannot_be_erased(account: str) -> None:
     customer = create(account)
     with pytest.raises(NotFound):
