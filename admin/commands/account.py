@@ -125,8 +125,8 @@ def history(
 ) -> None:
     """List the last changes that operators made to the account, newest first.
 
-    The changes are those of settings, API keys and webhook secrets, erasures of customers, deleted
-    feedback, and lifted suppressions. Commands that only read data store nothing.
+    The history contains changes of settings, API keys and webhook secrets, requested erasures,
+    deleted feedback and lifted suppressions. Other commands are not recorded.
 
     Cost: two AWS requests, and one more per 3,000 changes.
     """
@@ -263,7 +263,7 @@ def _retention_question(account: str, days: int) -> str:
     count = count_old_feedback(account, days)
     at_least = "at least " if count >= MAX_COUNTED else ""
     return (
-        f"Anonymize all feedback of the account {name} that is older than {days} days?"
+        f"Anonymize all feedback older than {days} days in the account {name}?"
         f" Records that are older now: {at_least}{count:,}."
     )
 

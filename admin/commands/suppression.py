@@ -99,6 +99,6 @@ def _question(address: str, channel: Channel, contact: Contact) -> str:
         raise Conflict(contact.obstacle_to_lifting)
     since = cell_text(contact.suppressed_at)
     return (
-        f"The address {address} is suppressed since {since} ({contact.suppressed[channel].value})."
-        " Lift the suppression?"
+        f"The address {address} has been suppressed since {since}"
+        f" ({contact.suppressed[channel].value}). Lift the suppression?"
     )

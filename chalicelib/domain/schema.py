@@ -151,8 +151,9 @@ def format_timestamp(timestamp: datetime) -> str:
 
 
 MAX_JSON_LEVELS: Final = 100
-_PARSED_LEVELS: Final = 200
 """Maximum number of nested objects and arrays in a stored JSON value."""
+_PARSED_LEVELS: Final = 200
+"""Maximum number of nested objects and arrays that pydantic parses."""
 
 
 def _json_object(value: Any) -> Any:
@@ -169,8 +170,8 @@ def _json_object(value: Any) -> Any:
     except (TypeError, ValueError, RecursionError):
         raise PydanticCustomError(
             "wrong_type",
-            "Contains a value that JSON does not support, too many digits,"
-            f" or more than {MAX_JSON_LEVELS} levels.",
+            "Contains a value that JSON does not support, a number with too many digits,"
+            f" or more than {MAX_JSON_LEVELS} nested levels.",
         ) from None
     return value
 

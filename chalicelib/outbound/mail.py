@@ -61,7 +61,7 @@ def send_mail(mail: Mail) -> str:
         MessageNotSent: nothing was sent; the message can be sent later.
         OutcomeUnknown: the message may have been sent.
     """
-    sender, recipient = _own_address(mail.sender), _address(mail.to)
+    sender, recipient = _configured_address(mail.sender), _address(mail.to)
     content = mime(mail)
     with sending_errors():
         response = provider_client("ses").send_raw_email(
@@ -81,10 +81,10 @@ def mime(mail: Mail) -> bytes:
         ValueError: the unsubscribe link contains characters that a header must not contain.
     """
     message = EmailMessage(policy=_POLICY)
-    message["From"] = _own_address(mail.sender, mail.sender_name)
+    message["From"] = _configured_address(mail.sender, mail.sender_name)
     message["To"] = _address(mail.to)
     if mail.reply_to:
-        message["Reply-To"] = _own_address(mail.reply_to)
+        message["Reply-To"] = _configured_address(mail.reply_to)
     message["Subject"] = _header_text(mail.subject)
     message["Date"] = mail.date
     message["Auto-Submitted"] = "auto-generated"
@@ -114,16 +114,15 @@ def _header_text(text: str) -> str:
     return _CONTROLS.sub(" ", text).replace("=?", "= ?").strip()
 
 
-def _own_address(address: str, name: str = "") -> Address:
-    """Return the address of a stage or of a survey.
+def _configured_address(address: str, name: str = "") -> Address:
+    """Return the sender or the reply address. Operators configure both.
 
-    An invalid address is an error of the configuration: the message is sent after an operator
-    corrects it.
+    If the address is invalid, the message is deferred until an operator corrects it.
     """
     try:
         return _address(address, name)
     except MessageRejected as error:
-        raise MessageNotSent("invalid sender") from error
+        raise MessageNotSent("invalid sender or reply address") from error
 
 
 def _address(address: str, name: str = "") -> Address:

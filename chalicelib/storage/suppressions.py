@@ -80,7 +80,10 @@ class _AddWrites(Protocol):
 
 
 def _change_customers(waiting: list[str], at_most: int, add_writes: _AddWrites) -> None:
-    """Change customers in transactions of at most this number. Run at least one transaction."""
+    """Change the customers in transactions of at most ``at_most`` customers.
+
+    Run at least one transaction.
+    """
 
     def attempt() -> None:
         group = waiting[:at_most]

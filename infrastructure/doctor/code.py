@@ -5,7 +5,6 @@ from typing import Final
 
 from infrastructure import generate
 from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
-from infrastructure.doctor.data import DEPLOY
 from infrastructure.doctor.deployed import DeployedStage, allowed_by
 from infrastructure.doctor.findings import Problem, Skipped, differences, missing
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS
@@ -17,7 +16,7 @@ def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that the functions exist with the memory, time-out and concurrency of the manifest."""
     stage = deployed.stage
     names = map(deployed.function_name, FUNCTIONS)
-    yield from missing(names, deployed.functions, _deploy(deployed))
+    yield from missing(names, deployed.functions, deployed.deploy_fix)
     for function, name, configuration in deployed.stage_functions:
         expected = {
             "MemorySize": stage.memory_mb.get(function.name, function.memory_mb),
@@ -30,7 +29,7 @@ def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
             **configuration.get("Environment", {}).get("Variables", {}),
             **_reserved_concurrency(deployed, name),
         }
-        yield from differences(name, expected, actual, _deploy(deployed))
+        yield from differences(name, expected, actual, deployed.deploy_fix)
 
 
 def check_event_sources(deployed: DeployedStage) -> Iterator[Problem]:
@@ -42,7 +41,7 @@ def check_event_sources(deployed: DeployedStage) -> Iterator[Problem]:
         mapping = deployed.event_source(function.queue)
         resource = deployed.resource_name(function.queue.name)
         if mapping is None or mapping["FunctionArn"].rpartition(":")[2] != name:
-            yield Problem(resource, f"The queue does not invoke {name}.", _deploy(deployed))
+            yield Problem(resource, f"The queue does not invoke {name}.", deployed.deploy_fix)
             continue
         expected = {
             "State": "Enabled",
@@ -56,7 +55,7 @@ def check_event_sources(deployed: DeployedStage) -> Iterator[Problem]:
             **mapping,
             **mapping.get("ScalingConfig", {}),
         }
-        yield from differences(resource, expected, actual, _deploy(deployed))
+        yield from differences(resource, expected, actual, deployed.deploy_fix)
 
 
 def check_schedules(deployed: DeployedStage) -> Iterator[Problem]:
@@ -75,7 +74,7 @@ def check_schedules(deployed: DeployedStage) -> Iterator[Problem]:
             for rule in rules
         ):
             detail = f"No enabled rule invokes the function at {function.schedule}."
-            yield Problem(name, detail, f"Enable the rule in EventBridge. {_deploy(deployed)}")
+            yield Problem(name, detail, f"Enable the rule in EventBridge. {deployed.deploy_fix}")
 
 
 def check_policies(deployed: DeployedStage) -> Iterator[Problem]:
@@ -88,7 +87,7 @@ def check_policies(deployed: DeployedStage) -> Iterator[Problem]:
             "has the additional permission": actual - expected,
         }.items():
             for action, resource in sorted(permissions):
-                yield Problem(name, f"The role {word} {action} on {resource}.", _deploy(deployed))
+                yield Problem(name, f"The role {word} {action} on {resource}.", deployed.deploy_fix)
 
 
 def check_throttling(deployed: DeployedStage) -> Iterator[Problem]:
@@ -99,7 +98,7 @@ def check_throttling(deployed: DeployedStage) -> Iterator[Problem]:
     resource = f"gateway stage {deployed.stage.name}"
     settings = deployed.method_settings
     if settings is None:
-        yield Problem(resource, "The gateway's stage does not exist.", _deploy(deployed))
+        yield Problem(resource, "The gateway's stage does not exist.", deployed.deploy_fix)
         return
     submit = (limits.submit_rate, limits.submit_burst)
     expected = {
@@ -109,13 +108,9 @@ def check_throttling(deployed: DeployedStage) -> Iterator[Problem]:
     for method, (rate, burst) in expected.items():
         wanted = {"throttlingRateLimit": rate, "throttlingBurstLimit": burst}
         actual = settings.get(method, {})
-        yield from differences(f"{resource}, {method}", wanted, actual, _deploy(deployed))
+        yield from differences(f"{resource}, {method}", wanted, actual, deployed.deploy_fix)
 
 
 def _reserved_concurrency(deployed: DeployedStage, function: str) -> dict[str, int]:
     concurrency = deployed.client("lambda").get_function_concurrency(FunctionName=function)
     return {name: value for name, value in concurrency.items() if name.startswith("Reserved")}
-
-
-def _deploy(deployed: DeployedStage) -> str:
-    return DEPLOY.format(stage=deployed.stage.name)

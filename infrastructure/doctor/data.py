@@ -7,7 +7,6 @@ from typing import Any, Final
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, differences, missing
 
-DEPLOY: Final = "Deploy the stage: make deploy STAGE={stage}."
 _UPDATE_STACK: Final = (
     "Detect the drift of the data stack in CloudFormation, and correct the resource to match"
     " infrastructure/data.yaml."
@@ -25,9 +24,7 @@ _INDEX: Final = (
 
 def check_tables(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that the tables exist with the keys, billing mode and protection of the template."""
-    yield from missing(
-        deployed.expected_tables, deployed.tables, DEPLOY.format(stage=deployed.stage.name)
-    )
+    yield from missing(deployed.expected_tables, deployed.tables, deployed.deploy_fix)
     for name, table in deployed.tables.items():
         expected = deployed.expected_tables[name]
         actual = {
@@ -94,9 +91,7 @@ def check_time_to_live(deployed: DeployedStage) -> Iterator[Problem]:
 
 def check_queues(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that the queues exist with the time-outs, retention and encryption of the template."""
-    yield from missing(
-        deployed.expected_queues, deployed.queues, DEPLOY.format(stage=deployed.stage.name)
-    )
+    yield from missing(deployed.expected_queues, deployed.queues, deployed.deploy_fix)
     for name, attributes in deployed.queues.items():
         properties = deployed.expected_queues[name]
         expected = {

@@ -13,6 +13,11 @@ from infrastructure.doctor.template import ResolvedTemplate
 from infrastructure.functions import FUNCTIONS, Function, Stage
 
 _REST_API: Final = "feedback"
+_DEPLOY: Final = "Deploy the stage: make deploy STAGE={stage}."
+_DEPLOY_LOCALLY: Final = (
+    "Deploy changes: make up. If the problem remains, delete the local cloud's data and create the"
+    " local cloud again: make stop, rm -r .local/state, make up."
+)
 
 
 class DeployedStage:
@@ -22,6 +27,12 @@ class DeployedStage:
         self.stage = stage
         self.template = ResolvedTemplate(stage.name)
         self._clients: dict[str, Any] = {}
+
+    @property
+    def deploy_fix(self) -> str:
+        """How to deploy a missing or changed resource of the stage."""
+        is_local = self.stage.name == code_stack.STAGE
+        return _DEPLOY_LOCALLY if is_local else _DEPLOY.format(stage=self.stage.name)
 
     def client(self, service: str) -> Any:
         """Return a client of an AWS service in the region of the stage."""

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from chalicelib.domain.solicitation.mail_domain import domain_of
 from chalicelib.queues import MESSAGE_EVENTS
-from infrastructure.doctor.data import DEPLOY
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped, differences
 from infrastructure.doctor.senders import SENDER
@@ -36,8 +35,7 @@ def check_topic(deployed: DeployedStage) -> Iterator[Problem]:
     name = deployed.resource_name(MESSAGE_EVENTS.name)
     arn = deployed.topics.get(name)
     if arn is None:
-        fix = DEPLOY.format(stage=deployed.stage.name)
-        yield Problem(name, "The topic does not exist.", fix)
+        yield Problem(name, "The topic does not exist.", deployed.deploy_fix)
         return
     topic = deployed.client("sns").get_topic_attributes(TopicArn=arn)["Attributes"]
     queue = deployed.queues.get(name, {})
@@ -64,8 +62,9 @@ def _subscription_problems(deployed: DeployedStage, name: str, arn: str) -> Iter
         if subscription["Protocol"] == "sqs" and _name(subscription["Endpoint"]) == name
     ]
     if not subscriptions:
-        fix = DEPLOY.format(stage=deployed.stage.name)
-        yield Problem(name, "The topic does not send its messages to the queue.", fix)
+        yield Problem(
+            name, "The topic does not send its messages to the queue.", deployed.deploy_fix
+        )
     for subscription in subscriptions:
         actual = sns.get_subscription_attributes(SubscriptionArn=subscription)["Attributes"]
         expected = {"RawMessageDelivery": "true"}

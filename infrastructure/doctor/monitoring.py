@@ -6,7 +6,6 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from chalicelib.domain import clock
-from infrastructure.doctor.data import DEPLOY
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped, differences, missing
 
@@ -20,8 +19,7 @@ _CLOCK: Final = "Synchronize the clock of this machine (NTP)."
 def check_alarms(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that every alarm exists, watches its metric and notifies the alarm topic."""
     expected_alarms = deployed.template.by_name("AWS::CloudWatch::Alarm", "AlarmName")
-    deploy = DEPLOY.format(stage=deployed.stage.name)
-    yield from missing(expected_alarms, deployed.alarms, deploy)
+    yield from missing(expected_alarms, deployed.alarms, deployed.deploy_fix)
     for name, expected in expected_alarms.items():
         if alarm := deployed.alarms.get(name):
             wanted = {"ActionsEnabled": True, **_comparable(expected)}
@@ -35,7 +33,7 @@ def check_recipients(deployed: DeployedStage) -> Iterator[Problem]:
     topic = deployed.resource_name("alarms")
     arn = deployed.topics.get(topic)
     if arn is None:
-        yield Problem(topic, "The topic does not exist.", DEPLOY.format(stage=deployed.stage.name))
+        yield Problem(topic, "The topic does not exist.", deployed.deploy_fix)
         return
     sns = deployed.client("sns")
     subscriptions = sns.list_subscriptions_by_topic(TopicArn=arn)["Subscriptions"]
@@ -58,7 +56,7 @@ def check_logs(deployed: DeployedStage) -> Iterator[Problem]:
         for group in page["logGroups"]
     }
     expected = deployed.template.by_name("AWS::Logs::LogGroup", "LogGroupName")
-    yield from missing(expected, groups, DEPLOY.format(stage=deployed.stage.name))
+    yield from missing(expected, groups, deployed.deploy_fix)
     for name in expected.keys() & groups.keys():
         days = expected[name]["RetentionInDays"]
         fix = (

@@ -74,7 +74,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "brand": (_UUID, demo_id("brand lumen")),
     "language": ({"type": "string"}, "fr"),
     "code": ({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}, short_tracker(TRACKER)),
-    "token": ({"type": "string"}, "7qLkV2c0QmB1c2Ug"),
+    "token": ({"type": "string"}, "TOKEN"),
     "digest": ({"type": "string"}, asset_hash("page.js")),
     "name": ({"type": "string", "enum": list(MEDIA_TYPES)}, "page.js"),
     "partial": ({"type": "boolean", "default": False}, True),
@@ -206,7 +206,7 @@ def _parameter(path: str, name: str, description: str, recorded: dict[str, str])
     return {
         "name": name,
         "in": "path" if in_path else "header" if name[0].isupper() else "query",
-        "required": in_path or name in ("id", "survey"),
+        "required": in_path or name in ("id", "survey", "token"),
         "description": description,
         "schema": schema,
         "example": example,

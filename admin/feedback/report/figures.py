@@ -18,7 +18,7 @@ RATINGS: Final = range(11)
 _COMMENTS: Final = 4
 _MIN_COMMENT: Final = 15
 _Z: Final = 1.96
-"""The quantile of the standard normal distribution for a 95 % confidence interval."""
+"""The quantile of the standard normal distribution for a 95% confidence interval."""
 
 BANDS: Final = {
     "Low ratings (0 to 6)": range(7),
@@ -40,7 +40,7 @@ class Breakdown(StrEnum):
 
 @dataclass(frozen=True)
 class Nps:
-    """A Net Promoter Score, from -100 to 100, with its 95 % confidence interval."""
+    """A Net Promoter Score, from -100 to 100, with its 95% confidence interval."""
 
     score: float
     low: float

@@ -26,7 +26,10 @@ class MessageRejected(SendingError):
 
 
 class MessageNotSent(SendingError):
-    """The message was not sent: throttling, an exhausted quota, or a failed connection."""
+    """The message was not sent.
+
+    The cause: throttling, an exhausted quota, a failed connection, or a missing or invalid sender.
+    """
 
 
 class OutcomeUnknown(SendingError):

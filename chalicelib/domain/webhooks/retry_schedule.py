@@ -1,6 +1,6 @@
 """Retry schedule of failed webhook attempts.
 
-The delays between attempts are 1, 6, 36 and 216 minutes and then six hours each, plus up to 15 % of
+The delays between attempts are 1, 6, 36 and 216 minutes and then six hours each, plus up to 15% of
 jitter. Eight attempts take about 24 hours.
 """
 

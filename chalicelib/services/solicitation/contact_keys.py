@@ -18,9 +18,13 @@ def phone_key(account_id: str, phone_number: str | None) -> str | None:
     Numbers are compared in the format E.164. A number that is not valid in the account's default
     region is compared by its digits.
     """
-    number = valid_number(account_id, phone_number) or phone_number
-    contact_hash = phone_hash(account_id, number)
+    contact_hash = phone_contact_hash(account_id, phone_number)
     return contact_key(contact_hash) if contact_hash else None
+
+
+def phone_contact_hash(account_id: str, phone_number: str | None) -> str | None:
+    """Return the contact hash of a phone number in E.164, or of its digits if it is invalid."""
+    return phone_hash(account_id, valid_number(account_id, phone_number) or phone_number)
 
 
 def valid_number(account_id: str, phone_number: str | None) -> str | None:

@@ -2,12 +2,12 @@
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.services.accounts.manage import require_account
-from chalicelib.services.solicitation.contact_keys import valid_number
+from chalicelib.services.solicitation.contact_keys import phone_contact_hash
 from chalicelib.storage import contacts, suppressions
 
 
@@ -28,8 +28,7 @@ def lift_suppression(account_id: str, channel: Channel, address: str, operator: 
     """Lift the suppression of an address. Return the contact as it was before.
 
     The opt-ins of customers do not change: a customer must give the consent again. Four AWS
-    requests for an e-mail address and for a phone number; another one reads the secret of the
-    stage.
+    requests, and one more to read the secret of the stage.
 
     Args:
         operator: the identity of the operator, for the audit.
@@ -52,4 +51,4 @@ def lift_suppression(account_id: str, channel: Channel, address: str, operator: 
 def _contact_hash(account_id: str, channel: Channel, address: str) -> str:
     if channel is Channel.EMAIL:
         return email_hash(account_id, address) or ""
-    return phone_hash(account_id, valid_number(account_id, address) or address) or ""
+    return phone_contact_hash(account_id, address) or ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from chalice import Blueprint, Response
 
 from chalicelib.web.cacheable import cacheable
-from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
+from chalicelib.web.openapi.operation import operation
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
 from chalicelib.web.query import query_errors
 
@@ -26,6 +26,11 @@ _LANGUAGE: Final = {
 }
 _VIEW_PARAMETERS: Final = _LANGUAGE | {
     "If-None-Match": "The `ETag` of an earlier response. If nothing has changed, the status is 304."
+}
+_IDEMPOTENCY_KEY: Final = {
+    "Idempotency-Key": "Makes retries safe. Use a new key of 1 to 255 printable ASCII characters"
+    " for each submission. A second request with the same key and the same input stores nothing and"
+    " gets the response of the first request."
 }
 _ANSWERS: Final = (
     " Answers to hidden fields are ignored; every visible required field must be answered."
@@ -65,7 +70,7 @@ def view_contact_form(request: PublicRequest) -> Response:
     tag=_TAG,
     summary="Submit a contact form",
     description=f"Stores a respondent's answers to a contact form.{_ANSWERS}",
-    parameters=IDEMPOTENCY_KEY | _LANGUAGE,
+    parameters=_IDEMPOTENCY_KEY | _LANGUAGE,
     body="feedback.submission.ContactFormSubmission",
     body_description=_SUBMISSION,
     returns="The answers are stored.",
@@ -129,7 +134,7 @@ def view_survey(request: PublicRequest) -> Response:
     summary="Submit a survey",
     description=f"Stores a respondent's answers to a survey.{_ANSWERS} A tracker is valid for one"
     " submission.",
-    parameters=IDEMPOTENCY_KEY | _LANGUAGE,
+    parameters=_IDEMPOTENCY_KEY | _LANGUAGE,
     body="feedback.submission.SurveySubmission",
     body_description=_SUBMISSION,
     response="feedback.submission.SurveySubmitted",

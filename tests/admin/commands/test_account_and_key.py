@@ -145,7 +145,7 @@ def test_confirmations_name_account(questions: list[str]) -> None:
     assert calls.total() == 3
     assert questions == [
         "Replace the secret that signs the webhooks of the account Maison Lumen?",
-        "Anonymize all feedback of the account Maison Lumen that is older than 30 days?"
+        "Anonymize all feedback older than 30 days in the account Maison Lumen?"
         " Records that are older now: 0.",
     ]
 

@@ -160,7 +160,7 @@ def test_suppression_that_changes_during_lifting_is_kept(
     assert shown(shop)["reason"] == "COMPLAINT"
 
 
-def test_repeated_bounce_keeps_reason_and_time(shop: Shop, time: Time) -> None:
+def test_bounce_after_unsubscription_keeps_reason_and_time(shop: Shop, time: Time) -> None:
     shop.suppress(EMAIL, UNSUBSCRIBED)
     before = shown(shop)
     time.ahead += timedelta(hours=1)
@@ -233,7 +233,7 @@ def test_commands_send_number_of_aws_requests_in_help(
         assert run("suppression", "lift", shop.account_id, "--email", EMAIL).exit_code == 0
     assert calls.total() == 8
     (question,) = questions
-    assert question.startswith(f"The address {EMAIL} is suppressed since ")
+    assert question.startswith(f"The address {EMAIL} has been suppressed since ")
     assert question.endswith("Z (UNSUBSCRIBED). Lift the suppression?")
     costs = {
         "show": "Cost: three AWS requests; with --phone, four.",

@@ -284,7 +284,7 @@ def test_invalid_phone_number_receives_no_text_message() -> None:
         ("zoe@bücher.example", "EMAIL"),
     ],
 )
-def test_address_that_mail_cannot_be_sent_to_is_no_channel(email: str, expected: str) -> None:
+def test_email_channel_requires_address_that_ses_supports(email: str, expected: str) -> None:
     assert outcome(facts(recipient=recipient(email=email))) == expected
 
 

@@ -15,7 +15,7 @@ from chalicelib.domain import clock
 from chalicelib.settings import settings
 from infrastructure.doctor import data, monitoring
 from infrastructure.doctor.deployed import DeployedStage
-from infrastructure.doctor.examine import CHECKS, examine
+from infrastructure.doctor.examine import CHECKS, examine, stage_named
 from infrastructure.doctor.findings import Report, Skipped
 from infrastructure.doctor.message_events import (
     check_notifications,
@@ -211,6 +211,15 @@ def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage() ->
         for check, found in problems.items()
     } == BROKEN
     assert all(problem["fix"] for found in problems.values() for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("stage", "command"), [("local", "make up"), ("dev", "make deploy STAGE=dev.")]
+)
+def test_fix_contains_command_that_deploys_stage(stage: str, command: str) -> None:
+    fix = DeployedStage(stage_named(stage)).deploy_fix
+    assert command in fix
+    assert ("make deploy" in fix) == (stage != "local")
 
 
 @pytest.mark.usefixtures("_aws")

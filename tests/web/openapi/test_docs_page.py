@@ -120,6 +120,13 @@ def test_every_operation_in_docs_page_has_curl_command(
     assert ("-F" in words) == (method == "post" and path.endswith("/submit"))
 
 
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_unsubscribe_command_contains_placeholder_token(method: str) -> None:
+    path = "/public/unsubscribe"
+    command = DOCS.curl(path, method, DOCUMENT["paths"][path][method])
+    assert f'"$BASE_URL{path}?token=TOKEN"' in command
+
+
 def test_html_in_descriptions_is_escaped() -> None:
     assert prose("a <b>\n\n`<i>` & **x**") == (
         "<p>a &lt;b&gt;</p><p><code>&lt;i&gt;</code> &amp; <strong>x</strong></p>"
