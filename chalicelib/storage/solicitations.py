@@ -285,6 +285,25 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
         raise Contention(condition_failed=True)
 
 
+def postpone(solicitation: Solicitation, reason: str, now: datetime) -> None:
+    """Defer a solicitation before it is claimed. One request.
+
+    Raises:
+        Contention: the solicitation is no longer open or has changed since it was loaded.
+    """
+    row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
+    deferrals = solicitation.deferrals + 1
+    actions: list[Action] = [
+        SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
+        SolicitationRow.held_until.remove(),
+        SolicitationRow.reason.set(reason),
+        SolicitationRow.deferrals.set(deferrals),
+        SolicitationRow.due_at.set(due_after_deferral(now, deferrals)),
+    ]
+    if not try_write(lambda: row.update(actions, condition=unchanged)):
+        raise Contention(condition_failed=True)
+
+
 def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
     """Claim a solicitation in this transaction.
 

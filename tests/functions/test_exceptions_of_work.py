@@ -17,37 +17,45 @@ from chalicelib.services.customers.import_chunk import ChunkOutcome
 from infrastructure.functions import FUNCTIONS
 
 ACCOUNT = {"accountId": "a"}
-WORKERS: dict[str, tuple[Any, str, Any, dict[str, Any]]] = {
+WORKERS: dict[str, tuple[Any, Any, str, Any, dict[str, Any]]] = {
     "import": (
+        import_customers.import_customers,
         import_customers,
         "import_chunk",
         ChunkOutcome.FAILED,
         {"importId": "i", "part": "p", "pairs": [], "queuedAt": 0},
     ),
-    "feedback": (process_feedback, "process", False, {"feedbackId": "f"}),
+    "feedback": (
+        process_feedback.process_feedback,
+        process_feedback,
+        "process",
+        False,
+        {"feedbackId": "f"},
+    ),
     "webhook": (
+        send_webhook.send_webhook,
         send_webhook.deliveries,
         "send_webhook",
         False,
         {"executionId": "e", "workflowId": "w", "actionId": "a"},
     ),
     "solicitation": (
+        send_survey.send_survey,
         send_survey.surveys,
         "send_survey",
         False,
         {"solicitationId": "s", "customerId": "c"},
     ),
-    "erasure": (erase_customer, "continue_erasure", False, {"erasureId": "e"}),
+    "erasure": (
+        erase_customer.erase_customer,
+        erase_customer,
+        "continue_erasure",
+        False,
+        {"erasureId": "e"},
+    ),
 }
-"""By kind of work: the module to patch, its function that does the work, the result of
+"""By kind of work: the handler, the module to patch, its function that does the work, the result of
 `record_failure`, and the content of a message."""
-HANDLERS = {
-    "import": import_customers.import_customers,
-    "feedback": process_feedback.process_feedback,
-    "webhook": send_webhook.send_webhook,
-    "solicitation": send_survey.send_survey,
-    "erasure": erase_customer.erase_customer,
-}
 
 
 def test_workers_cover_every_kind_of_work() -> None:
@@ -61,12 +69,12 @@ def test_exception_of_work_is_published_as_metric(
     def fail(*_: object) -> None:
         raise RuntimeError("defect")
 
-    module, work, recorded, content = WORKERS[kind]
+    handler, module, work, recorded, content = WORKERS[kind]
     monkeypatch.setattr(module, work, fail)
     monkeypatch.setattr(module, "record_failure", lambda *_: recorded)
     monkeypatch.setattr(send_webhook.deliveries, "prefetch", lambda _: None)
     record = {"messageId": "1", "body": json.dumps(ACCOUNT | content), "attributes": {}}
-    assert HANDLERS[kind](SQSEvent({"Records": [record]}, None)) == {"batchItemFailures": []}
+    assert handler(SQSEvent({"Records": [record]}, None)) == {"batchItemFailures": []}
     (line,) = [vars(r) for r in caplog.records if "raised an exception" in r.message]
     (described,) = line["_aws"]["CloudWatchMetrics"]
     assert (line["work"], line["exceptions"]) == (kind, 1)

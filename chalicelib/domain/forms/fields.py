@@ -36,7 +36,7 @@ class FieldTraits(Part):
         default=0,
         ge=0,
         le=MAX_INDEX,
-        description="Row in which the field is displayed.",
+        description="Row of the field, within its group if it has one.",
         examples=[1],
     )
     horizontal_index: int = Field(

@@ -28,7 +28,8 @@ class MessageRejected(SendingError):
 class MessageNotSent(SendingError):
     """The message was not sent.
 
-    The cause: throttling, an exhausted quota, a failed connection, or a missing or invalid sender.
+    The cause: throttling, an exhausted quota, a failed connection, an unavailable database, or an
+    error of the configuration, such as an invalid sender.
     """
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from chalicelib.domain.customers.contact_hash import pair_hash
+from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import NotFound
@@ -27,7 +27,7 @@ from chalicelib.storage import (
 _READ_AT_ONCE: Final = 100
 
 _NOT_ABOUT_PERSON: Final = ("key", "revision", "liftedBy")
-"""The fields of a contact that are no data about the person."""
+"""Names of a contact's fields that contain no data about the person."""
 
 
 def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
@@ -56,6 +56,7 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
         "trackers": [_json(tracker) for tracker in trackers.of_customer(account_id, customer_id)],
         "messages": _messages([s.message_id for s in sent if s.message_id]),
         "importRows": _import_rows(account_id, digest),
+        "lastSurveys": _last_surveys(account_id, customer_id),
         "addresses": _addresses(account_id, customer),
     }
 
@@ -81,6 +82,12 @@ def _import_rows(account_id: str, digest: str | None) -> list[dict[str, Any]]:
         for chunk in imports.unfinished_with_pair(account_id, digest)
         for row in imports.rows_with_pair(chunk, digest)
     ]
+
+
+def _last_surveys(account_id: str, customer_id: str) -> Any:
+    """Return the last survey of the customer record in each scope."""
+    key = contacts.contact_key(customer_hash(account_id, customer_id))
+    return _json(contacts.find_many([key])[key])["solicited"]
 
 
 def _addresses(account_id: str, customer: Customer) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
 from chalicelib.log import logger
+from chalicelib.metrics import metric_fields
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.storage import contacts, customers, solicitations, trackers
@@ -90,8 +91,8 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
     """Decide about a pending solicitation, and send its message if the decision is to send now.
 
     AWS requests: five if the message is sent (two to read the facts, claim, message, outcome),
-    three if it is skipped or held, four if the customer has already answered, two if there is
-    nothing to do.
+    three if it is skipped, held or deferred because the URL of links cannot be read, four if the
+    customer has already answered, two if there is nothing to do.
 
     Raises:
         Unavailable: the database throttles or does not respond, or contention persists. If this
@@ -141,8 +142,13 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
         case Hold():
             solicitations.hold(solicitation, decision.until, decision.reason, now)
             return SendingOutcome.HELD
-    # The links of the message contain this URL. It is cached, so nothing is read after the claim.
-    public_base_url()
+    # The links of the message contain this URL. It is cached, so normally nothing is read after
+    # the claim.
+    try:
+        public_base_url()
+    except Unavailable:
+        solicitations.postpone(solicitation, "public base URL unavailable", now)
+        return SendingOutcome.DEFERRED
     if time_left_s() < _CLAIM_S:
         return SendingOutcome.DEFERRED
     return _claim_unanswered(case, decision, token)
@@ -268,7 +274,11 @@ def _send(claimed: _Claimed) -> SendingOutcome:
             return _store_failure(claimed, SolicitationState.UNKNOWN, error.reason)
         except Exception as error:
             # The exception may have been raised before or after sending.
-            logger.exception("survey raised an exception", solicitation_id=claimed.solicitation.id)
+            logger.exception(
+                "survey raised an exception",
+                solicitation_id=claimed.solicitation.id,
+                **metric_fields("work", "solicitation", exceptions=1),
+            )
             reason = type(error).__name__
             return _store_failure(claimed, SolicitationState.UNKNOWN, reason)
         return _store_sent(claimed, message_id)

@@ -178,6 +178,8 @@ def test_survey_is_not_claimed_while_url_of_links_is_unavailable(
     )
     solicitation = stored(purchase)
     assert (solicitation.state.value, solicitation.tracker_id) == ("PENDING", None)
+    assert solicitation.reason == "public base URL unavailable"
+    assert solicitation.processed_at
     assert len(provider.sent) == sent_before
 
 
