@@ -86,6 +86,19 @@ def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
         return None, False
 
 
+EmailOption = Annotated[
+    str | None,
+    typer.Option(help="The e-mail address. Case is ignored.", parser=parse_email, metavar="EMAIL"),
+]
+PhoneOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The phone number, in national or international notation.",
+        parser=parse_phone,
+        metavar="NUMBER",
+    ),
+]
+
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 

@@ -10,7 +10,7 @@ from admin.commands.account import AccountArgument, id_argument
 from admin.commands.erasure import show_receipt
 from admin.feedback.output_file import replaced_file
 from admin.identity import operator_identity
-from admin.options import YesOption, example, parse_email, parse_phone
+from admin.options import EmailOption, PhoneOption, YesOption, example
 from admin.terminal import (
     cell_text,
     confirm,
@@ -53,20 +53,8 @@ app = typer.Typer(help="Find, show, export and erase customers.", no_args_is_hel
 )
 def find(
     account: AccountArgument,
-    email: Annotated[
-        str | None,
-        typer.Option(
-            help="The e-mail address. Case is ignored.", parser=parse_email, metavar="EMAIL"
-        ),
-    ] = None,
-    phone: Annotated[
-        str | None,
-        typer.Option(
-            help="The phone number, in national or international notation.",
-            parser=parse_phone,
-            metavar="NUMBER",
-        ),
-    ] = None,
+    email: EmailOption = None,
+    phone: PhoneOption = None,
     name: Annotated[
         str | None,
         typer.Option(

@@ -1,12 +1,10 @@
 """The command ``suppression``: show and lift the suppression of an address."""
 
-from typing import Annotated
-
 import typer
 
 from admin.commands.account import AccountArgument
 from admin.identity import operator_identity
-from admin.options import YesOption, example, parse_email, parse_phone
+from admin.options import EmailOption, PhoneOption, YesOption, example
 from admin.terminal import cell_text, confirm, notices, show_record
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel
@@ -14,19 +12,6 @@ from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.services.solicitation.suppressions import find_contact, lift_suppression
 
 app = typer.Typer(help="Show and lift the suppression of an address.", no_args_is_help=True)
-
-EmailOption = Annotated[
-    str | None,
-    typer.Option(help="The e-mail address. Case is ignored.", parser=parse_email, metavar="EMAIL"),
-]
-PhoneOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The phone number, in national or international notation.",
-        parser=parse_phone,
-        metavar="NUMBER",
-    ),
-]
 
 
 @app.command(

@@ -274,15 +274,8 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
-    actions: list[Action] = [
-        SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
-        SolicitationRow.held_until.set(format_timestamp(until)),
-        SolicitationRow.reason.set(reason),
-        SolicitationRow.due_at.set(ceil(until.timestamp())),
-    ]
-    if not try_write(lambda: row.update(actions, condition=unchanged)):
-        raise Contention(condition_failed=True)
+    held_until = SolicitationRow.held_until.set(format_timestamp(until))
+    _decide_later(solicitation, ceil(until.timestamp()), reason, now, held_until)
 
 
 def postpone(solicitation: Solicitation, reason: str, now: datetime) -> None:
@@ -291,14 +284,26 @@ def postpone(solicitation: Solicitation, reason: str, now: datetime) -> None:
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
     deferrals = solicitation.deferrals + 1
+    _decide_later(
+        solicitation,
+        due_after_deferral(now, deferrals),
+        reason,
+        now,
+        SolicitationRow.held_until.remove(),
+        SolicitationRow.deferrals.set(deferrals),
+    )
+
+
+def _decide_later(
+    solicitation: Solicitation, due_at: int, reason: str, now: datetime, *also: Action
+) -> None:
+    row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
     actions: list[Action] = [
         SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
-        SolicitationRow.held_until.remove(),
         SolicitationRow.reason.set(reason),
-        SolicitationRow.deferrals.set(deferrals),
-        SolicitationRow.due_at.set(due_after_deferral(now, deferrals)),
+        SolicitationRow.due_at.set(due_at),
+        *also,
     ]
     if not try_write(lambda: row.update(actions, condition=unchanged)):
         raise Contention(condition_failed=True)

@@ -10,9 +10,8 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import Resource
-from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.services.customers.tags import with_tags
-from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.services.solicitation.contact_keys import address_keys
 from chalicelib.storage import (
     contacts,
     customers,
@@ -92,12 +91,9 @@ def _last_surveys(account_id: str, customer_id: str) -> Any:
 
 def _addresses(account_id: str, customer: Customer) -> dict[str, Any]:
     """Return the last surveys and the suppression of each address, by channel."""
-    keys = {
-        Channel.EMAIL: email_key(account_id, customer.email),
-        Channel.SMS: phone_key(account_id, customer.phone_number),
-    }
-    found = contacts.find_many([key for key in keys.values() if key])
-    addresses = {channel.value: _json(found[key]) for channel, key in keys.items() if key}
+    keys = address_keys(account_id, customer)
+    found = contacts.find_many(keys.values())
+    addresses = {channel.value: _json(found[key]) for channel, key in keys.items()}
     for contact in addresses.values():
         for name in _NOT_ABOUT_PERSON:
             del contact[name]

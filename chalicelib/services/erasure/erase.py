@@ -23,8 +23,7 @@ from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.services.solicitation.contact_keys import address_keys
 from chalicelib.settings import settings
 from chalicelib.storage import (
     account_changes,
@@ -109,7 +108,7 @@ def _new_erasure(
         pair = pair_of(customer.email, customer.phone_number)
         contact_hash = pair_hash(account_id, pair.digest if pair else None)
         pair_contact = contacts.contact_key(contact_hash) if contact_hash else None
-        keys |= _contact_keys(account_id, customer)
+        keys |= address_keys(account_id, customer)
     return Erasure(
         id=erasure_id,
         account_id=account_id,
@@ -120,14 +119,6 @@ def _new_erasure(
         contacts=keys,
         operator=operator,
     )
-
-
-def _contact_keys(account_id: str, customer: Customer) -> dict[Channel, str]:
-    keys = {
-        Channel.EMAIL: email_key(account_id, customer.email),
-        Channel.SMS: phone_key(account_id, customer.phone_number),
-    }
-    return {channel: key for channel, key in keys.items() if key}
 
 
 def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Erasure:
@@ -253,7 +244,7 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> int:
 
     def also(write: Any, customer: Customer, next_holder: str | None) -> None:
         known = erasure.contacts.values()
-        keys = _contact_keys(account_id, customer).items()
+        keys = address_keys(account_id, customer).items()
         new = {channel: key for channel, key in keys if key not in known}
         contacts.suppress_erased(write, account_id, new, erasure.erased_at)
         erasures.count_customer(write, erasure, next_holder, new)

@@ -1,9 +1,20 @@
 """Derive the contacts of customers: keyed hashes of their ids and normalized addresses."""
 
 from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import e164
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.storage.contacts import contact_key
+
+
+def address_keys(account_id: str, customer: Customer) -> dict[Channel, str]:
+    """Return the key of the contact of each address that the customer has."""
+    keys = {
+        Channel.EMAIL: email_key(account_id, customer.email),
+        Channel.SMS: phone_key(account_id, customer.phone_number),
+    }
+    return {channel: key for channel, key in keys.items() if key}
 
 
 def email_key(account_id: str, email: str | None) -> str | None:

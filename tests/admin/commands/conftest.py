@@ -1,22 +1,5 @@
 """Fixtures for tests of commands that concern surveys."""
 
-import pytest
+from tests.services.solicitation.conftest import provider, shop
 
-from chalicelib.services.solicitation import send_survey
-from tests.services.moved_time import Time
-from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop, open_shop
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
-    """Replace the provider of messages."""
-    provider = Provider()
-    monkeypatch.setattr(send_survey, "send_message", provider.send)
-    return provider
-
-
-@pytest.fixture
-def shop(account: str, time: Time, provider: Provider) -> Shop:
-    """Create an account with one store and one survey. The test's provider gets its messages."""
-    return open_shop()
+__all__ = ["provider", "shop"]
