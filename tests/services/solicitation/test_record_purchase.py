@@ -182,6 +182,7 @@ def test_invalid_message_moves_to_dead_letter_queue(shop: Shop, change: dict[str
     ("change", "external_id", "reasons"),
     [
         ({"externalId": "A-1", "date": "yesterday"}, "A-1", ["/date invalid_timestamp"]),
+        ({"externalId": "x" * 255, "date": "now"}, "x" * 255, ["/date invalid_timestamp"]),
         ({"externalId": "x" * 256}, "x" * 255, ["/externalId too_long"]),
         ({"externalId": 7}, None, ["/externalId wrong_type"]),
         (
