@@ -105,7 +105,10 @@ class DueRetention:
 
 
 def list_due_retention(now: datetime) -> list[DueRetention]:
-    """Load the accounts whose retention is due. Reads the whole table, with one request per MB."""
+    """Load the accounts whose retention is due, the longest overdue first.
+
+    Reads the whole table, with one request per MB.
+    """
     rows = AccountRow.scan(AccountRow.retention_due_at <= int(now.timestamp()))
     return [
         DueRetention(
@@ -113,7 +116,7 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
             days,
             datetime.fromisoformat(row.anonymized_until) if row.anonymized_until else None,
         )
-        for row in rows
+        for row in sorted(rows, key=lambda row: row.retention_due_at)
         if (days := _settings(row).retention_days)
     ]
 

@@ -17,7 +17,8 @@ def public_base_url() -> str:
     One AWS request if it is not cached.
 
     Raises:
-        Unavailable: Systems Manager throttles or does not respond, or no URL is stored.
+        Unavailable: this process never read the URL, and Systems Manager throttles or does not
+            respond, or no URL is stored.
     """
     return settings().public_base_url or _stored()
 

@@ -12,7 +12,8 @@ def stage_secret() -> bytes:
     """Return the secret of the stage, cached for an hour. One AWS request if it is not cached.
 
     Raises:
-        Unavailable: Secrets Manager throttles or does not respond.
+        Unavailable: this process never read the secret, and Secrets Manager throttles or does not
+            respond.
     """
     return _secret().encode()
 

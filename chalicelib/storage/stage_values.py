@@ -4,18 +4,25 @@ import time
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
 
 from chalicelib.aws_calls import client_config, count_calls_of
 from chalicelib.domain.errors import Unavailable
+from chalicelib.log import logger
 from chalicelib.settings import settings
+
+RETRY_AFTER_S: Final = 60
+"""The seconds until an expired value is read again after a failed read."""
 
 
 class StageValue:
     """A cached value of the stage.
+
+    If an expired value cannot be read again, it stays in use, and the next attempt to read it
+    follows after `RETRY_AFTER_S` seconds.
 
     Args:
         service: the AWS service that stores the value.
@@ -34,17 +41,27 @@ class StageValue:
         """Return the value. One AWS request if it is not cached.
 
         Raises:
-            Unavailable: the service throttles or does not respond, or has no such value.
+            Unavailable: this process never read the value, and the service throttles or does not
+                respond, or has no such value.
         """
         with self._lock:
-            if self._cached is None or not 0 <= time.time() - self._cached[1] < self._ttl_s:
+            if self._cached is None:
                 self._cached = (self._read(), time.time())
+            elif not 0 <= time.time() - self._cached[1] < self._ttl_s:
+                self._cached = self._refreshed(self._cached[0])
             return self._cached[0]
 
     def forget(self) -> None:
         """Discard the cached value and the client. Tests use this to replace the AWS endpoint."""
         self._cached = None
         _client.cache_clear()
+
+    def _refreshed(self, expired: str) -> tuple[str, float]:
+        try:
+            return self._read(), time.time()
+        except Unavailable:
+            logger.warning("expired value of the stage used", service_name=self._service)
+            return expired, time.time() - self._ttl_s + min(RETRY_AFTER_S, self._ttl_s)
 
     def _read(self) -> str:
         try:

@@ -1,11 +1,13 @@
 """Anonymize old feedback of accounts with a retention period. The sweeper calls this."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
+from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback
 from chalicelib.storage.accounts import DueRetention
@@ -29,10 +31,11 @@ def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> 
     Only the ratings remain. The feedback stays linked to the customer and stays in the customer's
     counts. Return the number of anonymized records. A pass handles up to `MAX_PER_PASS` records of
     each due account, oldest first. If the account has more such records, it is due again in the
-    next pass, otherwise after an hour.
+    next pass, otherwise after an hour. A pass serves the longest overdue accounts first, so if the
+    time of a pass ends early, the next pass begins with other accounts.
 
     AWS requests: one, and for each due account up to 17. If an account fails, the exception is
-    raised after the other accounts.
+    raised after the other accounts, and the next pass serves the account after the others.
     """
     now = clock.now()
     anonymized = 0
@@ -45,6 +48,8 @@ def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> 
         except Exception as error:
             logger.exception("retention failed", account_id=due.account_id)
             errors.append(error)
+            with suppress(Unavailable):
+                accounts.save_retention(due, None, now)
     if errors:
         raise errors[0]
     return anonymized

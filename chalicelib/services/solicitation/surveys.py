@@ -1,12 +1,17 @@
 """Cache the surveys of each account. A decision chooses one of these surveys."""
 
+from typing import Final
+
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.services.caching import cached
 from chalicelib.storage.surveys import surveys
 
+_MAX_ACCOUNTS: Final = 256
+"""A survey with 20 fields takes about 100 KB of memory."""
 
-@cached(at_most=64)
+
+@cached(at_most=_MAX_ACCOUNTS)
 def surveys_of(account_id: str) -> tuple[SavedSurvey, ...]:
     """Return the account's surveys, the oldest first, cached for up to a minute.
 

@@ -1,8 +1,10 @@
 """Tests of the retention period: the sweeper anonymizes old answers."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
+from chalicelib.domain.ids import new_id
 from chalicelib.functions.sweep import sweep
+from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.erasure.erase import RECORDS_PER_TRANSACTION
 from chalicelib.services.feedback import retention
@@ -178,6 +182,33 @@ def test_failure_of_one_account_does_not_stop_retention_of_others(
     with pytest.raises(Unavailable):
         anonymize_old_feedback()
     assert answered(submitted) == ["nps"]
+
+
+@pytest.mark.parametrize("error", [None, Unavailable("The database is busy.")])
+def test_short_passes_serve_all_accounts_in_turn(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    ids = [create_account("Maison Lumen").id for _ in range(5)]
+    for account_id in ids:
+        change_account_settings(account_id, {"retentionDays": 1}, "operator")
+    monkeypatch.setattr(retention, "MAX_PER_PASS", 1)
+    served: list[str] = []
+
+    def list_created(account_id: str, *_: Any) -> list[tuple[str, datetime]]:
+        served.append(account_id)
+        if error:
+            raise error
+        return [(new_id(), clock.now() - timedelta(days=2))]
+
+    monkeypatch.setattr(feedback, "list_created", list_created)
+    for _ in range(6):
+        has_time = iter([True, True, False])
+        with suppress(Unavailable):
+            anonymize_old_feedback(partial(next, has_time))
+        time.ahead += timedelta(minutes=1)
+    for account_id in ids:
+        change_account_settings(account_id, {"retentionDays": None}, "operator")
+    assert set(served[:6]) == set(served[6:]) == set(ids)
 
 
 @pytest.mark.parametrize("records", [retention.PER_TRANSACTION, RECORDS_PER_TRANSACTION])
