@@ -108,6 +108,23 @@ def test_bash_completes_verb() -> None:
     assert shown.stdout.split() == ["revoke"]
 
 
+@pytest.mark.parametrize("request_of_shell", [{}, {"_FEEDBACK_ADMIN_COMPLETE": "complete_bash"}])
+def test_program_imports_no_modules_from_current_folder(
+    request_of_shell: dict[str, str], tmp_path: Path
+) -> None:
+    for module in ("typer", "boto3", "admin", "chalicelib", "sitecustomize"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('hostile module')")
+    process = subprocess.run(
+        [PROJECT / "bin" / "feedback-admin", "--help"],
+        cwd=tmp_path,
+        env=os.environ | request_of_shell | {"COMP_WORDS": "feedback-admin ", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "account" in process.stdout
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_script_requests_completions_from_command_line(shell: str) -> None:
     assert "_FEEDBACK_ADMIN_COMPLETE" in run("completion", "show", shell).stdout

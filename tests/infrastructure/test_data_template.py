@@ -10,6 +10,7 @@ import pytest
 from cfnlint.decode import cfn_yaml
 from moto import mock_aws
 
+from app import app
 from infrastructure.deployment import data_stack, stacks
 from infrastructure.deployment.progress import DeploymentError
 
@@ -162,27 +163,46 @@ def test_web_acl_is_optional_and_samples_no_requests() -> None:
     assert "ManagedRuleGroupStatement" in web_acl_rules()["ip-reputation"]
 
 
-@pytest.mark.parametrize(
-    ("rule", "matching", "other"),
-    [
-        (
-            "public-rate-per-source",
-            ["/prod/public/survey", "/public/contact-form/submit"],
-            ["/prod/partners/public/", "/prod/openapi.json", "/dev/public/survey"],
-        ),
-        (
-            "partner-rate-per-key",
-            ["/prod/partners/customer", "/partners/customer/batch"],
-            ["/prod/public/partners/", "/prod/docs"],
-        ),
-    ],
-)
-def test_rate_rule_applies_only_to_its_paths(
-    rule: str, matching: list[str], other: list[str]
-) -> None:
-    scope = web_acl_rules()[rule]["RateBasedStatement"]["ScopeDownStatement"]["RegexMatchStatement"]
-    pattern = scope["RegexString"]["Fn::Sub"].replace("${Stage}", "prod")
-    assert [path for path in matching + other if re.search(pattern, path)] == matching
+def applies(statement: dict[str, Any], path: str) -> bool:
+    if "NotStatement" in statement:
+        return not applies(statement["NotStatement"]["Statement"], path)
+    pattern = statement["RegexMatchStatement"]["RegexString"]["Fn::Sub"]
+    return bool(re.search(pattern.replace("${Stage}", "prod"), path))
+
+
+def rate_limits(path: str) -> dict[str, int]:
+    """Return the limits of requests to the path, by the name of the rule."""
+    rate_rules = {
+        name: rule["RateBasedStatement"]
+        for name, rule in web_acl_rules().items()
+        if "RateBasedStatement" in rule
+    }
+    return {
+        name: rule["Limit"]
+        for name, rule in rate_rules.items()
+        if applies(rule["ScopeDownStatement"], path)
+    }
+
+
+@pytest.mark.parametrize("prefix", ["", "/prod"])
+@pytest.mark.parametrize("route", [*app.routes, "/", "/unknown", "/dev/partners/customer"])
+def test_firewall_limits_requests_of_each_address_to_every_path(route: str, prefix: str) -> None:
+    expected = (
+        {"partner-rate-per-source": 300_000, "partner-rate-per-key": 300_000}
+        if route.startswith("/partners/")
+        else {"public-rate-per-source": 1_000}
+    )
+    assert rate_limits(f"{prefix}{route}") == expected
+
+
+@pytest.mark.parametrize("rule", ["public-rate-per-source", "partner-rate-per-source"])
+def test_rate_per_source_counts_requests_by_address(rule: str) -> None:
+    assert web_acl_rules()[rule]["RateBasedStatement"]["AggregateKeyType"] == "IP"
+
+
+def test_firewall_rules_have_different_priorities() -> None:
+    rules = RESOURCES["WebAcl"]["Properties"]["Rules"]
+    assert [rule["Priority"] for rule in rules] == list(range(len(rules)))
 
 
 def test_firewall_limits_partner_requests_per_api_key() -> None:

@@ -5,6 +5,7 @@ Gmail would cut off the end of the mail with the unsubscribe link.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -33,8 +34,12 @@ _MAX_LOGO_HEIGHT: Final = 96
 _MAX_COVER_WIDTH: Final = 600
 _CONTROLS: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
-# Anyone can submit a customer's name through a form, so the name must not contain a link.
-_NAME: Final = re.compile(r"[^\W\d_][^<>@:/\\.\d]{0,59}")
+_MAX_NAME: Final = 60
+_NAME_PUNCTUATION: Final = frozenset(" '\u2018\u2019-\u2010\xb7\u30fb,&()\u05f3\u05f4\u200c\u200d")
+"""Characters of names other than letters and marks, after NFKC normalization.
+
+The last four are the Hebrew geresh and gershayim, and the joiners of Persian and Indian names.
+"""
 _CORNERS_PX: Final = {Radius.SHARP: 0, Radius.ROUNDED: 6, Radius.PILL: 24}
 
 _SMILEYS: Final = ("😞", "🙁", "😐", "🙂", "😀")
@@ -187,7 +192,24 @@ def shortened(text: str, length: int, ellipsis: str = "…") -> str:
 
 def _greeting(first_name: str | None, words: Words) -> str:
     name = shortened(first_name or "", _MAX_LINE)
-    return words.greeting.format(name=name) if _NAME.fullmatch(name) else ""
+    return words.greeting.format(name=name) if _is_plain_name(name) else ""
+
+
+def _is_plain_name(name: str) -> bool:
+    """Return whether a name consists only of characters that cannot be part of a link.
+
+    Anyone can submit a customer's name through a form. Mail clients and browsers map many
+    characters to dots, slashes and digits (UTS 46), so only the characters of names are allowed.
+    """
+    normalized = unicodedata.normalize("NFKC", name)
+    return 0 < len(normalized) <= _MAX_NAME and all(
+        unicodedata.category(character)[0] == "L"
+        or (
+            position > 0
+            and (unicodedata.category(character)[0] == "M" or character in _NAME_PUNCTUATION)
+        )
+        for position, character in enumerate(normalized)
+    )
 
 
 def _first_question(

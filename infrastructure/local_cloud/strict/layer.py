@@ -40,6 +40,7 @@ class StrictLayer:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        scope = _with_client_address(scope)
         reason = rejection_reason(scope["path"], scope["headers"])
         if reason and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -97,6 +98,19 @@ class StrictLayer:
             self._faults.injected.clear()
         state = {"rates": vars(self._faults.rates), "injected": self._faults.injected}
         await _respond(send, 200, state)
+
+
+def _with_client_address(scope: Scope) -> Scope:
+    """Replace the `X-Forwarded-For` headers of a request with the address of its client.
+
+    The emulator's gateway takes the source address from this header. API Gateway takes the source
+    address from the connection, so a client cannot choose it.
+    """
+    name = b"x-forwarded-for"
+    client = scope.get("client")
+    address = [(name, client[0].encode())] if client else []
+    others = [(key, value) for key, value in scope["headers"] if key.lower() != name]
+    return {**scope, "headers": [*others, *address]}
 
 
 def _delayed(send: Send, delay_s: float) -> Send:

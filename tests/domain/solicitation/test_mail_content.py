@@ -1,5 +1,6 @@
 """Tests of the content of mails: language, texts, options of a question, images and colours."""
 
+import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -77,18 +78,44 @@ def test_mail_of_survey_without_texts_uses_default_words_and_brand() -> None:
         ("Zoé", "Hello Zoé,"),
         ("Anne-Marie d’Arc", "Hello Anne-Marie d’Arc,"),
         ("عمر", "Hello عمر,"),
+        ("मीना", "Hello मीना,"),
+        ("Tom & Ann (Lee)", "Hello Tom & Ann (Lee),"),
+        ("ジョン・スミス", "Hello ジョン・スミス,"),
+        ("Cel·la", "Hello Cel·la,"),
+        ("x" * 60, f"Hello {'x' * 60},"),
         ("  ", ""),
         (None, ""),
         ("Win at evil.example", ""),
         ("https://evil", ""),
         ("<b>", ""),
         ("x" * 61, ""),
+        ("evil。com", ""),
+        ("evil．com", ""),
+        ("evil｡com", ""),
+        ("evil․com", ""),
+        ("evil⒈com", ""),
+        ("evil：／／x", ""),
+        ("win１00", ""),
+        ("evil۔com", ""),
+        ("-Zoé", ""),
     ],
 )
 def test_greeting_is_omitted_if_name_is_missing_or_could_contain_link(
     name: str | None, greeting: str
 ) -> None:
     assert content(customer={"first_name": name}).greeting == greeting
+
+
+def test_greeting_contains_no_character_that_host_names_map_to_dot() -> None:
+    # UTS 46 maps U+3002 and all characters whose NFKC form contains a dot.
+    dots = [
+        character
+        for character in map(chr, range(0x3_0000))
+        if set(".\u3002") & set(unicodedata.normalize("NFKC", character))
+    ]
+    assert len(dots) > 20
+    greeted = [dot for dot in dots if content(customer={"first_name": f"evil{dot}com"}).greeting]
+    assert greeted == []
 
 
 @pytest.mark.parametrize(

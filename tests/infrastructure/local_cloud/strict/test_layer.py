@@ -23,6 +23,7 @@ class Recorder:
 
     response: dict[str, Any] = field(default_factory=dict)
     bodies: list[bytes] = field(default_factory=list)
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         body, more = b"", True
@@ -30,6 +31,7 @@ class Recorder:
             message = await receive()
             body, more = body + message["body"], message["more_body"]
         self.bodies.append(body)
+        self.headers = scope["headers"]
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": json.dumps(self.response).encode()})
 
@@ -119,6 +121,14 @@ def test_request_with_loopback_host_is_accepted(client: Client, host: str) -> No
 def test_foreign_host_is_rejected_on_every_path(client: Client, path: str, host: str) -> None:
     assert client.request("GET", path, host=host).status == 403
     assert not client.app.bodies
+
+
+@pytest.mark.parametrize("header", ["x_forwarded_for", "X_Forwarded_For"])
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_client_cannot_choose_its_source_address(client: Client, address: str, header: str) -> None:
+    client.request("GET", INVOKE_PATH, address=address, **{header: "198.51.100.1"})
+    values = [value for name, value in client.app.headers if name.lower() == b"x-forwarded-for"]
+    assert values == [address.encode()]
 
 
 FOREIGN = [
