@@ -23,6 +23,7 @@ from chalicelib.queues import (
 
 _RECEIVE: Final = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
 _SEND: Final = ("GetQueueUrl", "SendMessage")
+_REDELIVER: Final = ("GetQueueUrl", "ChangeMessageVisibility")
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,9 @@ class Function:
     @property
     def queues(self) -> dict[str, tuple[str, ...]]:
         """The allowed SQS actions by queue name."""
-        receives: dict[str, tuple[str, ...]] = {self.queue.name: _RECEIVE} if self.queue else {}
+        receives: dict[str, tuple[str, ...]] = (
+            {self.queue.name: (*_RECEIVE, *_REDELIVER)} if self.queue else {}
+        )
         rejects = (
             {self.queue.dead_letter_name: _SEND} if self.queue and self.rejects_messages else {}
         )

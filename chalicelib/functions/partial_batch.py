@@ -3,7 +3,8 @@
 The response lists the failed messages. The queue redelivers them and, after ten receives, moves
 them to the dead-letter queue. A message fails only if it is invalid, if its outcome could not be
 recorded, or if too little time was left to start it. Any other failure is recorded in the work
-record, and the sweeper requeues the record.
+record, and the sweeper requeues the record. Failed messages of work with a record are redelivered
+after seconds, so that throttling does not block a FIFO queue until the visibility time-out ends.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,9 +14,11 @@ from typing import Any, Generic
 
 from chalice.app import SQSEvent
 
+from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
 from chalicelib.messages import PointerT, decode
 from chalicelib.queues import MAX_RECEIVES, Queue
+from chalicelib.services.work.redeliver import redeliver_soon
 from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
 
 Record = dict[str, Any]
@@ -59,7 +62,7 @@ def process_batch(
     On a FIFO queue, if a message fails, the later messages of its group fail too, to preserve their
     order. If too little time is left, the remaining messages are not processed and fail. If the
     queue would then move such a message to the dead-letter queue, the message is dropped instead,
-    because the sweeper requeues its work.
+    because the sweeper requeues its work. The same applies if ``process`` raises `Unavailable`.
 
     Args:
         process: processes one message. If it raises an exception, the message fails.
@@ -89,7 +92,7 @@ def process_batch(
                 return True
             if message and time_left_s() < min_time_s:
                 return _leave_to_sweeper(message, record) if has_record else False
-            if message and _succeeds(process, message, record):
+            if message and _succeeds(process, message, record, has_record=has_record):
                 return True
             if message is None and reject(record["body"]):
                 return True
@@ -97,19 +100,21 @@ def process_batch(
             return False
 
         results = zip(batch, run(is_done, batch), strict=True)
-        failed = [record["messageId"] for (record, _), done in results if not done]
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+        failed = [record for (record, _), done in results if not done]
+        if has_record:
+            redeliver_soon(queue, [handle for r in failed if (handle := r.get("receiptHandle"))])
+    return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in failed]}
 
 
 def _leave_to_sweeper(message: Message[PointerT], record: Record) -> bool:
     """Return True if the message is deleted, False if SQS delivers it again.
 
-    Too little time is left to process the message. It is deleted after its last receive, because
-    the sweeper requeues the work record.
+    Too little time is left to process the message, or the database is unavailable. The message is
+    deleted after its last receive, because the sweeper requeues the work record.
     """
     is_last_receive = message.receive_count >= MAX_RECEIVES
     logger.info(
-        "message not started",
+        "message not processed",
         message_id=record["messageId"],
         account_id=message.pointer.account_id,
         dropped=is_last_receive,
@@ -133,11 +138,17 @@ def _message(record: Record, pointer_type: type[PointerT]) -> Message[PointerT] 
 
 
 def _succeeds(
-    process: Callable[[Message[PointerT]], None], message: Message[PointerT], record: Record
+    process: Callable[[Message[PointerT]], None],
+    message: Message[PointerT],
+    record: Record,
+    *,
+    has_record: bool,
 ) -> bool:
     try:
         process(message)
-    except Exception:
+    except Exception as error:
+        if has_record and isinstance(error, Unavailable):
+            return _leave_to_sweeper(message, record)
         logger.exception(
             "message failed",
             message_id=record["messageId"],

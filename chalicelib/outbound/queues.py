@@ -63,6 +63,26 @@ def send_to_dead_letters(queue: Queue, body: str) -> None:
         raise Unavailable("The dead-letter queue does not accept the message.") from error
 
 
+def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: int) -> None:
+    """Set the time after which the queue delivers received messages again.
+
+    AWS errors are logged and not raised. One AWS request per ten messages.
+    """
+    for handles in _split(receipt_handles, _MESSAGES_PER_REQUEST):
+        if not has_time_for_call():
+            return
+        try:
+            _client().change_message_visibility_batch(
+                QueueUrl=_url(queue.name),
+                Entries=[
+                    {"Id": str(n), "ReceiptHandle": handle, "VisibilityTimeout": timeout_s}
+                    for n, handle in enumerate(handles)
+                ],
+            )
+        except (ClientError, BotoCoreError) as error:
+            logger.warning("visibility not changed", queue=queue.name, error=type(error).__name__)
+
+
 def forget_client() -> None:
     """Discard the cached client and queue URLs. Tests use this to replace the AWS endpoint."""
     _client.cache_clear()

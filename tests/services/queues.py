@@ -58,6 +58,7 @@ class FunctionQueue:
         receive_count: int = 1,
         sent_at: datetime | None = None,
         context: Any = None,
+        receipt_handle: str = "",
     ) -> list[str]:
         """Invoke the function with all messages in one event. Return the messages that failed.
 
@@ -71,7 +72,7 @@ class FunctionQueue:
                 {
                     "messageId": str(number),
                     "body": body,
-                    "receiptHandle": "",
+                    "receiptHandle": receipt_handle,
                     "attributes": attributes,
                 }
                 for number, body in enumerate(bodies)

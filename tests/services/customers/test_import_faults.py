@@ -13,6 +13,7 @@ from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
+from chalicelib.queues import IMPORTS as IMPORTS_QUEUE
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
@@ -349,3 +350,73 @@ def test_unreadable_message_does_not_affect_other_messages(account: str, time: T
 
 def _kill(_: object) -> None:
     raise Killed
+
+
+class Outage:
+    """A virtual clock and an outage: DynamoDB throttles every request until ``until_s``.
+
+    Each request and each pause takes virtual time. A function has 30 seconds.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch, until_s: float) -> None:
+        self.now_s = self.started_s = 0.0
+        self.redelivered_after_s: list[int] = []
+        real = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+        def request(client: BaseClient, operation: str, arguments: Any) -> Any:
+            self.now_s += 0.01
+            if operation == "ChangeMessageVisibilityBatch":
+                self.redelivered_after_s += [
+                    entry["VisibilityTimeout"] for entry in arguments["Entries"]
+                ]
+                return {}
+            if client.meta.service_model.service_name == "dynamodb" and self.now_s < until_s:
+                raise ClientError({"Error": {"Code": "ThrottlingException"}}, operation)
+            return real(client, operation, arguments)
+
+        patch.setattr(BaseClient, "_make_api_call", request)
+        patch.setattr("chalicelib.backoff.time.sleep", self.sleep)
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int((30 - (self.now_s - self.started_s)) * 1000)
+
+    def deliver(self, bodies: list[str], receive_count: int) -> list[str]:
+        """Invoke the function. Return the messages that failed; they are visible again later."""
+        self.started_s = self.now_s
+        self.redelivered_after_s.clear()
+        failed = IMPORT_QUEUE.deliver(bodies, receive_count, context=self, receipt_handle="handle")
+        visible_again_s = [*self.redelivered_after_s, *[180] * len(failed)][: len(failed)]
+        self.now_s += max(visible_again_s, default=0)
+        return failed
+
+
+def test_import_continues_seconds_after_the_end_of_total_throttling(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
+    accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(5)]})
+    bodies = IMPORT_QUEUE.queued_messages(account)
+    assert len(bodies) == IMPORTS_QUEUE.batch_size
+    outage = Outage(monkeypatch, until_s=20)
+    for receive_count in range(1, MAX_RECEIVES):
+        bodies = outage.deliver(bodies, receive_count)
+    assert bodies == []
+    assert outage.now_s < 40
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 5}
+
+
+def test_messages_of_long_outage_are_left_to_the_sweeper(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
+    bodies = IMPORT_QUEUE.queued_messages(account)
+    with monkeypatch.context() as patch:
+        outage = Outage(patch, until_s=100_000)
+        for receive_count in range(1, MAX_RECEIVES):
+            assert outage.deliver(bodies, receive_count) == bodies
+        assert outage.deliver(bodies, MAX_RECEIVES) == []
+    finish(account, accepted.id, time)
+    assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
