@@ -4,7 +4,7 @@ PYTHON ?= python3
 PORT ?= 4566
 STATE_DIR ?= .local
 LOCAL_PORT ?= 8000
-export PORT STATE_DIR LOCAL_PORT
+export PORT STATE_DIR
 # The targets start many Python processes. Without the bytecode cache, each one compiles the project again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -60,7 +60,7 @@ logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STA
 	@$(BIN)/python -m infrastructure.request_logs $(if $(STAGE),--stage $(STAGE)) -- "$(REQUEST_ID)"
 
 local: $(VENV) ## Serve the routes from the source files, with automatic reload (LOCAL_PORT)
-	@$(LOCAL_CLOUD) reload
+	@$(BIN)/chalice local --port $(LOCAL_PORT)
 
 deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no]
 	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) \

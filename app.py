@@ -4,8 +4,16 @@ Every Lambda function imports this module at start-up, so each handler imports t
 needs only when it is called.
 """
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+# Chalice's own commands import this file. The deployed app contains no folder `infrastructure`.
+if "AWS_CHALICE_CLI_MODE" in os.environ and Path(__file__).with_name("infrastructure").is_dir():
+    from infrastructure.chalice_commands import prepare
+
+    prepare()
 
 from chalice import Chalice, Rate
 from chalice.app import CloudWatchEvent, SQSEvent

@@ -14,7 +14,7 @@ from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, fail
 from infrastructure.functions import STAGES
 from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import Emulator
+from infrastructure.local_cloud.emulator import running_emulator
 
 LOCAL = "local"
 
@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> int:
         return fail("Set the request id: make logs REQUEST_ID=…")
     try:
         if options.stage == LOCAL:
-            _use_local_cloud(Path(options.state_dir).resolve())
+            emulator = running_emulator(Path(options.state_dir).resolve())
+            local_identity.adopt(emulator.endpoint, LOCAL)
         lines = sorted(request_lines(options.stage, options.request_id, options.days))
     except DeploymentError as error:
         return fail(str(error))
@@ -58,14 +59,6 @@ def request_lines(stage: str, request_id: str, days: int) -> Iterator[tuple[int,
         ):
             for event in page["events"]:
                 yield event["timestamp"], event["message"].rstrip()
-
-
-def _use_local_cloud(folder: Path) -> None:
-    emulator = Emulator(0, folder)
-    if not emulator.is_running():
-        raise DeploymentError("No local cloud is running. Start it with make up.")
-    _, port = emulator.process_id_and_port()
-    local_identity.adopt(port, LOCAL)
 
 
 if __name__ == "__main__":

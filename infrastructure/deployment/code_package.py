@@ -52,7 +52,13 @@ def source_files() -> list[Path]:
     """Return the deployed files and the deployment configuration, in a stable order."""
     paths = [PROJECT / name for name in _DEPLOYED_FILES]
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
-    return sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
+    return sorted(file for file in files if file.is_file() and is_source_path(file))
+
+
+def is_source_path(path: Path) -> bool:
+    """Return whether a path is inside the deployed files or the deployment configuration."""
+    is_deployed = any(path.is_relative_to(PROJECT / name) for name in _DEPLOYED_FILES)
+    return is_deployed and "__pycache__" not in path.parts
 
 
 def source_hash() -> str:

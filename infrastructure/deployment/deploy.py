@@ -6,13 +6,11 @@ endpoint instead of AWS.
 """
 
 import argparse
-import ipaddress
 import json
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
@@ -28,6 +26,7 @@ from infrastructure.deployment import (
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.deployment.retries import retry_while
 from infrastructure.functions import STAGES, Stage
+from infrastructure.local_cloud.identity import is_loopback
 
 _SERVICES: Final[tuple[Literal["cloudformation", "lambda", "apigateway", "ssm"], ...]] = (
     "cloudformation",
@@ -121,7 +120,7 @@ def require_loopback(stage: Stage) -> None:
     if not stage.is_emulated:
         return
     endpoints = [boto3.client(service).meta.endpoint_url for service in _SERVICES]
-    if not all(_is_loopback(endpoint) for endpoint in endpoints):
+    if not all(is_loopback(endpoint) for endpoint in endpoints):
         raise DeploymentError(
             f"The stage {stage.name} allows private webhook addresses and has no rate limits."
             " Deploy it only to an endpoint on the loopback address (AWS_ENDPOINT_URL)."
@@ -147,14 +146,6 @@ def enable_event_source(mapping: str) -> None:
             FunctionResponseTypes=code_package.PARTIAL_BATCH_RESPONSES,
         ),
     )
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _chalice_deploy(stage: str, bucket: str) -> list[dict[str, Any]]:

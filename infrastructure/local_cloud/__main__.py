@@ -46,7 +46,6 @@ def main(arguments: list[str]) -> int:
         "run": lambda: run(Emulator(options.port, folder)),
         "up": lambda: up(Emulator(options.port, folder)),
         "stop": lambda: stop(Emulator(options.port, folder)),
-        "reload": lambda: reload(Emulator(options.port, folder), options.local_port),
         "with": lambda: run_with(options.command),
     }
     try:
@@ -103,21 +102,6 @@ def stop(emulator: Emulator) -> int:
     return 0
 
 
-def reload(emulator: Emulator, local_port: int) -> int:
-    """Serve the API from the source files with automatic reload.
-
-    The local cloud must be running.
-    """
-    if not emulator.is_running():
-        raise DeploymentError("No local cloud is running. Start it with make up.")
-    _, port = emulator.process_id_and_port()
-    chalice = Path(sys.executable).with_name("chalice")
-    arguments = ["local", "--stage", STAGE, "--port", str(local_port), "--autoreload"]
-    os.chdir(PROJECT)
-    environment = local_identity.environment(port, STAGE)
-    os.execve(chalice, [str(chalice), *arguments], environment)  # noqa: S606
-
-
 def run_with(command: list[str]) -> int:
     """Start a temporary local cloud, run a command and return the command's exit status.
 
@@ -148,7 +132,7 @@ def deploy(emulator: Emulator) -> None:
     Raises:
         DeploymentError: a step failed.
     """
-    local_identity.adopt(emulator.port, STAGE)
+    local_identity.adopt(emulator.endpoint, STAGE)
     with step("Data stack") as shown:
         shown.outcome = data_stack.deploy(STAGE)
         if shown.outcome == "created":
@@ -268,9 +252,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="local_cloud", description=__doc__)
     parser.add_argument("--port", type=int, default=os.environ.get("PORT") or "4566")
     parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
-    parser.add_argument("--local-port", type=int, default=os.environ.get("LOCAL_PORT") or "8000")
     actions = parser.add_subparsers(dest="action", required=True)
-    for name in ("run", "up", "stop", "reload"):
+    for name in ("run", "up", "stop"):
         actions.add_parser(name)
     with_command = actions.add_parser("with")
     with_command.add_argument("command", nargs=argparse.REMAINDER)

@@ -43,6 +43,19 @@ def free_port() -> int:
     raise DeploymentError("No port for the emulator is free.")
 
 
+def running_emulator(folder: Path) -> "Emulator":
+    """Return the emulator that is running in this folder.
+
+    Raises:
+        DeploymentError: no emulator is running, or it is still starting.
+    """
+    emulator = Emulator(0, folder)
+    if not emulator.is_running():
+        raise DeploymentError("No local cloud is running. Start it with make up.")
+    _, port = emulator.process_id_and_port()
+    return Emulator(port, folder)
+
+
 @dataclass(frozen=True)
 class Emulator:
     """An emulator, identified by its port and its folder.
@@ -56,6 +69,11 @@ class Emulator:
 
     port: int
     folder: Path
+
+    @property
+    def endpoint(self) -> str:
+        """The URL that AWS clients use as endpoint."""
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def log(self) -> Path:
@@ -191,7 +209,7 @@ class Emulator:
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
-        address = f"http://127.0.0.1:{self.port}/_ministack/ready"
+        address = f"{self.endpoint}/_ministack/ready"
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while process.poll() is None and time.monotonic() < deadline:
             try:

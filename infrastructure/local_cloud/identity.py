@@ -1,13 +1,15 @@
 """Environment variables that direct a process to the local emulator instead of AWS."""
 
+import ipaddress
 import os
 from typing import Final
+from urllib.parse import urlsplit
 
 REGION: Final = "eu-west-1"
 
 
-def environment(port: int, stage: str) -> dict[str, str]:
-    """Return a copy of this process's environment that selects the emulator on ``port``.
+def environment(endpoint: str, stage: str) -> dict[str, str]:
+    """Return a copy of this process's environment that selects the emulator at this URL.
 
     The copy does not contain the caller's AWS settings, so that real credentials are never sent to
     the emulator.
@@ -16,7 +18,7 @@ def environment(port: int, stage: str) -> dict[str, str]:
     # Disable the proxy for the loopback address, because a proxy cannot reach this address.
     no_proxy = ",".join(filter(None, [inherited.get("NO_PROXY"), "127.0.0.1", "localhost"]))
     return inherited | {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ENDPOINT_URL": endpoint,
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
         "AWS_ACCESS_KEY_ID": "test",
@@ -31,11 +33,20 @@ def environment(port: int, stage: str) -> dict[str, str]:
     }
 
 
-def adopt(port: int, stage: str) -> None:
-    """Change the environment of this process to use the emulator on ``port``.
+def adopt(endpoint: str, stage: str) -> None:
+    """Change the environment of this process to use the emulator at this URL.
 
     Child processes inherit the environment.
     """
-    changed = environment(port, stage)
+    changed = environment(endpoint, stage)
     os.environ.clear()
     os.environ.update(changed)
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether the host of a URL is a loopback address or ``localhost``."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -57,7 +57,7 @@ class Cloud:
 
     def environment(self, stage: str = STAGE) -> dict[str, str]:
         """Return environment variables that make a process use this cloud instead of AWS."""
-        return local_identity.environment(self.port, stage)
+        return local_identity.environment(self.endpoint, stage)
 
     def client(self, service: str) -> Any:
         """Return a boto3 client for this cloud. The client has all permissions."""

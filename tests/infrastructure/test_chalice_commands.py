@@ -1,0 +1,130 @@
+"""Tests of Chalice's own commands in a clone of the project."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from chalice.cli.filewatch.stat import StatFileWatcher
+
+from infrastructure import chalice_commands
+from infrastructure.deployment import code_package
+from infrastructure.deployment.code_package import PROJECT
+from infrastructure.local_cloud.emulator import Emulator, free_port
+
+CHALICE = Path(sys.executable).with_name("chalice")
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """Replace this process's environment by one without a running local cloud."""
+    changed = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("AWS_")},
+        "AWS_CHALICE_CLI_MODE": "true",
+        "STATE_DIR": str(tmp_path),
+    }
+    monkeypatch.setattr(os, "environ", changed)
+    return changed
+
+
+def prepare(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Prepare a Chalice command in this process. Return its exit status; 0 if it may run."""
+    monkeypatch.setattr(sys, "argv", ["chalice", *arguments])
+    try:
+        chalice_commands.prepare()
+    except SystemExit as end:
+        return int(str(end.code))
+    return 0
+
+
+@pytest.mark.parametrize("options", [[], ["--no-autoreload"], ["--stage", "local"]])
+def test_chalice_local_without_local_cloud_ends_with_one_sentence(
+    environment: dict[str, str], options: list[str]
+) -> None:
+    result = subprocess.run(
+        [CHALICE, "local", *options], cwd=PROJECT, env=environment, capture_output=True, text=True
+    )
+    assert result.returncode != 0
+    assert result.stderr == "✗ No local cloud is running. Start it with make up.\n"
+    assert result.stdout == ""
+
+
+def test_chalice_local_gets_identity_of_running_cloud(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environment |= {"AWS_PROFILE": "work", "AWS_ENDPOINT_URL_SQS": "https://sqs.example.com"}
+    (tmp_path / "emulator.pid").write_text("1 4599\n")
+    monkeypatch.setattr(Emulator, "is_running", lambda _: True)
+    monkeypatch.setattr(chalice_commands, "_watch_only_source_files", lambda: None)
+    assert prepare(monkeypatch, "--debug", "local", "--port", "8001") == 0
+    aws = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    assert aws["AWS_ENDPOINT_URL"] == "http://127.0.0.1:4599"
+    assert aws["AWS_ACCESS_KEY_ID"] == "test"
+    assert not {"AWS_PROFILE", "AWS_ENDPOINT_URL_SQS"} & set(aws)
+    assert os.environ["STAGE"] == "local"
+
+
+@pytest.mark.parametrize(
+    ("options", "endpoint", "message"),
+    [
+        (["--stage", "staging"], "", "Unknown stage staging."),
+        ([], "https://aws.example.com", "No local cloud is running."),
+        (["--stage=test"], "http://127.0.0.1.example.com", "No local cloud is running."),
+    ],
+)
+def test_chalice_local_refuses_other_targets(
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    endpoint: str,
+    message: str,
+) -> None:
+    environment["AWS_ENDPOINT_URL"] = endpoint
+    monkeypatch.setattr(chalice_commands, "_watch_only_source_files", lambda: None)
+    assert prepare(monkeypatch, "local", *options) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_chalice_local_refuses_loopback_endpoint_that_does_not_respond(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment["AWS_ENDPOINT_URL"] = f"http://localhost:{free_port()}"
+    monkeypatch.setattr(chalice_commands, "_watch_only_source_files", lambda: None)
+    assert prepare(monkeypatch, "local") == 1
+    assert "No local cloud responds at http://localhost:" in capsys.readouterr().err
+
+
+def test_reloader_ignores_files_that_are_not_part_of_app(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(code_package, "PROJECT", tmp_path)
+    for method in ("_single_pass_poll", "_recursive_walk_files"):
+        monkeypatch.setattr(StatFileWatcher, method, getattr(StatFileWatcher, method))
+    source, log = tmp_path / "app.py", tmp_path / ".local" / "emulator.log"
+    log.parent.mkdir()
+    source.touch()
+    log.touch()
+    watcher, restarts = StatFileWatcher(), []
+
+    def changed(file: Path) -> bool:
+        later = file.stat().st_mtime + 10
+        os.utime(file, (later, later))
+        before = len(restarts)
+        watcher._single_pass_poll(str(tmp_path), lambda: restarts.append(1))
+        return len(restarts) > before
+
+    watcher._seed_mtime_cache(str(tmp_path))
+    chalice_commands._watch_only_source_files()
+    assert not changed(log)
+    assert changed(source)
+
+
+@pytest.mark.parametrize("command", [["gen-policy"], ["dev", "appgraph"], ["url", "--stage", "x"]])
+def test_other_chalice_commands_keep_their_environment(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    before = dict(environment)
+    assert prepare(monkeypatch, *command) == 0
+    assert dict(os.environ) == before
