@@ -1,7 +1,8 @@
 """Package the app with Chalice and add settings that Chalice does not support.
 
 Chalice packages all files of the app's folder and names the package after a hash of the files.
-Therefore Chalice runs in a copy of the folder that contains only the files to deploy.
+Therefore Chalice runs in a copy of the folder that contains only the files to deploy. The folder
+`vendor` of the copy contains the packages that the app needs. Chalice merges it into the archive.
 """
 
 import json
@@ -14,15 +15,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from infrastructure.deployment import gateway_responses, stacks, trim
+from infrastructure.deployment import dependencies, gateway_responses, stacks, trim
+from infrastructure.deployment.dependencies import LAMBDA, Runtime
 from infrastructure.deployment.progress import DeploymentError
 
 PROJECT = Path(__file__).resolve().parents[2]
 _DEPLOYED_FILES = (
     "app.py",
     "chalicelib",
-    "requirements.txt",
-    "vendor",
     ".chalice/config.json",
     ".chalice/policies",
 )
@@ -64,13 +64,15 @@ def is_source_path(path: Path) -> bool:
 def source_hash() -> str:
     """Return a hash of everything that the code stack depends on.
 
-    These are the source files, the code of this module and Chalice's version.
+    These are the source files, the locked packages, the code that builds the archive, and Chalice's
+    version.
     """
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
     builders = [
+        dependencies.REQUIREMENTS,
         Path(__file__),
-        *(Path(str(module.__file__)) for module in (gateway_responses, trim)),
+        *(Path(str(module.__file__)) for module in (dependencies, gateway_responses, trim)),
     ]
     return stacks.content_hash([*names, *files, *builders, version("chalice")])
 
@@ -100,7 +102,7 @@ def run_chalice(*arguments: str, folder: Path) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    if process.returncode != 0 or "Could not install dependencies" in process.stdout:
+    if process.returncode != 0:
         log = PROJECT / ".local" / "chalice.log"
         log.parent.mkdir(exist_ok=True)
         log.write_text(process.stdout)
@@ -108,15 +110,24 @@ def run_chalice(*arguments: str, folder: Path) -> None:
         raise DeploymentError(f"chalice {arguments[0]} failed: {last} (complete output in {log})")
 
 
-def package(stage: str, folder: Path) -> CodePackage:
+def package(stage: str, folder: Path, runtime: Runtime = LAMBDA) -> CodePackage:
     """Package the app for a stage in a folder. Later calls reuse the folder.
 
-    The archive contains only files that the functions use.
+    The archive contains only files that the functions use. The same sources and packages result in
+    the same archive.
+
+    Args:
+        stage: the name of the stage.
+        folder: the folder for the copy of the source and for the archive.
+        runtime: the platform and the Python version of the packages in the archive.
 
     Raises:
-        DeploymentError: Chalice failed.
+        DeploymentError: Chalice failed, or a package cannot be installed.
     """
     copy_source(folder)
+    # Earlier versions copied this file. Chalice would install its packages again.
+    (folder / "requirements.txt").unlink(missing_ok=True)
+    dependencies.install(folder / "vendor", runtime)
     # Chalice does not delete old packages, and it can reuse only the newest package.
     for archive in _archives(folder)[:-1]:
         archive.unlink()
@@ -125,7 +136,7 @@ def package(stage: str, folder: Path) -> CodePackage:
         run_chalice("package", "--stage", stage, "package", folder=folder)
         template = json.loads((folder / "package" / "sam.json").read_text())
         archive = _archives(folder)[-1]
-        trim.remove_unused_files(archive)
+        trim.trim_archive(archive)
     except BaseException:
         # The next call would reuse an incomplete archive.
         for archive in _archives(folder):
@@ -135,13 +146,13 @@ def package(stage: str, folder: Path) -> CodePackage:
     return CodePackage(template=template, archive=archive)
 
 
-def deploy(stage: str, folder: Path) -> None:
-    """Package the app for a stage, and deploy the archive with Chalice.
+def deploy(stage: str, folder: Path, runtime: Runtime = LAMBDA) -> None:
+    """Package the app for a stage and a runtime, and deploy the archive with Chalice.
 
     Raises:
         DeploymentError: Chalice failed, or did not deploy the archive of ``package``.
     """
-    package(stage, folder)
+    package(stage, folder, runtime)
     packaged = _archives(folder)
     run_chalice("deploy", "--stage", stage, folder=folder)
     # Chalice reuses the archive if it computes the same file name. Otherwise it builds another one.

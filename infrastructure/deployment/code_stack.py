@@ -7,6 +7,7 @@ from pathlib import Path
 import boto3
 
 from infrastructure.deployment import code_package, stacks
+from infrastructure.deployment.dependencies import THIS_MACHINE
 from infrastructure.local_cloud.identity import REGION
 
 STAGE = "local"
@@ -25,7 +26,7 @@ def deploy(folder: Path) -> str:
     content = code_package.source_hash()
     if stacks.is_current(STACK, content):
         return "unchanged"
-    package = code_package.package(STAGE, folder)
+    package = code_package.package(STAGE, folder, THIS_MACHINE)
     s3 = boto3.client("s3")
     with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
         s3.create_bucket(Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})

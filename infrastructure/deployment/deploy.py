@@ -23,6 +23,7 @@ from infrastructure.deployment import (
     gateway_stage,
     public_address,
 )
+from infrastructure.deployment.dependencies import LAMBDA, THIS_MACHINE, Runtime
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.deployment.retries import retry_while
 from infrastructure.functions import STAGES, Stage
@@ -89,7 +90,8 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
         shown.outcome = data_stack.deploy(stage_name, alarm_email=alarm_email, firewall=firewall)
     outputs = data_stack.outputs(stage_name)
     with step("Functions and routes"):
-        resources = _chalice_deploy(stage_name, outputs.deployment_bucket)
+        runtime = THIS_MACHINE if stage.is_emulated else LAMBDA
+        resources = _chalice_deploy(stage_name, outputs.deployment_bucket, runtime)
     with step("Event sources") as shown:
         mappings = [r["event_uuid"] for r in resources if r["resource_type"] == "sqs_event"]
         for mapping in mappings:
@@ -148,13 +150,13 @@ def enable_event_source(mapping: str) -> None:
     )
 
 
-def _chalice_deploy(stage: str, bucket: str) -> list[dict[str, Any]]:
+def _chalice_deploy(stage: str, bucket: str, runtime: Runtime) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as name:
         folder = Path(name)
         record = folder / ".chalice" / "deployed" / f"{stage}.json"
         chalice_record.load(bucket, record)
         try:
-            code_package.deploy(stage, folder)
+            code_package.deploy(stage, folder, runtime)
         finally:
             # Save the record even if the deployment failed: the next deployment continues from it.
             chalice_record.save(bucket, record, fallback=code_package.PROJECT / ".local")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.deployment import code_package
+from infrastructure.deployment import code_package, dependencies
 from infrastructure.deployment.progress import DeploymentError
 
 Chalice = Callable[[str, Path], None]
@@ -32,6 +32,7 @@ def use_chalice(monkeypatch: pytest.MonkeyPatch, chalice: Chalice) -> None:
         chalice(command, folder)
 
     monkeypatch.setattr(code_package, "run_chalice", run)
+    monkeypatch.setattr(dependencies, "install", lambda *_: None)
 
 
 def archives(folder: Path) -> list[str]:

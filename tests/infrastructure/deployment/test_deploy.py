@@ -16,7 +16,14 @@ from chalice.cli import cli as chalice
 from moto import mock_aws
 
 import app
-from infrastructure.deployment import chalice_record, code_package, data_stack, deploy, stacks
+from infrastructure.deployment import (
+    chalice_record,
+    code_package,
+    data_stack,
+    dependencies,
+    deploy,
+    stacks,
+)
 from infrastructure.deployment.progress import DeploymentError
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage, Throttling
 
@@ -48,8 +55,6 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path.cwd())  # The Chalice command line changes the working directory.
 
     def run(*arguments: str, folder: Path) -> None:
-        # Dependencies do not affect these tests, and downloading them takes seconds.
-        (folder / "requirements.txt").write_text("")
         with monkeypatch.context() as patch:
             patch.setattr(sys, "path", list(sys.path))
             patch.setattr(os, "environ", dict(os.environ))
@@ -57,6 +62,8 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(TypedAWSClient, "import_rest_api", create_api)
     monkeypatch.setattr(TypedAWSClient, "update_api_from_swagger", lambda *_, **__: None)
+    # The packages do not affect these tests, and to install them takes seconds.
+    monkeypatch.setattr(dependencies, "install", lambda *_: None)
     monkeypatch.setattr(code_package, "run_chalice", run)
     monkeypatch.setattr(deploy, "STAGES", (STAGE,))
 

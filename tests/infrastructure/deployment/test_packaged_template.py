@@ -24,8 +24,6 @@ Event = dict[str, Any]
 def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("package")
     code_package.copy_source(folder)
-    # Package without dependencies: they do not affect the template, and the download takes seconds.
-    (folder / "requirements.txt").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STAGE", STAGE)
         code_package.run_chalice("package", "--stage", STAGE, "out", folder=folder)
