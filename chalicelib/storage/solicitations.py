@@ -371,10 +371,8 @@ def save_sent(claimed: Solicitation, message: SentMessage) -> bool:
     )
 
 
-def save_failure(
-    claimed: Solicitation, state: SolicitationState, reason: str, now: datetime
-) -> bool:
-    """Store the outcome of a message that was rejected, or that may have been sent.
+def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: datetime) -> bool:
+    """Store the outcome of a message that was skipped or rejected, or that may have been sent.
 
     Return False if the claim has expired. One request.
     """
@@ -386,7 +384,7 @@ def expire(solicitation: Solicitation, now: datetime) -> bool:
 
     One request.
     """
-    return save_failure(solicitation, SolicitationState.UNKNOWN, INTERRUPTED, now)
+    return save_end(solicitation, SolicitationState.UNKNOWN, INTERRUPTED, now)
 
 
 def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:

@@ -68,7 +68,11 @@ def inject_fault(
 
 @contextmanager
 def before_request(
-    patch: pytest.MonkeyPatch, selected: int | str, action: Callable[[], object]
+    patch: pytest.MonkeyPatch,
+    selected: int | str,
+    action: Callable[[], object],
+    *,
+    loses_response: bool = False,
 ) -> Iterator[Requests]:
     """Record the AWS requests of the ``with`` block. Run the action before one of these requests.
 
@@ -78,6 +82,8 @@ def before_request(
     Args:
         selected: the index of the request, or its operation. An operation selects the first
             request of this operation.
+        loses_response: run the action after the request instead, and lose the response of the
+            request.
     """
     real: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
     recorded = Requests([])
@@ -89,8 +95,13 @@ def before_request(
             return real(client, operation, arguments)
         if not has_acted and selected in (operation, len(recorded.operations)):
             has_acted = is_acting = True
+            if loses_response:
+                real(client, operation, arguments)
             Context().run(action)
             is_acting = False
+            if loses_response:
+                recorded.operations.append(operation)
+                raise ReadTimeoutError(endpoint_url="x")
         recorded.operations.append(operation)
         return real(client, operation, arguments)
 

@@ -84,9 +84,13 @@ class Recipient:
             if is_on and self.suppression(channel) not in (None, SuppressionReason.BOUNCED)
         ]
 
+    def contact(self, channel: Channel) -> Contact | None:
+        """Return the contact of the address of this channel, or None without an address."""
+        return self.email if channel is Channel.EMAIL else self.phone
+
     def suppression(self, channel: Channel) -> SuppressionReason | None:
         """Return why the customer receives no messages through this channel, or None."""
-        contact = self.email if channel is Channel.EMAIL else self.phone
+        contact = self.contact(channel)
         own = contact.suppressed.get(channel) if contact else None
         return own or self.record.suppressed.get(channel)
 
@@ -244,14 +248,14 @@ def _choose_channel(recipient: Recipient, channels: Iterable[Channel]) -> Channe
     """Return the first channel that can be used, or the reason why the first channel cannot."""
     first_reason: SkipReason | None = None
     for channel in channels:
-        reason = _obstacle(recipient, channel)
+        reason = obstacle(recipient, channel)
         if reason is None:
             return channel
         first_reason = first_reason or reason
     return first_reason or SkipReason.NO_CHANNEL
 
 
-def _obstacle(recipient: Recipient, channel: Channel) -> SkipReason | None:
+def obstacle(recipient: Recipient, channel: Channel) -> SkipReason | None:
     """Return why the customer cannot receive messages through this channel, or None."""
     customer = recipient.customer
     if channel is Channel.EMAIL:

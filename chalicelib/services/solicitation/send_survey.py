@@ -18,9 +18,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Solicited, scopes_of
-from chalicelib.domain.solicitation.decide import Hold, Send, Skip, SkipReason, decide
+from chalicelib.domain.solicitation.decide import Hold, Send, Skip, SkipReason, decide, obstacle
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
@@ -98,10 +97,11 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
         Unavailable: the database throttles or does not respond, or contention persists. If this
             happens after the claim, the outcome becomes UNKNOWN when the lease ends.
     """
-    token, backoff = new_id(), Backoff()
+    claims: dict[str, _Claimed] = {}
+    backoff = Backoff()
     while True:
         try:
-            result = _decide(pointer, token)
+            result = _decide(pointer, claims)
             break
         except (Contention, Unavailable) as error:
             # The facts have changed, or the response to the claim was lost. Read the facts again.
@@ -126,14 +126,19 @@ def record_failure(solicitation_id: str, reason: str) -> bool:
     )
 
 
-def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutcome:
+def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claimed | SendingOutcome:
+    """Decide about a solicitation, and claim it if its survey is sent now.
+
+    Args:
+        claims: the claims that this call has tried, by fencing token. A new claim is added.
+    """
     case = load_case(pointer)
     if case is None or case.solicitation.state is not SolicitationState.PENDING:
         return SendingOutcome.NOTHING_TO_DO
     solicitation, now = case.solicitation, case.facts.now
     if solicitation.leased_until is not None:
-        # The claim of this call succeeded, but its response was lost.
-        return _claimed(case) if solicitation.claim_token == token else _expire(solicitation, now)
+        claimed = claims.get(solicitation.claim_token)
+        return _confirm(claimed, case) if claimed else _expire(solicitation, now)
     decision = decide(case.facts)
     match decision:
         case Skip():
@@ -151,7 +156,7 @@ def _decide(pointer: SolicitationPointer, token: str) -> _Claimed | SendingOutco
         return SendingOutcome.DEFERRED
     if time_left_s() < _CLAIM_S:
         return SendingOutcome.DEFERRED
-    return _claim_unanswered(case, decision, token)
+    return _claim_unanswered(case, decision, claims)
 
 
 def _revoke_optins(case: Case, write: Any) -> None:
@@ -170,7 +175,38 @@ def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
     return SendingOutcome.UNKNOWN if is_expired else SendingOutcome.NOTHING_TO_DO
 
 
-def _claim_unanswered(case: Case, decision: Send, token: str) -> _Claimed | SendingOutcome:
+def _confirm(claimed: _Claimed, case: Case) -> _Claimed | SendingOutcome:
+    """Return a claim whose response was lost, if the current facts still allow its message.
+
+    The claim recorded the survey for the contacts of its recipient, so the message goes to this
+    recipient through this channel, or it is not sent.
+
+    Args:
+        case: the solicitation and the facts, as read after the claim.
+    """
+    invitation, recipient = claimed.invitation, case.facts.recipient
+    decision = decide(case.facts)
+    match decision:
+        case Skip():
+            return _store_end(claimed, SolicitationState.SKIPPED, decision.reason)
+        case Hold():
+            return _release(claimed, decision.reason)
+    assert recipient  # noqa: S101 - `decide` sends nothing without a recipient
+    contact = recipient.contact(invitation.channel)
+    is_same = (recipient.customer.id, contact and contact.key, decision.channel) == (
+        invitation.customer.id,
+        claimed.contact_key,
+        invitation.channel,
+    )
+    if is_same:
+        return claimed
+    reason = obstacle(recipient, invitation.channel) or SkipReason.ALREADY_SOLICITED
+    return _store_end(claimed, SolicitationState.SKIPPED, reason)
+
+
+def _claim_unanswered(
+    case: Case, decision: Send, claims: dict[str, _Claimed]
+) -> _Claimed | SendingOutcome:
     """Claim the solicitation. Skip it if the customer has already answered the survey.
 
     This happens if the outcome UNKNOWN is sent again although the customer received the message.
@@ -179,7 +215,7 @@ def _claim_unanswered(case: Case, decision: Send, token: str) -> _Claimed | Send
         Contention: a fact has changed since it was read.
     """
     try:
-        return _claim(case, decision, token)
+        return _claim(case, decision, claims)
     except Contention as contention:
         if not (contention.condition_failed and contention.is_only_on(TrackerRow)):
             raise
@@ -187,7 +223,7 @@ def _claim_unanswered(case: Case, decision: Send, token: str) -> _Claimed | Send
     return SendingOutcome.SKIPPED
 
 
-def _claim(case: Case, decision: Send, token: str) -> _Claimed:
+def _claim(case: Case, decision: Send, claims: dict[str, _Claimed]) -> _Claimed:
     """Claim the solicitation, create the tracker and record the survey for the contacts.
 
     Raises:
@@ -210,12 +246,15 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
     claimed = replace(
         case.solicitation,
         customer_id=recipient.customer.id,
-        claim_token=token,
+        claim_token=new_id(),
         survey_id=decision.survey.id,
         channel=decision.channel,
         tracker_id=tracker.id,
     )
     scopes = scopes_of(store.id, store.brand_id, decision.survey.id).values()
+    # The response can be lost. The facts can change before they are read again, so the claim is
+    # stored here as it is committed.
+    result = claims[claimed.claim_token] = _claimed(replace(case, solicitation=claimed))
     with transaction() as write:
         solicitations.claim(write, claimed, facts.now)
         trackers.put(write, tracker)
@@ -229,7 +268,7 @@ def _claim(case: Case, decision: Send, token: str) -> _Claimed:
             scopes,
             Solicited(facts.now, purchase.id),
         )
-    return _claimed(replace(case, solicitation=claimed))
+    return result
 
 
 def _claimed(case: Case) -> _Claimed:
@@ -240,7 +279,7 @@ def _claimed(case: Case) -> _Claimed:
     assert recipient  # noqa: S101 - every claim has a recipient, channel and tracker
     assert channel  # noqa: S101
     assert solicitation.tracker_id  # noqa: S101
-    contact = recipient.email if channel is Channel.EMAIL else recipient.phone
+    contact = recipient.contact(channel)
     assert contact  # noqa: S101 - `decide` chooses only channels that the customer can receive
     invitation = build_invitation(case, survey, channel, solicitation.tracker_id)
     return _Claimed(solicitation, invitation, contact.key)
@@ -266,12 +305,11 @@ def _send(claimed: _Claimed) -> SendingOutcome:
         except MessageNotSent as error:
             if time_left_s() > _SEND_S + MAX_PAUSE_S and backoff.pause():
                 continue
-            is_stored = solicitations.release(claimed.solicitation, error.reason, clock.now())
-            return SendingOutcome.DEFERRED if is_stored else SendingOutcome.CLAIM_LOST
+            return _release(claimed, error.reason)
         except MessageRejected as error:
-            return _store_failure(claimed, SolicitationState.REJECTED, error.reason)
+            return _store_end(claimed, SolicitationState.REJECTED, error.reason)
         except OutcomeUnknown as error:
-            return _store_failure(claimed, SolicitationState.UNKNOWN, error.reason)
+            return _store_end(claimed, SolicitationState.UNKNOWN, error.reason)
         except Exception as error:
             # The exception may have been raised before or after sending.
             logger.exception(
@@ -280,7 +318,7 @@ def _send(claimed: _Claimed) -> SendingOutcome:
                 **metric_fields("work", "solicitation", exceptions=1),
             )
             reason = type(error).__name__
-            return _store_failure(claimed, SolicitationState.UNKNOWN, reason)
+            return _store_end(claimed, SolicitationState.UNKNOWN, reason)
         return _store_sent(claimed, message_id)
 
 
@@ -299,13 +337,21 @@ def _store_sent(claimed: _Claimed, message_id: str) -> SendingOutcome:
     return SendingOutcome.SENT if is_stored else SendingOutcome.CLAIM_LOST
 
 
-def _store_failure(claimed: _Claimed, state: SolicitationState, reason: str) -> SendingOutcome:
-    if not solicitations.save_failure(claimed.solicitation, state, reason, clock.now()):
+def _release(claimed: _Claimed, reason: str) -> SendingOutcome:
+    """Defer a claimed solicitation whose message was not sent."""
+    is_stored = solicitations.release(claimed.solicitation, reason, clock.now())
+    return SendingOutcome.DEFERRED if is_stored else SendingOutcome.CLAIM_LOST
+
+
+def _store_end(claimed: _Claimed, state: SolicitationState, reason: str) -> SendingOutcome:
+    """Store a final outcome other than SENT."""
+    if not solicitations.save_end(claimed.solicitation, state, reason, clock.now()):
         return SendingOutcome.CLAIM_LOST
-    return _FAILURES[state]
+    return _ENDS[state]
 
 
-_FAILURES: Final = {
+_ENDS: Final = {
+    SolicitationState.SKIPPED: SendingOutcome.SKIPPED,
     SolicitationState.REJECTED: SendingOutcome.REJECTED,
     SolicitationState.UNKNOWN: SendingOutcome.UNKNOWN,
 }

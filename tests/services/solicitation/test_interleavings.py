@@ -1,5 +1,7 @@
 """Test random interleavings of purchases, deliveries, kills, throttling and consent changes.
 
+The response of a request, usually of the claim, can be lost.
+
 No address receives two surveys within the delay, no customer without consent receives a survey, no
 survey is sent before the date of its purchase, and every purchase ends with the right outcome.
 """
@@ -13,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -56,9 +58,12 @@ REACTIONS = st.lists(
     max_size=4,
 )
 """The reactions of the provider to the next messages. After the last one, it accepts messages."""
-INTERRUPTIONS = st.sampled_from(["", "deliver", "deliver", "revoke", "unsubscribe", "update"])
+INTERRUPTIONS = st.sampled_from(
+    ["", "deliver", "deliver", "revoke", "unsubscribe", "update", "move"]
+)
 """The actions of another process while a worker processes a message."""
-REQUESTS = st.sampled_from([0, 1, 2, 2, 2, 3])
+CLAIM = 2
+REQUESTS = st.sampled_from([0, 1, CLAIM, CLAIM, CLAIM, 3])
 """The request of the worker before which the other process acts. Usually, this is the claim."""
 _ERRORS = {
     "throttled": MessageNotSent("Throttling"),
@@ -111,6 +116,7 @@ class Dispatch(RuleBasedStateMachine):
         self.suppressed: set[str] = set()
         self.attempts: list[Attempt] = []
         self.purchases: dict[str, dict[str, Any]] = {}
+        self.buyers: dict[str, set[int]] = {}
         self.reactions: list[str] = []
         self.violations: list[str] = []
         for person in range(len(ADDRESSES)):
@@ -153,6 +159,9 @@ class Dispatch(RuleBasedStateMachine):
             yield "sent to a suppressed address"
         if invitation.purchase.date > attempt.at:
             yield "sent before the purchase"
+        claimed = solicitations.find(attempt.purchase_id)
+        if not claimed or claimed.customer_id != invitation.customer.id:
+            yield "sent to a customer without a claim"
         if any(earlier.is_final for earlier in same_purchase):
             yield "sent again after a final reaction"
         if any(earlier.tracker_id != attempt.tracker_id for earlier in same_purchase):
@@ -176,11 +185,13 @@ class Dispatch(RuleBasedStateMachine):
         }
         recorded = record_purchase(self.shop.account_id, definition, solicit=True)
         self.purchases[recorded.id] = definition
+        self.buyers[recorded.id] = {person}
 
     @rule(number=st.integers(0, 9), person=PEOPLE)
     def update_purchase(self, number: int, person: int) -> None:
         if self.purchases:
-            definition = list(self.purchases.values())[number % len(self.purchases)]
+            purchase_id, definition = list(self.purchases.items())[number % len(self.purchases)]
+            self.buyers[purchase_id].add(person)
             definition["metadata"] = {"update": new_id()}
             definition["customerId"] = self.customer_ids[person]
             record_purchase(self.shop.account_id, definition, solicit=True)
@@ -191,6 +202,7 @@ class Dispatch(RuleBasedStateMachine):
         is_repeated=st.booleans(),
         interruption=INTERRUPTIONS,
         request=REQUESTS,
+        loses_response=st.booleans(),
     )
     def purchase_and_deliver(
         self, people: list[int], reactions: list[str], **delivery: Any
@@ -204,15 +216,23 @@ class Dispatch(RuleBasedStateMachine):
         is_repeated=st.booleans(),
         interruption=INTERRUPTIONS,
         request=REQUESTS,
+        loses_response=st.booleans(),
     )
-    def deliver(self, is_repeated: bool, interruption: str = "", request: int = 0) -> None:
+    def deliver(
+        self,
+        is_repeated: bool,
+        interruption: str = "",
+        request: int = 0,
+        loses_response: bool = False,
+    ) -> None:
         # With warm caches, the third request of the worker is the claim.
         for load in (account_settings, account_directory, surveys_of):
             load(self.shop.account_id)
         bodies = SOLICITATION_QUEUE.queued_messages(self.shop.account_id)
         for body in bodies:
-            interrupt = partial(self._interrupt, interruption, self._buyer(body), bodies)
-            with before_request(_patch, request, interrupt):
+            buyer, purchase_id = self._buyer(body), json.loads(body)["solicitationId"]
+            interrupt = partial(self._interrupt, interruption, buyer, bodies, purchase_id)
+            with before_request(_patch, request, interrupt, loses_response=loses_response):
                 for _ in range(1 + is_repeated):
                     self._deliver(body)
         assert self.violations == []
@@ -225,7 +245,9 @@ class Dispatch(RuleBasedStateMachine):
         with contextlib.suppress(Killed):
             SOLICITATION_QUEUE.deliver([body])
 
-    def _interrupt(self, interruption: str, person: int, bodies: list[str]) -> None:
+    def _interrupt(
+        self, interruption: str, person: int, bodies: list[str], purchase_id: str = ""
+    ) -> None:
         match interruption:
             case "deliver":
                 for body in reversed(bodies):
@@ -236,6 +258,9 @@ class Dispatch(RuleBasedStateMachine):
                 self.unsubscribe(person)
             case "update":
                 self.update_purchase(len(self.attempts), person)
+            case "move":
+                number = list(self.purchases).index(purchase_id)
+                self.update_purchase(number, (person + 1) % len(ADDRESSES))
 
     @rule(person=PEOPLE, change=st.sampled_from(["revoke", "unsubscribe", "update"]))
     def change_while_held(self, person: int, change: str) -> None:
@@ -244,6 +269,13 @@ class Dispatch(RuleBasedStateMachine):
         self._interrupt(change, person, [])
         self.advance(24 * 4)
         self.deliver(is_repeated=False)
+
+    @rule(person=PEOPLE, change=st.sampled_from(["", "revoke", "unsubscribe", "move"]))
+    def change_after_lost_claim(self, person: int, change: str) -> None:
+        self.deliver(is_repeated=False)
+        self.advance(24 * 31)
+        self.purchase(person, days_ahead=0)
+        self.deliver(is_repeated=False, interruption=change, request=CLAIM, loses_response=True)
 
     @rule(person=PEOPLE, accepts=st.booleans())
     def change_consent(self, person: int, accepts: bool) -> None:
@@ -281,11 +313,13 @@ class Dispatch(RuleBasedStateMachine):
             return
         assert solicitation.state == "SKIPPED"
         assert solicitation.customer_id
-        person = self.customer_ids.index(solicitation.customer_id)
+        # The purchase may have moved to another customer after a claim.
+        people = self.buyers[solicitation.id]
         explanations = {
-            "NO_CONSENT": self.has_revoked[person],
-            "SUPPRESSED": ADDRESSES[person] in self.suppressed,
-            "ALREADY_SOLICITED": any(a.purchase_id != solicitation.id for a in self.attempts),
+            "NO_CONSENT": any(self.has_revoked[person] for person in people),
+            "SUPPRESSED": any(ADDRESSES[person] in self.suppressed for person in people),
+            "ALREADY_SOLICITED": len(people) > 1
+            or any(a.purchase_id != solicitation.id for a in self.attempts),
         }
         assert explanations[solicitation.reason]
 
@@ -297,5 +331,12 @@ def test_no_interleaving_sends_twice_or_without_consent(
     _time, _patch = time, monkeypatch
     monkeypatch.setattr(send_survey, "send_message", send_survey.send_message)
     run_state_machine_as_test(
-        Dispatch, settings=settings(max_examples=8, stateful_step_count=12, deadline=None)
+        Dispatch,
+        settings=settings(
+            max_examples=8,
+            stateful_step_count=12,
+            deadline=None,
+            # Shrinking takes minutes.
+            phases=(Phase.explicit, Phase.generate),
+        ),
     )
