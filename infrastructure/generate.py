@@ -306,6 +306,7 @@ def dashboard() -> Json:
     api = ["ApiName", "feedback", "Stage", "${Stage}"]
     queues = [function.queue for function in FUNCTIONS if function.queue]
     kinds = [function.work for function in FUNCTIONS if function.work]
+    tables = sorted({name.partition("/")[0] for f in FUNCTIONS for name in f.tables})
 
     def gateway(metric: str, statistic: str = "Sum") -> list[Any]:
         return ["AWS/ApiGateway", metric, *api, {"stat": statistic}]
@@ -340,6 +341,10 @@ def dashboard() -> Json:
         "Exceptions of work": [work("exceptions", kind) for kind in kinds],
         "Parked work": [work("parked", kind) for kind in kinds],
         "Requeued work": [work("swept", kind) for kind in kinds],
+        "Transaction conflicts": [
+            ["AWS/DynamoDB", "TransactionConflict", "TableName", f"{stage}-{name}"]
+            for name in tables
+        ],
     }
     widgets = [
         {

@@ -25,6 +25,8 @@ PARKED_SHARD: Final = "parked"
 MAX_CLAIMS: Final = 8
 FIRST_DELAY: Final = timedelta(minutes=2)
 REQUEUE_DELAY: Final = timedelta(minutes=5)
+REQUEUE_FACTOR: Final = 4
+MAX_REQUEUE_DELAY: Final = timedelta(minutes=55)
 FIRST_DEFERRAL: Final = timedelta(seconds=5)
 MAX_DEFERRAL: Final = timedelta(minutes=5)
 MAX_DELAY: Final = timedelta(hours=1)
@@ -113,9 +115,19 @@ def first_due(now: datetime) -> int:
     return int((now + FIRST_DELAY).timestamp())
 
 
-def due_after_requeue(now: datetime) -> int:
-    """Return the due time of requeued work in epoch seconds."""
-    return int((now + REQUEUE_DELAY).timestamp())
+def due_after_requeue(now: datetime, requeues: int) -> int:
+    """Return the due time of requeued work in epoch seconds.
+
+    The first delay is five minutes, the second is 20, and each later one is 55. While a queue has a
+    backlog, each record therefore adds up to three messages to the queue in an hour, and then about
+    one in each further hour. A lost message is replaced within the hour.
+
+    Args:
+        requeues: the number of times that the record was requeued since its last attempt.
+    """
+    # Without the limit of the exponent, the result could exceed the range of timedelta.
+    wait = min(MAX_REQUEUE_DELAY, REQUEUE_DELAY * REQUEUE_FACTOR ** min(requeues, 5))
+    return int((now + wait).timestamp())
 
 
 def due_after_deferral(now: datetime, deferrals: int) -> int:

@@ -7,7 +7,6 @@ oldest customer with this pair.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
@@ -246,56 +245,85 @@ def create(account_id: str, customer: Customer, input_hash: str | None = None) -
     return retry_on_contention(attempt)
 
 
-def find_or_create(account_id: str, new: Mapping[str, Customer]) -> tuple[dict[str, str], bool]:
-    """Return the id of the account's oldest customer with each pair, and whether all are listed.
+def find_or_create(
+    new: Mapping[tuple[str, str], Customer],
+) -> tuple[dict[tuple[str, str], str], set[str]]:
+    """Return the ids of the oldest customers with these pairs, and accounts of unlisted customers.
 
-    Add the customers whose pair is unknown, as `create` does, in one transaction. A repeated call
-    adds no second customer. If all pairs exist, one request is sent, and the second value is always
-    True. Otherwise two requests; three if the account's counter becomes contended.
+    Add the customers whose pair is unknown, as `create` does, in one transaction for all accounts.
+    A repeated call adds no second customer. If all pairs exist, one request is sent, and no account
+    is returned. Otherwise two requests; up to four if counters become contended.
 
     Args:
-        new: up to 49 customers to add, by the digest of their pair.
+        new: up to 33 customers to add, by account id and digest of their pair.
 
     Raises:
         Unavailable: the database throttles, or contention on a customer or a pair persists.
     """
 
-    def attempt() -> tuple[dict[str, str], bool]:
-        counter, *rows = read_together(
-            (CounterRow, account_id, Listed.CUSTOMERS.value),
-            *((CustomerPairRow, account_key(account_id, digest)) for digest in new),
-            *((CustomerRow, account_key(account_id, customer.id)) for customer in new.values()),
+    def attempt() -> tuple[dict[tuple[str, str], str], set[str]]:
+        accounts = list(dict.fromkeys(account_id for account_id, _ in new))
+        rows = read_together(
+            *((CounterRow, account_id, Listed.CUSTOMERS.value) for account_id in accounts),
+            *((CustomerPairRow, account_key(*key)) for key in new),
+            *((CustomerRow, account_key(key[0], customer.id)) for key, customer in new.items()),
         )
-        known = dict(zip(new, rows[: len(new)], strict=True))
-        existing = {row.id: row for row in rows[len(new) :] if row}
+        known = dict(zip(new, rows[len(accounts) :], strict=False))
+        existing = dict(zip(new, rows[len(accounts) + len(new) :], strict=True))
         ids = {
-            digest: known[digest].customer_id if known[digest] else customer.id
-            for digest, customer in new.items()
+            key: known[key].customer_id if known[key] else customer.id
+            for key, customer in new.items()
         }
-        unknown = {digest: new[digest] for digest, pair in known.items() if not pair}
-        added = {
-            digest: customer for digest, customer in unknown.items() if customer.id not in existing
-        }
-        is_listed = all(
-            existing[customer.id].position
-            for customer in unknown.values()
-            if customer.id in existing
-        )
+        unknown = [key for key in new if not known[key]]
+        unlisted = {key[0] for key in unknown if existing[key] and not existing[key].position}
+        added = {key: new[key] for key in unknown if not existing[key]}
         if added:
-            total = counters.usable_total(counter, clock.now())
-            is_listed &= _insert(
-                account_id, total, len(added), partial(_add_all, account_id, added)
-            )
-        return ids, is_listed
+            now = clock.now()
+            totals = {
+                account_id: total
+                for account_id, counter in zip(accounts, rows, strict=False)
+                if (total := counters.usable_total(counter, now)) is not None
+            }
+            unlisted |= _add_all(added, totals)
+        return ids, unlisted
 
     return retry_on_contention(attempt)
 
 
-def _add_all(
-    account_id: str, added: Mapping[str, Customer], write: TransactWrite, position: int | None
-) -> None:
-    for offset, (digest, customer) in enumerate(added.items()):
-        add(write, account_id, customer, position and position + offset, digest)
+def _add_all(added: Mapping[tuple[str, str], Customer], totals: Mapping[str, int]) -> set[str]:
+    """Add the customers in one transaction. Return the accounts whose customers have no position.
+
+    If the counters of accounts are contended, the second transaction assigns no positions in these
+    accounts, and the third in none.
+
+    Args:
+        totals: the number of listed customers of each account whose counter is not reserved.
+    """
+    by_account: dict[str, list[tuple[str, Customer]]] = {}
+    for (account_id, digest), customer in added.items():
+        by_account.setdefault(account_id, []).append((digest, customer))
+    listed = {account_id: total for account_id, total in totals.items() if account_id in by_account}
+    is_first = True
+    while True:
+        try:
+            with transaction() as write:
+                for account_id, customers in by_account.items():
+                    total = listed.get(account_id)
+                    if total is not None:
+                        counters.increment_total(
+                            write, account_id, Listed.CUSTOMERS, read=total, by=len(customers)
+                        )
+                    for number, (digest, customer) in enumerate(customers, 1):
+                        position = None if total is None else total + number
+                        add(write, account_id, customer, position, digest)
+        except Contention as contention:
+            if not contention.is_only_on(CounterRow):
+                raise
+            contended = {sent["Key"]["account_id"]["S"] for sent, _ in contention.failed_writes}
+            listed = {key: listed[key] for key in listed.keys() - contended} if is_first else {}
+            is_first = False
+        else:
+            return by_account.keys() - listed.keys()
 
 
 def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | None) -> list[Any]:
@@ -333,25 +361,10 @@ def insert(
         add(write, account_id, customer, position, first_of_pair, input_hash)
         also(write)
 
-    return _insert(account_id, total, 1, write_rows)
-
-
-def _insert(
-    account_id: str,
-    total: int | None,
-    count: int,
-    write_rows: Callable[[TransactWrite, int | None], None],
-) -> bool:
-    """Add ``count`` customers, with positions from ``total`` on if the counter is not contended.
-
-    Args:
-        write_rows: adds the rows to the transaction, with positions from the given one on, or
-            without positions. It is called again if the first transaction fails.
-    """
     if total is not None:
         try:
             with transaction() as write:
-                counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total, by=count)
+                counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
                 write_rows(write, total + 1)
         except Contention as contention:
             if not contention.is_only_on(CounterRow):

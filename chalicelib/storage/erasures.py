@@ -184,6 +184,7 @@ def schedule(erasure: Erasure, at: datetime) -> None:
     row = ErasureRow(erasure.id)
     actions: list[Action] = [
         ErasureRow.due_at.set(ceil(at.timestamp())),
+        ErasureRow.requeues.remove(),
         ErasureRow.started_at.remove(),
     ]
     try_write(lambda: row.update(actions, condition=_is_unchanged(erasure)))

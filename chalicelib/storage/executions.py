@@ -203,6 +203,7 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
         ExecutionRow.claim_token.set(claim_token),
         ExecutionRow.leased_until.set(lease_end),
         ExecutionRow.due_at.set(lease_end),
+        ExecutionRow.requeues.remove(),
     ]
     condition = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
     is_updated = update_or_read(row, actions, condition)

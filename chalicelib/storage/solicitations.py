@@ -331,6 +331,7 @@ def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
             SolicitationRow.claim_token.set(claimed.claim_token),
             SolicitationRow.leased_until.set(lease_end),
             SolicitationRow.due_at.set(lease_end),
+            SolicitationRow.requeues.remove(),
             SolicitationRow.processed_at.set(format_timestamp(claimed.processed_at or now)),
             SolicitationRow.held_until.remove(),
             SolicitationRow.reason.remove(),

@@ -69,12 +69,13 @@ def test_deferral_starts_at_five_seconds_and_doubles(deferrals: int, delay_s: in
     assert due_after_deferral(NOW, deferrals) == NOW.timestamp() + delay_s
 
 
-@pytest.mark.parametrize(
-    ("due", "delay"),
-    [(first_due, timedelta(minutes=2)), (due_after_requeue, timedelta(minutes=5))],
-)
-def test_created_or_requeued_work_is_due_after_fixed_delay(due: object, delay: timedelta) -> None:
-    assert due(NOW) == (NOW + delay).timestamp()  # type: ignore[operator]
+def test_created_work_is_due_after_two_minutes() -> None:
+    assert first_due(NOW) == (NOW + timedelta(minutes=2)).timestamp()
+
+
+@pytest.mark.parametrize(("requeues", "minutes"), [(0, 5), (1, 20), (2, 55), (3, 55), (10_000, 55)])
+def test_delay_after_each_requeue_grows_to_less_than_an_hour(requeues: int, minutes: int) -> None:
+    assert due_after_requeue(NOW, requeues) == (NOW + timedelta(minutes=minutes)).timestamp()
 
 
 def test_due_time_is_rounded_down_to_whole_seconds() -> None:

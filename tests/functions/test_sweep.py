@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import pairwise
 from threading import Event
 from typing import Any
 from zlib import crc32
@@ -23,6 +24,7 @@ from chalicelib.storage import executions
 from chalicelib.storage.dynamodb import work_records
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
+from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
 
 EVENT = dict.fromkeys(
@@ -99,6 +101,39 @@ def test_sweep_stops_before_timeout_and_next_sweep_continues(account: str) -> No
     assert 0 < first < 30
     sweep_once(10_000)
     assert first + queued_for(account) == 30
+
+
+def test_backlog_of_queue_gets_few_messages_for_each_record(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.domain.work._ACCOUNT_GROUPS", 1)
+    make_overdue(account, 3)
+    queued_at: list[int] = []
+    for minute in range(0, 240, 5):
+        sweep_kind(WEBHOOKS)
+        queued = queued_for(account)
+        assert queued in (0, 3)
+        queued_at += [minute] * (queued // 3)
+        time.ahead += timedelta(minutes=5)
+    assert queued_at == [0, 5, 25, 80, 135, 190]
+    gaps = [later - earlier for earlier, later in pairwise(queued_at)]
+    assert max(gaps) < 60  # A lost message is replaced within the hour.
+
+
+def test_attempt_resets_delay_of_lost_message(account: str, time: Time) -> None:
+    make_overdue(account, 1)
+    for minutes in (0, 6, 21):
+        time.ahead += timedelta(minutes=minutes)
+        sweep_kind(WEBHOOKS)
+    (due,) = _stored(account)
+    assert due.requeues == 3
+    WEBHOOKS.records.record_failure(due.execution_id, due.part, "defect", clock.now())
+    (due,) = _stored(account)
+    assert due.requeues is None
+
+
+def _stored(account: str) -> list[Any]:
+    return list(executions.ExecutionRow.scan(executions.ExecutionRow.account_id == account))
 
 
 def test_outdated_index_entries_do_not_hide_overdue_work(

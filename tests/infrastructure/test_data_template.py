@@ -225,6 +225,15 @@ def test_dashboard_shows_metrics_of_stage() -> None:
         if metric[0] == "AWS/SQS"
     }
     assert shown == queues
+    (conflicts,) = [
+        widget["properties"]["metrics"]
+        for widget in widgets
+        if widget["properties"]["title"] == "Transaction conflicts"
+    ]
+    named = {metric[3].removeprefix("feedback-${Stage}-") for metric in conflicts}
+    written = {"customers", "customer-pairs", "counters", "contact-forms", "surveys", "imports"}
+    assert {metric[1] for metric in conflicts} == {"TransactionConflict"}
+    assert written < named
 
 
 @pytest.fixture

@@ -15,23 +15,29 @@ _MAX_ACCOUNTS: Final = 1_000
 _last_requests: Final[dict[str, datetime]] = {}
 
 
-def request_positions(account_id: str) -> None:
-    """Queue a request to assign positions to the account's new customers. At most one AWS request.
+def request_positions(*account_ids: str) -> None:
+    """Queue requests to assign positions to the new customers of accounts.
 
-    If this process sent a request for the account less than a second ago, send no request.
+    At most one AWS request per ten accounts. If this process sent a request for an account less
+    than a second ago, it sends none.
 
     The worker of the earlier request waits long enough to find the new customers too.
     If queueing fails, the sweeper queues a request.
     """
     now = clock.now()
-    last = _last_requests.get(account_id)
-    if last and timedelta(0) <= now - last < REQUEST_INTERVAL:
-        return
-    if len(_last_requests) >= _MAX_ACCOUNTS:
+    wanted = [account_id for account_id in account_ids if not _is_recent(account_id, now)]
+    if len(_last_requests) + len(wanted) > _MAX_ACCOUNTS:
         _last_requests.clear()
-    _last_requests[account_id] = now
-    if not send(LISTING, [listing_request(account_id, now)]):
-        _last_requests.pop(account_id, None)
+    _last_requests.update(dict.fromkeys(wanted, now))
+    requests = [listing_request(account_id, now) for account_id in wanted]
+    if send(LISTING, requests) < len(requests):
+        for account_id in wanted:
+            _last_requests.pop(account_id, None)
+
+
+def _is_recent(account_id: str, now: datetime) -> bool:
+    last = _last_requests.get(account_id)
+    return last is not None and timedelta(0) <= now - last < REQUEST_INTERVAL
 
 
 def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) -> int:

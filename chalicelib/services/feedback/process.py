@@ -8,7 +8,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from chalicelib.domain import clock
@@ -37,10 +37,11 @@ A DynamoDB transaction allows 100 writes, and each feedback record needs up to f
 def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many were pending.
 
-    AWS requests: three; one for each account with respondents to find, or two to four if some of
-    them are new customers (see `find_or_create` and `request_positions`); one per 100 executions to
-    create, and one per ten executions to queue. If the workflows or the settings of an account are
-    not cached, loading each of them takes one more request.
+    AWS requests: three; one if there are respondents to find, or two to four if some of them are
+    new customers (see `find_or_create`), and one per ten accounts whose new customers have no
+    position; one per 100 executions to create, and one per ten executions to queue. If the
+    workflows or the settings of an account are not cached, loading each of them takes one more
+    request.
 
     Raises:
         Unavailable: the database throttles, or contention persists. The counts are unchanged, but
@@ -107,13 +108,17 @@ def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
     respondents.
     """
     pairs = {record.id: pair for record in pending if (pair := _pair_to_identify(record))}
-    new: dict[str, dict[str, Customer]] = defaultdict(dict)
+    new: dict[tuple[str, str], Customer] = {}
     for record in sorted(pending, key=lambda record: record.created_at):
         if pair := pairs.get(record.id):
-            new[record.account_id].setdefault(pair.digest, record.respondent())
-    found = {account_id: _find_or_create(account_id, each) for account_id, each in new.items()}
+            new.setdefault((record.account_id, pair.digest), record.respondent())
+    if not new:
+        return list(pending)
+    found, unlisted = customers.find_or_create(new)
+    if unlisted:
+        request_positions(*unlisted)
     return [
-        record.model_copy(update={"customer_id": found[record.account_id][pair.digest]})
+        record.model_copy(update={"customer_id": found[record.account_id, pair.digest]})
         if (pair := pairs.get(record.id))
         else record
         for record in pending
@@ -123,13 +128,6 @@ def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
 def _pair_to_identify(record: Feedback) -> CustomerPair | None:
     pair = None if record.customer_id else record.pair
     return pair if pair and account_settings(record.account_id).identify_respondents else None
-
-
-def _find_or_create(account_id: str, new: Mapping[str, Customer]) -> dict[str, str]:
-    ids, is_listed = customers.find_or_create(account_id, new)
-    if not is_listed:
-        request_positions(account_id)
-    return ids
 
 
 def _count(identified: Sequence[Feedback]) -> None:

@@ -60,6 +60,9 @@ class WorkRow(Table):
     Only unfinished records have ``work_shard`` and ``due_at``. These two are the keys of the index
     `due`.
 
+    ``requeues`` is the number of times that the sweeper requeued the record since it was created,
+    claimed, deferred or reopened, or since it failed.
+
     ``started_at`` is the time in epoch seconds at which a worker started a redelivered record.
     Storing the outcome removes this attribute.
     """
@@ -71,6 +74,7 @@ class WorkRow(Table):
     ended_at = UnicodeAttribute(null=True)
     claims = IntegerAttribute(null=True)
     deferrals = IntegerAttribute(null=True)
+    requeues = IntegerAttribute(null=True)
     started_at = IntegerAttribute(null=True)
     reason = UnicodeAttribute(null=True)
     work_shard = UnicodeAttribute(null=True)
@@ -175,28 +179,34 @@ class WorkRecords(Generic[Pointer]):
         try:
             with transaction() as write:
                 for due, row in current:
-                    write.update(row, *self._requeue(due, now))
+                    write.update(row, *self._requeue(due, row.requeues or 0, now))
         except (Contention, TransactWriteError):
             # A record changed after it was read, or all records together are too large.
-            for due, _ in current:
-                pointer = self.reschedule(due, now)
+            for due, row in current:
+                pointer = self.reschedule(due, now, row.requeues or 0)
                 if pointer is not None:
                     yield pointer
             return
         for _, row in current:
             yield self._pointer(row, now)
 
-    def reschedule(self, due: DueWork, now: datetime) -> Pointer | None:
+    def reschedule(self, due: DueWork, now: datetime, requeues: int = 0) -> Pointer | None:
         """Reschedule an overdue record and return its pointer. The caller queues the pointer.
 
         Return None if the record has ended or was rescheduled in the meantime.
+
+        Args:
+            requeues: the number of times that the record was requeued since its last attempt.
         """
         row = self._at(due.owner_id, due.part)
-        return self._pointer(row, now) if _update(row, *self._requeue(due, now)) else None
+        return self._pointer(row, now) if _update(row, *self._requeue(due, requeues, now)) else None
 
-    def _requeue(self, due: DueWork, now: datetime) -> tuple[list[Action], Condition]:
+    def _requeue(
+        self, due: DueWork, requeues: int, now: datetime
+    ) -> tuple[list[Action], Condition]:
         unchanged = self._row.is_pending() & (self._row.due_at == due.due_at)
-        return [self._row.due_at.set(due_after_requeue(now))], unchanged
+        due_at = due_after_requeue(now, requeues)
+        return [self._row.due_at.set(due_at), self._row.requeues.set(requeues + 1)], unchanged
 
     def defer(self, owner_id: str, part: str, now: datetime) -> None:
         """Reschedule a record without recording a failure, with exponential backoff.
@@ -207,6 +217,7 @@ class WorkRecords(Generic[Pointer]):
         actions: list[Action] = [
             self._row.deferrals.add(1),
             self._row.due_at.set(due_after_deferral(now, 1)),
+            self._row.requeues.remove(),
             self._row.started_at.remove(),
         ]
         if _update(row, actions, free) and row.deferrals > 1:
@@ -244,6 +255,7 @@ class WorkRecords(Generic[Pointer]):
         actions: list[Action] = [
             self._row.claims.add(1),
             self._row.reason.set(reason),
+            self._row.requeues.remove(),
             self._row.started_at.remove(),
         ]
         if not _update(row, actions, free):
@@ -316,6 +328,7 @@ class WorkRecords(Generic[Pointer]):
             self._row.ended_at.remove(),
             self._row.claims.remove(),
             self._row.deferrals.remove(),
+            self._row.requeues.remove(),
             *row.on_reopening(),
         ]
         return self._pointer(row, now) if _update(row, actions, condition) else None

@@ -186,16 +186,16 @@ def test_find_or_create_returns_customer_that_another_process_created(
         older.append(create(account, email="a@example.test"))
 
     with before_request(monkeypatch, 1, other):
-        found = customers.find_or_create(account, {pair.digest: new})
-    assert found == ({pair.digest: older[0].id}, True)
+        found = customers.find_or_create({(account, pair.digest): new})
+    assert found == ({(account, pair.digest): older[0].id}, set())
     assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
 
 
-def respondents(*emails: str) -> dict[str, Customer]:
-    """Build new customers with these addresses by the digest of their pair."""
+def respondents(account: str, *emails: str) -> dict[tuple[str, str], Customer]:
+    """Build new customers with these addresses by account id and digest of their pair."""
     now = clock.now()
     return {
-        pair.digest: Customer(id=new_id(), email=email, created_at=now, updated_at=now)
+        (account, pair.digest): Customer(id=new_id(), email=email, created_at=now, updated_at=now)
         for email in emails
         if (pair := pair_of(email, None))
     }
@@ -203,14 +203,14 @@ def respondents(*emails: str) -> dict[str, Customer]:
 
 def test_find_or_create_adds_only_customers_with_unknown_pairs(account: str, time: Time) -> None:
     older = create(account, email="b@example.test")
-    new = respondents("a@example.test", "b@example.test", "c@example.test")
+    new = respondents(account, "a@example.test", "b@example.test", "c@example.test")
     first, _, third = new.values()
     with counted_calls() as calls:
-        ids, is_listed = customers.find_or_create(account, new)
+        ids, unlisted = customers.find_or_create(new)
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
-    assert (list(ids.values()), is_listed) == ([first.id, older.id, third.id], True)
+    assert (list(ids.values()), unlisted) == ([first.id, older.id, third.id], set())
     with counted_calls() as calls:
-        assert customers.find_or_create(account, new) == (ids, True)
+        assert customers.find_or_create(new) == (ids, set())
     assert calls == {"dynamodb.BatchGetItem": 1}
     assert [c.id for c in sweep_and_list(account, time)] == [older.id, first.id, third.id]
 
@@ -219,11 +219,52 @@ def test_find_or_create_during_contention_adds_customers_without_position(
     account: str, time: Time
 ) -> None:
     reserve(account)
-    new = respondents("a@example.test", "b@example.test")
-    ids, is_listed = customers.find_or_create(account, new)
-    assert not is_listed
-    assert customers.find_or_create(account, new) == (ids, True)
+    new = respondents(account, "a@example.test", "b@example.test")
+    ids, unlisted = customers.find_or_create(new)
+    assert unlisted == {account}
+    assert customers.find_or_create(new) == (ids, set())
     assert {c.id for c in sweep_and_list(account, time)} == set(ids.values())
+
+
+def test_find_or_create_adds_customers_of_all_accounts_in_one_transaction(
+    account: str, time: Time
+) -> None:
+    accounts = [account, new_id(), new_id()]
+    addresses = ("a@example.test", "b@example.test")
+    new = {k: v for each in accounts for k, v in respondents(each, *addresses).items()}
+    with counted_calls() as calls:
+        ids, unlisted = customers.find_or_create(new)
+    assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
+    assert unlisted == set()
+    for each in accounts:
+        wanted = [customer.id for key, customer in new.items() if key[0] == each]
+        assert [c.id for c in sweep_and_list(each, time)] == wanted
+    assert list(ids.values()) == [customer.id for customer in new.values()]
+
+
+@pytest.mark.parametrize("also_later", [False, True])
+def test_contended_counter_of_one_account_leaves_positions_of_others(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, *, also_later: bool
+) -> None:
+    other = new_id()
+    new = respondents(account, "a@example.test") | respondents(other, "b@example.test")
+    expected = {account: 2, other: 2 if also_later else 1}
+
+    def create_in_other_before_second_transaction() -> None:
+        create(other, email="d@example.test")
+
+    def create_in_first() -> None:
+        create(account, email="c@example.test")
+
+    with before_request(monkeypatch, 1, create_in_first):
+        if also_later:
+            with before_request(monkeypatch, 2, create_in_other_before_second_transaction):
+                _, unlisted = customers.find_or_create(new)
+        else:
+            _, unlisted = customers.find_or_create(new)
+    assert unlisted == ({account, other} if also_later else {account})
+    for each, count in expected.items():
+        assert len(sweep_and_list(each, time)) == count
 
 
 def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> None:

@@ -20,7 +20,7 @@ from tests.services.feedback.submitting import (
     respondents,
 )
 from tests.services.queues import FEEDBACK_QUEUE
-from tests.web.seeded_account import SeededAccount
+from tests.web.seeded_account import SeededAccount, seed_account
 
 
 def process_queued_feedback(seeded: SeededAccount) -> None:
@@ -186,6 +186,24 @@ def test_new_respondents_of_batch_are_created_with_two_aws_requests(seeded: Seed
     created = respondents(seeded)
     assert len(created) == 10
     assert sum(customer.feedback_count for customer in created) == 12
+
+
+def test_new_respondents_of_many_accounts_are_created_with_two_aws_requests(
+    seeded: SeededAccount,
+) -> None:
+    accounts = [seeded, *(seed_account() for _ in range(2))]
+    messages = []
+    for number, account in enumerate(accounts):
+        for guest in range(2):
+            answer_contact_form(account, mail=f"guest-{guest}-{number}@example.test", nps="9")
+        messages += FEEDBACK_QUEUE.queued_messages(account.account_id)
+        workflows_of(account.account_id)
+        account_settings(account.account_id)
+    assert len(messages) == 6
+    with counted_calls() as calls:
+        FEEDBACK_QUEUE.deliver(messages)
+    assert dict(calls) == {"dynamodb.BatchGetItem": 3, "dynamodb.TransactWriteItems": 2}
+    assert [len(respondents(account)) for account in accounts] == [2, 2, 2]
 
 
 def test_failed_feedback_does_not_block_other_feedback(
