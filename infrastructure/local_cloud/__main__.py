@@ -28,6 +28,7 @@ from infrastructure.deployment.progress import DeploymentError, console, fail, s
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator, free_port
 from infrastructure.local_cloud.mail_sink import MailSink
+from infrastructure.local_cloud.private_files import hide_folder, hide_new_files
 from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
 
 STAGE = code_stack.STAGE
@@ -39,6 +40,7 @@ _SENDERS = "@example.com"
 def main(arguments: list[str]) -> int:
     """Run one command and return its exit status."""
     options = _parser().parse_args(arguments)
+    hide_new_files()
     folder = Path(options.state_dir).resolve()
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
@@ -84,6 +86,7 @@ def up(emulator: Emulator) -> int:
                 f"The local cloud in {emulator.folder} uses port {port}. Run make stop first, or"
                 f" set PORT={port}."
             )
+        hide_folder(emulator.folder)
         MailSink(emulator.folder).start()
         WebhookReceiver(emulator.folder).start()
         deploy(emulator)
@@ -157,6 +160,7 @@ def demo_file(emulator: Emulator) -> Path:
 
 
 def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
+    hide_folder(emulator.folder)
     sink, receiver = MailSink(emulator.folder), WebhookReceiver(emulator.folder)
     with step("Mail sink") as shown:
         sink_process = sink.start(printing=printing)

@@ -42,6 +42,12 @@ def test_public_endpoint_accepts_other_origins_but_rejects_other_hosts(
     assert request(cloud, path, headers).status_code == (403 if "Host" in headers else 200)
 
 
+def test_other_users_cannot_read_files_of_local_cloud(cloud: Cloud) -> None:
+    assert cloud.folder.stat().st_mode & 0o777 == 0o700
+    files = [*cloud.folder.iterdir(), *(cloud.folder / "mail").iterdir()]
+    assert [file for file in files if file.lstat().st_mode & 0o077] == []
+
+
 # The page sends requests that need no preflight request, and navigates to URLs.
 _ATTEMPTS = """async ([endpoint, name]) => {
     const simple = {method: 'POST', mode: 'no-cors', body: '{}'};
