@@ -21,6 +21,16 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "def decode_cell",
         ),
     },
+    "tests/docs/test_restore.py": {
+        "docs/operating.md": (
+            "update-event-source-mapping",
+            "put-function-concurrency",
+            "restore-table-to-point-in-time",
+            "restore-table-from-backup",
+            "update-continuous-backups",
+            "purge-queue",
+        ),
+    },
     "tests/docs/test_webhooks_page.py": {
         "docs/webhooks.md": ("workflow.action.webhook", "openssl"),
     },
