@@ -21,6 +21,7 @@ class AwsCommands:
     """Executes commands. Later commands use values from earlier responses."""
 
     responses: list[dict[str, Any]] = field(default_factory=list)
+    clients: dict[str, Any] = field(default_factory=dict)
 
     def run(self, block: str) -> None:
         """Execute the commands of a code block."""
@@ -32,7 +33,9 @@ class AwsCommands:
     def _execute(self, words: list[str]) -> None:
         program, service, operation, *options = words
         assert program == "aws"
-        client: Any = boto3.client(service)  # type: ignore[call-overload]
+        if service not in self.clients:
+            self.clients[service] = boto3.client(service)  # type: ignore[call-overload]
+        client = self.clients[service]
         method = operation.replace("-", "_")
         name = client.meta.method_to_api_mapping[method]
         shape = client.meta.service_model.operation_model(name).input_shape
