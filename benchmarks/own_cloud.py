@@ -23,7 +23,7 @@ def own_cloud() -> Iterator[Emulator]:
         emulator = Emulator(_free_port(), Path(folder))
         process = emulator.start()
         try:
-            local_identity.adopt(emulator.port, code_stack.STAGE)
+            local_identity.adopt(emulator.endpoint, code_stack.STAGE)
             _forget_connections()
             data_stack.deploy(code_stack.STAGE)
             yield emulator
